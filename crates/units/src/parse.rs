@@ -1,0 +1,209 @@
+//! Text to quantity: a decimal number, optional space, a unit. Exact: `1.5 ps` is an error, not 1 or 2.
+
+use crate::{Bytes, PS_PER_S, Rate, Span};
+
+/// Why a text is not a quantity: one line, without file or position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseError(pub String);
+
+/// A queue's limit: bytes, packets or bandwidth-delay products.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    Bytes(u64),
+    Packets(u64),
+    /// In thousandths of a BDP, so that the type stays exact.
+    MilliBdp(u64),
+}
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+fn fail<T>(message: String) -> Result<T> {
+    Err(ParseError(message))
+}
+
+/// Digits (without the point), how many of them are decimals, and the unit's text.
+fn split(text: &str, what: &str, example: &str) -> Result<(u128, u32, String)> {
+    let trimmed = text.trim();
+    if trimmed.starts_with('-') {
+        return fail(format!("{what} cannot be negative: \"{text}\""));
+    }
+    let end = trimmed
+        .char_indices()
+        .find(|&(i, c)| {
+            let exponent = matches!(c, 'e' | 'E')
+                && trimmed[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+')
+                && trimmed[i + 1..].trim_start_matches(['-', '+']).starts_with(|d: char| d.is_ascii_digit());
+            let sign = matches!(c, '-' | '+') && i > 0 && matches!(trimmed.as_bytes()[i - 1], b'e' | b'E');
+            !(c.is_ascii_digit() || c == '.' || c == '_' || exponent || sign)
+        })
+        .map_or(trimmed.len(), |(i, _)| i);
+    let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+    let bad = || ParseError(format!("\"{text}\" is not {what}; write it like \"{example}\""));
+    if number.is_empty() {
+        return Err(bad());
+    }
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        Some((m, e)) => (m.to_owned(), e.parse::<i32>().map_err(|_| bad())?),
+        None => (number, 0),
+    };
+    let (whole, decimals) = mantissa.split_once('.').unwrap_or((&mantissa, ""));
+    let mut digits: u128 = format!("{whole}{decimals}").parse().map_err(|_| bad())?;
+    let mut places = decimals.len() as i32 - exponent;
+    while places > 0 && digits != 0 && digits.is_multiple_of(10) {
+        digits /= 10;
+        places -= 1;
+    }
+    if digits == 0 {
+        places = 0;
+    }
+    while places < 0 {
+        digits = digits.checked_mul(10).ok_or_else(bad)?;
+        places += 1;
+    }
+    if places > 30 {
+        return Err(bad());
+    }
+    if unit.is_empty() {
+        return fail(format!("\"{text}\" has no unit; write {what} like \"{example}\""));
+    }
+    Ok((digits, places as u32, unit.to_owned()))
+}
+
+/// `digits / 10^places * factor` as an exact integer.
+fn exact(text: &str, digits: u128, places: u32, factor: u128, base: &str) -> Result<u64> {
+    let product = digits.checked_mul(factor);
+    let scale = 10u128.pow(places);
+    match product {
+        Some(p) if p % scale == 0 => {
+            u64::try_from(p / scale).map_err(|_| ParseError(format!("\"{text}\" is too large")))
+        }
+        Some(_) => fail(format!("\"{text}\" is finer than one {base}")),
+        None => fail(format!("\"{text}\" is too large")),
+    }
+}
+
+/// Units by name, for the nearest-name hint.
+fn unknown<T>(unit: &str, text: &str, what: &str, known: &[&str]) -> Result<T> {
+    fail(format!("unknown unit \"{unit}\" in \"{text}\": {what} takes {}", known.join(", ")))
+}
+
+/// Parses a span such as `"5 ms"`; units `ps ns us ms s min h d`. Beyond 213 days is an error.
+pub fn parse_span(text: &str) -> Result<Span> {
+    let (digits, places, unit) = split(text, "a time", "5 ms")?;
+    let factor: u128 = match unit.as_str() {
+        "ps" => 1,
+        "ns" => 1000,
+        "us" | "µs" | "μs" => 1_000_000,
+        "ms" => 1_000_000_000,
+        "s" => u128::from(PS_PER_S),
+        "min" => 60 * u128::from(PS_PER_S),
+        "h" => 3600 * u128::from(PS_PER_S),
+        "d" => 86_400 * u128::from(PS_PER_S),
+        other => return unknown(other, text, "a time", &["ps", "ns", "us", "ms", "s", "min", "h", "d"]),
+    };
+    exact(text, digits, places, factor, "picosecond").map(Span).map_err(|e| {
+        if e.0.ends_with("too large") {
+            ParseError(format!("\"{text}\" is beyond 213 days, the longest time"))
+        } else {
+            e
+        }
+    })
+}
+
+fn prefix(unit: &str) -> Option<(u128, &str)> {
+    const PREFIXES: [(&str, u128); 9] = [
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+        ("Ti", 1 << 40),
+        ("K", 1_000),
+        ("k", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+        ("T", 1_000_000_000_000),
+    ];
+    PREFIXES.iter().find_map(|&(name, factor)| unit.strip_prefix(name).map(|rest| (factor, rest))).or(Some((1, unit)))
+}
+
+/// Parses a rate such as `"10 Gbps"`, `"622.08 Mb/s"` or `"1.25 GB/s"`; decimal prefixes, `b` bit, `B` byte.
+pub fn parse_rate(text: &str) -> Result<Rate> {
+    let (digits, places, unit) = split(text, "a rate", "10 Gbps")?;
+    let known = ["bps", "Kbps", "Mbps", "Gbps", "Tbps", "b/s", "Mb/s", "MB/s"];
+    let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a rate", &known) };
+    let bits: u128 = match rest {
+        "bps" | "b/s" | "bit/s" => 1,
+        "Bps" | "B/s" => 8,
+        _ => return unknown(&unit, text, "a rate", &known),
+    };
+    let rate = exact(text, digits, places, factor * bits, "bit per second")?;
+    if rate == 0 {
+        return fail(format!("a rate cannot be zero: \"{text}\""));
+    }
+    if rate > 100_000_000_000_000 {
+        return fail(format!("\"{text}\" is beyond 100 Tbps, the highest rate"));
+    }
+    Ok(Rate(rate))
+}
+
+/// Parses a size such as `"48 KiB"`, `"2 MB"`, `"1500 B"` or `"1 Mb"` (bits, a whole number of bytes).
+pub fn parse_bytes(text: &str) -> Result<Bytes> {
+    let (digits, places, unit) = split(text, "a size", "48 KiB")?;
+    let known = ["B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "Mb"];
+    let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a size", &known) };
+    match rest {
+        "B" => exact(text, digits, places, factor, "byte").map(Bytes),
+        "b" => {
+            let bits = exact(text, digits, places, factor, "bit")?;
+            if bits % 8 == 0 { Ok(Bytes(bits / 8)) } else { fail(format!("\"{text}\" is not a whole number of bytes")) }
+        }
+        _ => unknown(&unit, text, "a size", &known),
+    }
+}
+
+/// Parses a queue's limit: a size in bytes, packets (`"100 p"`) or `"1 bdp"`.
+pub fn parse_size(text: &str) -> Result<Size> {
+    let (digits, places, unit) = split(text, "a limit", "100 p")?;
+    match unit.as_str() {
+        "p" | "packets" => exact(text, digits, places, 1, "packet").map(Size::Packets),
+        "bdp" | "BDP" => exact(text, digits, places, 1000, "thousandth of a BDP").map(Size::MilliBdp),
+        _ => parse_bytes(text)
+            .map(|b| Size::Bytes(b.0))
+            .map_err(|e| if e.0.starts_with("unknown unit") { ParseError(format!("{}, p, bdp", e.0)) } else { e }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans() {
+        assert_eq!(parse_span("5 ms"), Ok(Span(5_000_000_000)));
+        assert_eq!(parse_span("1.5us"), Ok(Span(1_500_000)));
+        assert_eq!(parse_span("0.3 s"), Ok(Span(300_000_000_000)));
+        assert_eq!(parse_span("1e-6 s"), Ok(Span(1_000_000)));
+        assert_eq!(parse_span("213 d").unwrap().0, 213 * 86_400 * PS_PER_S);
+        assert!(parse_span("214 d").unwrap_err().0.contains("213 days"));
+        assert!(parse_span("0.5 ps").unwrap_err().0.contains("finer"));
+        assert!(parse_span("-1 s").unwrap_err().0.contains("negative"));
+        assert!(parse_span("5").unwrap_err().0.contains("no unit"));
+        assert!(parse_span("5 sec").unwrap_err().0.contains("unknown unit \"sec\""));
+    }
+
+    #[test]
+    fn rates_and_sizes() {
+        assert_eq!(parse_rate("10 Gbps"), Ok(Rate(10_000_000_000)));
+        assert_eq!(parse_rate("622.08 Mb/s"), Ok(Rate(622_080_000)));
+        assert_eq!(parse_rate("1.25 GB/s"), Ok(Rate(10_000_000_000)));
+        assert!(parse_rate("0 bps").is_err());
+        assert_eq!(parse_bytes("48 KiB"), Ok(Bytes(49_152)));
+        assert_eq!(parse_bytes("48 KB"), Ok(Bytes(48_000)));
+        assert_eq!(parse_bytes("4 Mb"), Ok(Bytes(500_000)));
+        assert!(parse_bytes("1.0001 KB").is_err());
+        assert_eq!(parse_size("100 p"), Ok(Size::Packets(100)));
+        assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
+        assert_eq!(parse_size("2 MB"), Ok(Size::Bytes(2_000_000)));
+        assert!(parse_size("2 Mx").is_err());
+    }
+}

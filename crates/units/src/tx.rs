@@ -1,0 +1,75 @@
+//! Exact transmission times: `bits * 10^12 / rate` picoseconds, the remainder carried while the port is busy and
+//! forgotten when it goes idle, so that a busy port never drifts from its nominal rate.
+
+use crate::{PS_PER_S, Rate, Span};
+
+/// The arithmetic of one transmitter.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmitter {
+    rate_bps: u64,
+    /// Picoseconds a byte when that is a whole number, else 0.
+    ps_per_byte: u64,
+    remainder: u64,
+}
+
+impl Transmitter {
+    pub fn new(rate: Rate) -> Transmitter {
+        let byte = 8 * PS_PER_S;
+        let ps_per_byte = if byte.is_multiple_of(rate.0) { byte / rate.0 } else { 0 };
+        Transmitter { rate_bps: rate.0, ps_per_byte, remainder: 0 }
+    }
+
+    pub fn rate(&self) -> Rate {
+        Rate(self.rate_bps)
+    }
+
+    /// The port went idle: the next transmission starts without a remainder.
+    #[inline]
+    pub fn idle(&mut self) {
+        self.remainder = 0;
+    }
+
+    /// Time that the next `bytes` take; at least 1 ps.
+    #[inline]
+    pub fn send(&mut self, bytes: u32) -> Span {
+        if self.ps_per_byte != 0 {
+            return Span(u64::from(bytes) * self.ps_per_byte);
+        }
+        self.send_inexact(bytes)
+    }
+
+    fn send_inexact(&mut self, bytes: u32) -> Span {
+        let total = u128::from(bytes) * u128::from(8 * PS_PER_S) + u128::from(self.remainder);
+        let rate = u128::from(self.rate_bps);
+        let ps = (total / rate) as u64;
+        if ps == 0 {
+            self.remainder = 0;
+            return Span(1);
+        }
+        self.remainder = (total % rate) as u64;
+        Span(ps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals() {
+        // A byte at 400 Gb/s takes 20 ps; 1538 B at 10 Gb/s 1230.4 ns.
+        assert_eq!(Transmitter::new(Rate(400_000_000_000)).send(1), Span(20));
+        assert_eq!(Transmitter::new(Rate(10_000_000_000)).send(1538), Span(1_230_400));
+    }
+
+    #[test]
+    fn a_busy_port_keeps_its_rate() {
+        // 622.08 Mb/s: 1500 B take 19290123.456... ps; 622080 frames take exactly 12 s.
+        let mut tx = Transmitter::new(Rate(622_080_000));
+        let total: u64 = (0..622_080).map(|_| tx.send(1500).0).sum();
+        assert_eq!(total, 12 * PS_PER_S);
+        assert_eq!(tx.send(1500), Span(19_290_123));
+        tx.idle();
+        assert_eq!(tx.send(1500), Span(19_290_123));
+    }
+}
