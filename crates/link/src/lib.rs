@@ -1,1 +1,6 @@
-//! elephan-link
+//! Queues, link flow control and layer-2 congestion management. Pure: own state and arguments, no clock, no events.
+
+pub mod queue;
+pub mod spec;
+
+pub use spec::{FlowControl, Framing, Loss, Pause, PauseReaction};

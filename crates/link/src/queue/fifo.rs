@@ -1,0 +1,120 @@
+//! FIFO with drop-tail: a packet is dropped when the waiting bytes and its own, or the waiting packets and one, exceed
+//! the limit. The frame on the wire does not count (design law 5).
+//!
+//! [`Limit`] is shared with the fast path of the simulator, which keeps no queue but the times of the waiting packets.
+
+use std::collections::VecDeque;
+
+use elephan_units::{Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Discipline, Item, Verdict};
+
+/// Parameters of `fifo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FifoSpec {
+    /// Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Size>,
+}
+
+/// A limit in its two countable units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub bytes: u64,
+    pub packets: u64,
+}
+
+impl Limit {
+    pub const NONE: Limit = Limit { bytes: u64::MAX, packets: u64::MAX };
+
+    pub fn of(size: Option<Size>, bdp_bytes: u64) -> Limit {
+        match size {
+            None => Limit::NONE,
+            Some(Size::Bytes(b)) => Limit { bytes: b, packets: u64::MAX },
+            Some(Size::Packets(p)) => Limit { bytes: u64::MAX, packets: p },
+            Some(Size::MilliBdp(m)) => {
+                let bytes = u128::from(m) * u128::from(bdp_bytes) / 1000;
+                Limit { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), packets: u64::MAX }
+            }
+        }
+    }
+
+    /// Whether one more packet of `bytes` fits beside what waits.
+    #[inline]
+    pub fn admits(&self, waiting_bytes: u64, waiting_packets: u64, bytes: u32) -> bool {
+        waiting_bytes + u64::from(bytes) <= self.bytes && waiting_packets < self.packets
+    }
+}
+
+impl FifoSpec {
+    pub fn build(&self, bdp_bytes: u64) -> Fifo {
+        Fifo { limit: Limit::of(self.limit, bdp_bytes), waiting: VecDeque::new(), bytes: 0 }
+    }
+}
+
+/// The waiting packets.
+#[derive(Debug)]
+pub struct Fifo {
+    limit: Limit,
+    waiting: VecDeque<Item>,
+    bytes: u64,
+}
+
+impl Discipline for Fifo {
+    #[inline]
+    fn enqueue(&mut self, _now: Time, item: Item) -> Verdict {
+        if !self.limit.admits(self.bytes, self.waiting.len() as u64, item.bytes) {
+            return Verdict::Dropped("queue_full");
+        }
+        self.bytes += u64::from(item.bytes);
+        self.waiting.push_back(item);
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _now: Time) -> Option<(Item, bool)> {
+        let item = self.waiting.pop_front()?;
+        self.bytes -= u64::from(item.bytes);
+        Some((item, false))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn packets(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(handle: u32, bytes: u32) -> Item {
+        Item { handle, flow: 0, bytes, ecn: 0 }
+    }
+
+    #[test]
+    fn drop_tail_by_bytes_and_packets() {
+        let mut q = FifoSpec { limit: Some(Size::Bytes(3000)) }.build(0);
+        assert_eq!(q.enqueue(Time(0), item(1, 1500)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(2, 1500)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(3, 1)), Verdict::Dropped("queue_full"));
+        assert_eq!(q.dequeue(Time(0)).unwrap().0.handle, 1);
+        assert_eq!(q.enqueue(Time(0), item(4, 64)), Verdict::Accepted);
+        assert_eq!((q.bytes(), q.packets()), (1564, 2));
+        let mut q = FifoSpec { limit: Some(Size::Packets(1)) }.build(0);
+        assert_eq!(q.enqueue(Time(0), item(1, 9000)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(2, 1)), Verdict::Dropped("queue_full"));
+    }
+
+    #[test]
+    fn limit_in_bdp() {
+        // 1 Gb/s x 196 ms = 24.5 MB; a quarter of it 6.125 MB.
+        assert_eq!(Limit::of(Some(Size::MilliBdp(250)), 24_500_000).bytes, 6_125_000);
+    }
+}

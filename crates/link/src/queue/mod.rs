@@ -1,0 +1,97 @@
+//! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
+
+mod fifo;
+
+pub use fifo::{Fifo, FifoSpec};
+
+use elephan_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a discipline needs to know of a waiting packet; `handle` is the caller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub handle: u32,
+    pub flow: u32,
+    /// Bytes charged to the queue.
+    pub bytes: u32,
+    /// IP ECN codepoint, 0..3.
+    pub ecn: u8,
+}
+
+/// What became of a packet offered to a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Accepted,
+    /// Accepted, and the packet must carry Congestion Experienced.
+    Marked,
+    Dropped(&'static str),
+}
+
+/// One queue discipline. Time never runs backwards between calls.
+pub trait Discipline {
+    fn enqueue(&mut self, now: Time, item: Item) -> Verdict;
+    /// The next packet to send and whether it must be marked.
+    fn dequeue(&mut self, now: Time) -> Option<(Item, bool)>;
+    fn bytes(&self) -> u64;
+    fn packets(&self) -> u64;
+}
+
+/// Declares the closed set of disciplines: the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
+macro_rules! queues {
+    ($($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty, $state:ty);)+) => {
+        /// A port's queue: its kind and that kind's parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum QueueSpec {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant($spec),)+
+        }
+
+        /// The state of a port's queue.
+        #[derive(Debug)]
+        pub enum Queue {
+            $($variant($state),)+
+        }
+
+        impl QueueSpec {
+            pub fn name(&self) -> &'static str {
+                match self { $(QueueSpec::$variant(_) => $name,)+ }
+            }
+            /// Builds the queue; `bdp_bytes` is what a limit in BDP refers to.
+            pub fn build(&self, bdp_bytes: u64) -> Queue {
+                match self { $(QueueSpec::$variant(spec) => Queue::$variant(spec.build(bdp_bytes)),)+ }
+            }
+        }
+
+        impl Discipline for Queue {
+            #[inline]
+            fn enqueue(&mut self, now: Time, item: Item) -> Verdict {
+                match self { $(Queue::$variant(q) => q.enqueue(now, item),)+ }
+            }
+            #[inline]
+            fn dequeue(&mut self, now: Time) -> Option<(Item, bool)> {
+                match self { $(Queue::$variant(q) => q.dequeue(now),)+ }
+            }
+            fn bytes(&self) -> u64 {
+                match self { $(Queue::$variant(q) => q.bytes(),)+ }
+            }
+            fn packets(&self) -> u64 {
+                match self { $(Queue::$variant(q) => q.packets(),)+ }
+            }
+        }
+
+        /// Every discipline's name and its one line.
+        pub const QUEUES: &[(&str, &str)] = &[$(($name, concat!($($doc),+)),)+];
+    };
+}
+
+queues! {
+    /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
+    "fifo" => Fifo(FifoSpec, Fifo);
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        QueueSpec::Fifo(FifoSpec::default())
+    }
+}

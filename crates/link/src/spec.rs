@@ -1,0 +1,100 @@
+//! What a scenario says about links and switches: plain values with their documented defaults.
+
+use elephan_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a link frames an IP packet. Rates are on the wire, queues and memories are charged without preamble and gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Framing {
+    /// IEEE 802.3: 14 B header, 4 B FCS, padded to 64 B; on the wire also 8 B preamble and 12 B gap (38 B a packet, 84 B at least).
+    #[default]
+    Ethernet,
+    /// PPP as ns-3's point-to-point device: 2 B a packet.
+    Ppp,
+    /// No framing: the IP packet alone.
+    None,
+}
+
+impl Framing {
+    /// Bytes of wire time for an IP packet of `ip_bytes`.
+    #[inline]
+    pub fn wire_bytes(self, ip_bytes: u32) -> u32 {
+        match self {
+            Framing::Ethernet => (ip_bytes + 38).max(84),
+            Framing::Ppp => ip_bytes + 2,
+            Framing::None => ip_bytes,
+        }
+    }
+
+    /// Bytes charged to a queue or memory: the wire bytes less preamble and gap.
+    #[inline]
+    pub fn charged_bytes(self, ip_bytes: u32) -> u32 {
+        match self {
+            Framing::Ethernet => (ip_bytes + 18).max(64),
+            Framing::Ppp => ip_bytes + 2,
+            Framing::None => ip_bytes,
+        }
+    }
+}
+
+/// Packets that a link loses by itself, after their transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Loss {
+    /// Nothing is lost.
+    #[default]
+    None,
+    /// Every N-th packet that carries new data is lost; retransmissions, ACKs and control packets are not counted.
+    Periodic(u64),
+    /// Each packet that carries data is lost with this probability.
+    Bernoulli(f64),
+}
+
+/// What a switch does when its memory fills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FlowControl {
+    /// Frames that do not fit are dropped.
+    #[default]
+    None,
+    /// IEEE 802.3x PAUSE (Annex 31B) for the shared memory.
+    Pause(Pause),
+}
+
+/// Thresholds of IEEE 802.3x PAUSE in a switch with shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pause {
+    /// PAUSE is sent when the occupancy of the shared memory reaches this.
+    pub xoff: Bytes,
+    /// Transmission is resumed (PAUSE with time 0) when the occupancy has fallen to this.
+    pub xon: Bytes,
+    /// `pause_time` of a PAUSE, in quanta of 512 bit times. \[assumed: the largest, as common switches send]
+    #[serde(default = "quanta_default")]
+    pub quanta: u16,
+}
+
+fn quanta_default() -> u16 {
+    0xFFFF
+}
+
+/// How a station reacts to a received PAUSE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PauseReaction {
+    /// Whether received PAUSE frames are obeyed.
+    pub obey: bool,
+    /// Quanta of 512 bit times from the receipt of a PAUSE until no new frame starts; 802.3 allows 60 at 10 Gb/s. \[assumed]
+    pub response_quanta: u16,
+}
+
+impl Default for PauseReaction {
+    fn default() -> Self {
+        PauseReaction { obey: true, response_quanta: 10 }
+    }
+}
+
+/// Forwarding latency of a switch unless given: none, beyond store and forward.
+pub const SWITCH_LATENCY: Span = Span::ZERO;

@@ -1,0 +1,116 @@
+//! The resolved scenario: plain values, indices instead of names, every default filled in. What the simulator reads.
+
+use std::sync::Arc;
+
+use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_tcp::Options;
+use elephan_traffic::{Kind, Start};
+use elephan_units::{Rate, Span, Time};
+
+/// One run, ready to build.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub title: String,
+    pub question: String,
+    pub duration: Time,
+    /// Measurements (goodput, delivered, utilisation) count from here; tables hold everything.
+    pub warmup: Time,
+    pub seed: u64,
+    pub nodes: Vec<Node>,
+    /// One entry per direction; `links[links[i].reverse].reverse == i`.
+    pub links: Vec<Link>,
+    /// Options of endpoints, shared by index.
+    pub options: Vec<Arc<Options>>,
+    /// Names of the stacks the options came from, same index.
+    pub option_stacks: Vec<String>,
+    pub traffic: Vec<Traffic>,
+    pub record: Record,
+}
+
+/// A host or a switch, e.g. `client[2]`.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub name: String,
+    pub kind: NodeKind,
+    /// How its ports react to received PAUSE frames.
+    pub pause: PauseReaction,
+}
+
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    Host,
+    Switch(Switch),
+}
+
+#[derive(Clone, Debug)]
+pub struct Switch {
+    /// Bytes shared by all ports; none: only the queues' own limits.
+    pub memory_bytes: Option<u64>,
+    /// From the last bit in to the egress queue.
+    pub latency: Span,
+    pub flow_control: FlowControl,
+}
+
+/// One direction of a link, and the port that feeds it.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// `from->to`
+    pub name: String,
+    pub from: u32,
+    pub to: u32,
+    pub reverse: u32,
+    pub rate: Rate,
+    pub delay: Span,
+    pub framing: Framing,
+    pub queue: QueueSpec,
+    /// What a limit of "1 bdp" means at this port, in bytes.
+    pub bdp_bytes: u64,
+    pub loss: Loss,
+}
+
+/// One `[[traffic]]` entry.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    pub name: String,
+    pub kind: Kind,
+    /// Connections (or UDP streams), or for `transfers` the pairs that arrivals choose from.
+    pub flows: Vec<FlowPlan>,
+    pub start: Start,
+    /// No new data or arrivals from here on.
+    pub stop: Option<Time>,
+    pub congestion_control: elephan_cc::Spec,
+}
+
+/// One connection, stream or pair.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowPlan {
+    pub from: u32,
+    pub to: u32,
+    /// Index into [`Plan::options`] for the sending and the receiving end.
+    pub sender: u32,
+    pub receiver: u32,
+}
+
+/// What is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Interval of the `*_samples` tables; none: no samples.
+    pub every: Option<Span>,
+    /// Sampled connections, ports and switches.
+    pub flows: bool,
+    pub ports: PortSelection,
+    /// Rows of `messages`.
+    pub messages: bool,
+    /// Rows of `events`.
+    pub events: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PortSelection {
+    /// Ports of switches (where queues form).
+    Switches,
+    All,
+    /// Indices into [`Plan::links`].
+    Listed(Vec<u32>),
+    None,
+}
