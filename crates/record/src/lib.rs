@@ -1,1 +1,35 @@
-//! elephan-record
+//! Columns out: the tables of a run as Arrow batches in memory or as Parquet files in a folder.
+//!
+//! Law: a row is a plain `Copy` struct, declared once (`rows.rs`) together with its types, units and descriptions;
+//! pushing one is a copy into a buffer. Every [`ROW_GROUP_ROWS`] rows a buffer is sealed into an Arrow batch, and in a
+//! folder written as one Parquet row group, so a long recording needs no more memory than a short one. The same rows give
+//! the same bytes: no time stamps, no hash order, a fixed author. A write that fails is latched: later rows are dropped,
+//! [`Recorder::check`] and [`Recorder::finish`] return the first error with the path of the file.
+
+mod cell;
+mod dictionary;
+mod names;
+mod recorder;
+mod rows;
+mod sink;
+mod spec;
+mod table;
+
+pub use arrow_array::RecordBatch;
+pub use arrow_schema::{Schema, SchemaRef};
+pub use dictionary::data_dictionary;
+pub use names::Text;
+pub use recorder::{Recorder, TableData, Tables, specs};
+pub use rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
+pub use spec::{Column, Kind, Spec};
+pub use table::{ROW_GROUP_ROWS, Row, Table};
+
+/// Why rows could not be stored; one line, with the path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot write {path}: {reason}")]
+pub struct Error {
+    /// The file or folder that could not be written.
+    pub path: String,
+    /// What the system said.
+    pub reason: String,
+}

@@ -1,0 +1,262 @@
+//! The tables: every row, column, unit and description, each declared once.
+//!
+//! Times are nanoseconds since the start of the run, rounded down from picoseconds; the unit is the last word of a name.
+//! The counters of a connection carry their names of RFC 4898 (section 4, the MIB objects) in snake case.
+
+use crate::names::Text;
+use crate::table::table;
+
+table! {
+    /// A row is a connection or a UDP stream. The counters from `segs_out` on are those of RFC 4898 at the sender of the
+    /// data; a UDP stream has only its segments, octets and nulls.
+    FlowRow in "flows" {
+        /// Number of the flow, counted from 0 in the order of the scenario
+        flow: i64 = "",
+        /// Name of the `[[traffic]]` entry that it belongs to
+        traffic: Text = "",
+        /// Host that sends the data
+        source: Text = "",
+        /// Host that receives the data
+        destination: Text = "",
+        /// `tcp` or `udp`
+        protocol: Text = "",
+        /// Congestion control of the sender; empty for UDP
+        congestion_control: Text = "",
+        /// Stack of the sender; empty for UDP
+        stack: Text = "",
+        /// When the flow began: the first SYN or datagram was due
+        start_ns: i64 = "ns",
+        /// When the sender's handshake was complete
+        established_ns: Option<i64> = "ns",
+        /// When the flow was over: all data and FINs acknowledged, or given up
+        end_ns: Option<i64> = "ns",
+        /// Whether every byte reached the receiving application before the run ended
+        completed: bool = "",
+        /// Payload to send; null when endless
+        size_bytes: Option<i64> = "B",
+        /// Payload that the receiving application read, in order
+        delivered_bytes: i64 = "B",
+        /// The part of `delivered_bytes` read after the warm-up
+        measured_bytes: i64 = "B",
+        /// `measured_bytes` over the measured time (warm-up to end of the run)
+        goodput_bps: f64 = "bit/s",
+        /// Flow completion time: from `start_ns` to the last byte at the receiving application
+        fct_ns: Option<i64> = "ns",
+        /// Completion as the sender sees it: from `start_ns` to the acknowledgement of the last byte
+        sender_fct_ns: Option<i64> = "ns",
+        /// Segments sent, retransmissions and pure ACKs included
+        segs_out: i64 = "",
+        /// Segments received
+        segs_in: i64 = "",
+        /// Segments sent that carried data, retransmissions included
+        data_segs_out: i64 = "",
+        /// Segments received that carried data
+        data_segs_in: i64 = "",
+        /// Payload bytes sent, retransmissions included
+        data_octets_out: i64 = "B",
+        /// Payload bytes received, duplicates included
+        data_octets_in: i64 = "B",
+        /// Segments retransmitted
+        segs_retrans: i64 = "",
+        /// Payload bytes retransmitted
+        octets_retrans: i64 = "B",
+        /// Entries into fast retransmit
+        fast_retran: i64 = "",
+        /// Expiries of the retransmission timer that began a back-off
+        timeouts: i64 = "",
+        /// Expiries of the retransmission timer after the first of a back-off
+        subsequent_timeouts: i64 = "",
+        /// Reductions of the congestion window: fast retransmits, ECN, timeouts
+        cong_signals: i64 = "",
+        /// Duplicate ACKs received
+        dup_acks_in: i64 = "",
+        /// SACK options received
+        sacks_rcvd: i64 = "",
+        /// SACK blocks received
+        sack_blocks_rcvd: i64 = "",
+        /// Times that slow start raised the congestion window
+        slow_start: i64 = "",
+        /// Times that congestion avoidance raised the congestion window
+        cong_avoid: i64 = "",
+        /// Largest congestion window in slow start
+        max_ss_cwnd: Option<i64> = "B",
+        /// Largest congestion window in congestion avoidance
+        max_ca_cwnd: Option<i64> = "B",
+        /// Smallest slow-start threshold after the first reduction
+        min_ssthresh: Option<i64> = "B",
+        /// Largest slow-start threshold after the first reduction
+        max_ssthresh: Option<i64> = "B",
+        /// Maximum segment size in use, options not counted
+        cur_mss: Option<i64> = "B",
+        /// Smallest round-trip time sampled
+        min_rtt_ns: Option<i64> = "ns",
+        /// Largest round-trip time sampled
+        max_rtt_ns: Option<i64> = "ns",
+        /// Smoothed round-trip time at the end (RFC 6298, SRTT)
+        smoothed_rtt_ns: Option<i64> = "ns",
+        /// Round-trip time variation at the end (RFC 6298, RTTVAR)
+        rtt_var_ns: Option<i64> = "ns",
+        /// Retransmission timeout at the end
+        cur_rto_ns: Option<i64> = "ns",
+        /// Transitions into being limited by the receiver's window
+        snd_lim_trans_rwin: i64 = "",
+        /// Transitions into being limited by the congestion window
+        snd_lim_trans_cwnd: i64 = "",
+        /// Transitions into being limited by the sender (application or send buffer)
+        snd_lim_trans_snd: i64 = "",
+        /// Time limited by the receiver's window
+        snd_lim_time_rwin_ns: i64 = "ns",
+        /// Time limited by the congestion window
+        snd_lim_time_cwnd_ns: i64 = "ns",
+        /// Time limited by the sender (application or send buffer)
+        snd_lim_time_snd_ns: i64 = "ns",
+        /// Window last advertised by the receiver
+        cur_rwin_rcvd: i64 = "B",
+        /// Largest window advertised by the receiver
+        max_rwin_rcvd: i64 = "B",
+        /// Zero windows received
+        zero_rwin_rcvd: i64 = "",
+        /// Times that the host's own queue refused a segment
+        send_stall: i64 = "",
+    }
+}
+
+table! {
+    /// A row is an application message or a transfer.
+    MessageRow in "messages" {
+        /// Flow that carried it
+        flow: i64 = "",
+        /// When its first byte entered TCP; for a transfer, when it arrived
+        enter_ns: i64 = "ns",
+        /// When its last byte was read at the receiver; null when the run ended first
+        exit_ns: Option<i64> = "ns",
+        /// Its size
+        size_bytes: i64 = "B",
+        /// `exit_ns` - `enter_ns`, rounded down once
+        latency_ns: Option<i64> = "ns",
+    }
+}
+
+table! {
+    /// A row is the state of a flow at a sample time.
+    FlowSampleRow in "flow_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// The flow
+        flow: i64 = "",
+        /// Congestion window
+        cwnd_bytes: f64 = "B",
+        /// Slow-start threshold; null while infinite
+        ssthresh_bytes: Option<f64> = "B",
+        /// Bytes sent and not yet acknowledged, as the sender counts them
+        inflight_bytes: i64 = "B",
+        /// Smoothed round-trip time; null before the first sample
+        srtt_ns: Option<i64> = "ns",
+        /// Pacing rate; null when not paced
+        pacing_bps: Option<f64> = "bit/s",
+        /// Payload read by the receiving application since the start
+        delivered_bytes: i64 = "B",
+        /// `slow_start`, `congestion_avoidance`, `recovery`, `loss` or `closed`
+        phase: Text = "",
+    }
+}
+
+table! {
+    /// A row is one direction of a link: the port that sends into it, over the whole run.
+    PortRow in "ports" {
+        /// Number of the port, in the order of the scenario
+        port: i64 = "",
+        /// Name, `node->peer`
+        name: Text = "",
+        /// Host or switch that owns the port
+        node: Text = "",
+        /// Host or switch at the other end
+        peer: Text = "",
+        /// Rate of the link
+        rate_bps: f64 = "bit/s",
+        /// Packets whose transmission ended
+        tx_packets: i64 = "",
+        /// Bytes of those packets on the wire, framing included
+        tx_bytes: i64 = "B",
+        /// Packets dropped at the port
+        drops: i64 = "",
+        /// Packets marked (ECN) at the port
+        marks: i64 = "",
+        /// Most bytes waiting at any instant; the packet on the wire does not wait
+        queue_max_bytes: i64 = "B",
+        /// Most packets waiting at any instant
+        queue_max_packets: i64 = "",
+        /// Bytes waiting, averaged over time
+        queue_mean_bytes: f64 = "B",
+        /// Time that the port was not allowed to send
+        paused_ns: i64 = "ns",
+        /// PAUSE frames sent by the node through this port
+        pauses_sent: i64 = "",
+        /// PAUSE frames received that stop this port
+        pauses_received: i64 = "",
+        /// Share of the measured time that the port was sending, 0 to 1
+        utilisation: f64 = "",
+    }
+}
+
+table! {
+    /// A row is the state of a port at a sample time.
+    PortSampleRow in "port_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// The port
+        port: i64 = "",
+        /// Bytes waiting
+        queue_bytes: i64 = "B",
+        /// Packets waiting
+        queue_packets: i64 = "",
+        /// Bytes sent on the wire since the start
+        tx_bytes: i64 = "B",
+        /// Packets dropped since the start
+        drops: i64 = "",
+        /// Packets marked since the start
+        marks: i64 = "",
+        /// Time paused since the start
+        paused_ns: i64 = "ns",
+        /// Share of the time since the last sample that the port was sending, 0 to 1
+        utilisation: f64 = "",
+    }
+}
+
+table! {
+    /// A row is the state of a switch at a sample time.
+    SwitchSampleRow in "switch_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// The switch
+        switch: Text = "",
+        /// Shared memory in use: frames from their last bit in to their last bit out
+        memory_bytes: i64 = "B",
+        /// Whether the switch is holding its neighbours paused
+        pausing: bool = "",
+    }
+}
+
+table! {
+    /// A row is something rare that happened.
+    EventRow in "events" {
+        /// When
+        time_ns: i64 = "ns",
+        /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall` ...
+        kind: Text = "",
+        /// Host or switch where it happened
+        node: Text = "",
+        /// Port where it happened
+        port: Option<i64> = "",
+        /// Other end of the port
+        peer: Option<Text> = "",
+        /// Flow concerned
+        flow: Option<i64> = "",
+        /// Size of the packet concerned, as the queue counts it
+        packet_bytes: Option<i64> = "B",
+        /// A figure that belongs to the kind: quanta of a PAUSE, the new timeout of an `rto` in seconds ...
+        value: Option<f64> = "",
+        /// Why; empty when the kind says it all
+        reason: Text = "",
+    }
+}

@@ -1,0 +1,124 @@
+//! Where sealed batches go: memory, or one Parquet file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+
+use crate::Error;
+use crate::table::ROW_GROUP_ROWS;
+
+/// The author in the footer; the version of the library would make equal tables differ from release to release.
+const CREATED_BY: &str = "elephan";
+
+/// Where the batches of a table go.
+pub(crate) enum Sink {
+    Memory(Vec<RecordBatch>),
+    File(Box<FileSink>),
+}
+
+/// A Parquet file being written.
+pub(crate) struct FileSink {
+    path: String,
+    writer: ArrowWriter<Latch>,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Sink {
+    pub(crate) fn file(path: &Path, schema: SchemaRef) -> Result<Sink, Error> {
+        let named = |error: io::Error| Error { path: path.display().to_string(), reason: error.to_string() };
+        let file = File::create(path).map_err(named)?;
+        Sink::writer(path, schema, Box::new(BufWriter::with_capacity(1 << 18, file)))
+    }
+
+    pub(crate) fn writer(path: &Path, schema: SchemaRef, inner: Box<dyn Write + Send>) -> Result<Sink, Error> {
+        let path = path.display().to_string();
+        let failure = Arc::new(Mutex::new(None));
+        let latch = Latch { inner, failure: failure.clone() };
+        match ArrowWriter::try_new(latch, schema, Some(properties())) {
+            Ok(writer) => Ok(Sink::File(Box::new(FileSink { path, writer, failure }))),
+            Err(error) => Err(Error { path, reason: reason(&failure, &error) }),
+        }
+    }
+
+    pub(crate) fn store(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        match self {
+            Sink::Memory(batches) => {
+                batches.push(batch);
+                Ok(())
+            }
+            Sink::File(file) => {
+                file.writer.write(&batch).and_then(|()| file.writer.flush()).map_err(|e| file.error(&e))
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<Vec<RecordBatch>, Error> {
+        match self {
+            Sink::Memory(batches) => Ok(batches),
+            Sink::File(mut file) => {
+                let written = file.writer.finish().map(|_| ());
+                let flushed = written.and_then(|()| file.writer.inner_mut().flush().map_err(ParquetError::from));
+                flushed.map(|()| Vec::new()).map_err(|error| file.error(&error))
+            }
+        }
+    }
+}
+
+impl FileSink {
+    fn error(&self, error: &ParquetError) -> Error {
+        Error { path: self.path.clone(), reason: reason(&self.failure, error) }
+    }
+}
+
+/// What the system said when the writer failed, else what the Parquet library said.
+fn reason(failure: &Mutex<Option<String>>, error: &ParquetError) -> String {
+    let latched = failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    latched.unwrap_or_else(|| error.to_string())
+}
+
+fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_string())
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .build()
+}
+
+/// Passes writes on and keeps the first failure in the system's own words, which the Parquet library would wrap.
+struct Latch {
+    inner: Box<dyn Write + Send>,
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Latch {
+    fn keep<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert_with(|| error.to_string());
+        }
+        result
+    }
+}
+
+impl Write for Latch {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.keep(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.keep(result)
+    }
+}
