@@ -1,6 +1,10 @@
 //! Queues, link flow control and layer-2 congestion management. Pure: own state and arguments, no clock, no events.
 
+pub mod headroom;
+pub mod memory;
+pub mod pause;
 pub mod queue;
 pub mod spec;
 
+pub use memory::SharedMemory;
 pub use spec::{FlowControl, Framing, Loss, Pause, PauseReaction};

@@ -1,0 +1,141 @@
+//! Packet memory shared by all ports of a switch (complete sharing), with IEEE 802.3x PAUSE by two thresholds.
+//!
+//! A frame is charged from its last bit in to its last bit out. When the occupancy reaches XOFF, every port with frames
+//! in the memory is to be paused; while it stays above XON, so is each further port from which a frame arrives. When
+//! it has fallen to XON, all paused ports are to resume.
+
+use crate::spec::Pause;
+
+/// The memory of one switch; ports are numbered by the caller from 0.
+#[derive(Clone, Debug)]
+pub struct SharedMemory {
+    capacity: u64,
+    used: u64,
+    peak: u64,
+    pause: Option<Pause>,
+    pausing: bool,
+    ports: Vec<Port>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Port {
+    charged: u64,
+    paused: bool,
+}
+
+impl SharedMemory {
+    pub fn new(capacity: u64, ports: usize, pause: Option<Pause>) -> SharedMemory {
+        SharedMemory { capacity, used: 0, peak: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+    }
+
+    /// Charges a frame that came in through `port`; false if it does not fit.
+    #[inline]
+    pub fn admit(&mut self, port: u32, bytes: u32) -> bool {
+        if self.used + u64::from(bytes) > self.capacity {
+            return false;
+        }
+        self.used += u64::from(bytes);
+        self.peak = self.peak.max(self.used);
+        self.ports[port as usize].charged += u64::from(bytes);
+        true
+    }
+
+    /// After an arrival through `port`, admitted or not: appends the ports that must be sent PAUSE now.
+    #[inline]
+    pub fn ports_to_pause(&mut self, port: u32, out: &mut Vec<u32>) {
+        let Some(pause) = self.pause else { return };
+        if !self.pausing {
+            if self.used < pause.xoff.get() {
+                return;
+            }
+            self.pausing = true;
+            for (i, p) in self.ports.iter_mut().enumerate() {
+                if p.charged > 0 {
+                    p.paused = true;
+                    out.push(i as u32);
+                }
+            }
+        }
+        let p = &mut self.ports[port as usize];
+        if !p.paused {
+            p.paused = true;
+            out.push(port);
+        }
+    }
+
+    /// Releases a frame that had come in through `port`; appends the ports that may resume now.
+    #[inline]
+    pub fn release(&mut self, port: u32, bytes: u32, out: &mut Vec<u32>) {
+        self.used -= u64::from(bytes);
+        self.ports[port as usize].charged -= u64::from(bytes);
+        let Some(pause) = self.pause else { return };
+        if self.pausing && self.used <= pause.xon.get() {
+            self.pausing = false;
+            for (i, p) in self.ports.iter_mut().enumerate() {
+                if std::mem::take(&mut p.paused) {
+                    out.push(i as u32);
+                }
+            }
+        }
+    }
+
+    /// Whether `port` has been sent PAUSE and not yet been resumed (its PAUSE must be refreshed).
+    pub fn is_pausing_port(&self, port: u32) -> bool {
+        self.ports[port as usize].paused
+    }
+
+    pub fn is_pausing(&self) -> bool {
+        self.pausing
+    }
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+    pub fn peak(&self) -> u64 {
+        self.peak
+    }
+    pub fn pause(&self) -> Option<Pause> {
+        self.pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephan_units::Bytes;
+
+    #[test]
+    fn complete_sharing() {
+        // 48 KiB hold 32 frames of 1518 B (facts l2.md section 0).
+        let mut m = SharedMemory::new(49_152, 3, None);
+        assert_eq!((0..40).filter(|i| m.admit(i % 3, 1518)).count(), 32);
+        let mut out = vec![];
+        m.release(0, 1518, &mut out);
+        assert!(out.is_empty() && m.admit(2, 1518) && !m.admit(2, 1518));
+    }
+
+    #[test]
+    fn thresholds() {
+        let pause = Pause { xoff: Bytes(3000), xon: Bytes(1500), quanta: 0xFFFF };
+        let mut m = SharedMemory::new(10_000, 3, Some(pause));
+        let mut out = vec![];
+        assert!(m.admit(0, 1500));
+        m.ports_to_pause(0, &mut out);
+        assert!(out.is_empty());
+        assert!(m.admit(1, 1500));
+        m.ports_to_pause(1, &mut out);
+        assert_eq!(out, [0, 1], "both have frames in the memory");
+        out.clear();
+        assert!(m.admit(1, 1500));
+        m.ports_to_pause(1, &mut out);
+        assert!(out.is_empty(), "already paused");
+        assert!(m.admit(2, 1500));
+        m.ports_to_pause(2, &mut out);
+        assert_eq!(out, [2], "a newcomer while above XON");
+        out.clear();
+        for (port, expected) in [(0, 0), (1, 0), (1, 3)] {
+            m.release(port, 1500, &mut out);
+            assert_eq!(out.len(), expected);
+        }
+        assert_eq!(out, [0, 1, 2]);
+    }
+}
