@@ -1,1 +1,24 @@
-//! elephan-cc
+//! Congestion control: how much a sender may have in flight.
+//!
+//! The law of this layer: a law is pure. It owns its state and sees its arguments; it has no clock, no packets, no
+//! log and no random draws. All windows are bytes as `f64` (never floored per ACK), all instants are given from
+//! outside, and the same calls give the same windows to the bit.
+//!
+//! Three axes are kept apart:
+//! - the *law* ([`law`], one file each): growth in congestion avoidance, the cut at a congestion event;
+//! - *slow start* ([`slow_start`], one file each): growth below `ssthresh`;
+//! - *recovery* (which segments are lost, what is sent while they are repaired) belongs to TCP and is not here.
+//!
+//! [`Controller`] joins a law and a slow start, keeps what all laws share (floor of one segment, undo, a backed-off
+//! timer) and is what TCP and the stepping interface hold.
+
+mod controller;
+mod event;
+pub mod law;
+mod registry;
+pub mod slow_start;
+
+pub use controller::{Controller, MAX_WINDOW_BYTES};
+pub use event::{Ack, ReduceFrom, Signal, Window};
+pub use law::{Law, Spec, describe, list};
+pub use registry::{Description, Invalid, Model, Parameter, SpecError, State};

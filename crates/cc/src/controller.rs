@@ -1,0 +1,178 @@
+//! One connection's congestion controller: a law, a slow start and the window they steer.
+//!
+//! What all laws share lives here: the floor of one segment, slow start below `ssthresh` with the remainder of the
+//! crossing ACK given to the law, undo, and RFC 5681 section 3.1: a timer that expires again for the same segment
+//! holds `ssthresh` constant.
+
+use crate::law::{self, Law, Spec};
+use crate::slow_start::{self, SlowStart};
+use crate::{Ack, Signal, Window};
+use elephan_units::Time;
+
+/// No window grows beyond this: a thousand times the largest window that TCP can offer (2^30 bytes, RFC 7323).
+pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
+
+#[derive(Clone, Debug)]
+pub struct Controller {
+    w: Window,
+    law: law::Any,
+    slow_start: slow_start::Any,
+    /// Window and threshold before the last event, for undo.
+    prior: Option<(f64, f64)>,
+    /// The timer has expired and nothing was acknowledged since.
+    backed_off: bool,
+}
+
+impl Controller {
+    /// A controller with classic slow start without a limit.
+    pub fn new(spec: &Spec, mss: u64, initial_window_bytes: u64) -> Controller {
+        Controller::with_slow_start(spec, &slow_start::Spec::default(), mss, initial_window_bytes)
+    }
+
+    pub fn with_slow_start(
+        spec: &Spec,
+        slow_start: &slow_start::Spec,
+        mss: u64,
+        initial_window_bytes: u64,
+    ) -> Controller {
+        let mut controller = Controller {
+            w: Window { cwnd: 1.0, ssthresh: f64::INFINITY, mss: 1.0 },
+            law: law::Any::new(spec),
+            slow_start: slow_start::Any::new(slow_start),
+            prior: None,
+            backed_off: false,
+        };
+        controller.establish(mss, initial_window_bytes);
+        controller
+    }
+
+    /// Sets segment size and initial window once the handshake has settled them.
+    pub fn establish(&mut self, mss: u64, initial_window_bytes: u64) {
+        self.w.mss = mss.max(1) as f64;
+        self.w.cwnd = initial_window_bytes as f64;
+        self.bound();
+    }
+
+    /// `bytes` are being sent while `inflight` bytes were in flight before them.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
+        self.law.on_sent(&self.w, now, bytes, inflight);
+    }
+
+    /// An ACK of new data outside fast recovery.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack) {
+        self.backed_off = false;
+        if self.w.in_slow_start() {
+            self.on_ack_in_slow_start(ack);
+        } else {
+            self.law.on_ack(&mut self.w, ack);
+        }
+        self.bound();
+    }
+
+    fn on_ack_in_slow_start(&mut self, ack: &Ack) {
+        let rest = if ack.app_limited { 0 } else { self.slow_start.on_ack(&mut self.w, ack) };
+        if rest > 0 {
+            self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
+        }
+    }
+
+    pub fn on_congestion(&mut self, signal: &Signal) {
+        let before = (self.w.cwnd, self.w.ssthresh);
+        match signal {
+            Signal::Undo { .. } => {
+                let Some((cwnd, ssthresh)) = self.prior.take() else { return };
+                self.w.cwnd = self.w.cwnd.max(cwnd);
+                self.w.ssthresh = ssthresh;
+                self.backed_off = false;
+            }
+            Signal::Rto { .. } if self.backed_off => {
+                self.w.cwnd = self.w.mss;
+                return;
+            }
+            _ => {
+                self.prior = Some(before);
+                self.backed_off = matches!(signal, Signal::Rto { .. });
+            }
+        }
+        self.slow_start.on_congestion(signal);
+        self.law.on_congestion(&mut self.w, signal);
+        self.bound();
+    }
+
+    /// When the law wants [`Controller::on_timer`].
+    #[inline]
+    pub fn next_timer(&self) -> Option<Time> {
+        self.law.next_timer()
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        self.law.on_timer(&mut self.w, now);
+        self.bound();
+    }
+
+    /// Lowers the window to `bytes` without a congestion event: the restart window after idle (RFC 5681 section 4.1)
+    /// or a stack's burst moderation. Never raises it.
+    pub fn shrink_to(&mut self, bytes: f64) {
+        self.w.cwnd = self.w.cwnd.min(bytes);
+        self.bound();
+    }
+
+    /// The congestion window in bytes.
+    #[inline]
+    pub fn window(&self) -> f64 {
+        self.w.cwnd
+    }
+
+    /// The slow-start threshold in bytes, infinite before the first event.
+    #[inline]
+    pub fn ssthresh(&self) -> f64 {
+        self.w.ssthresh
+    }
+
+    /// Segment size in bytes.
+    pub fn mss(&self) -> f64 {
+        self.w.mss
+    }
+
+    /// The rate that the law asks to be paced at, in bit/s; none for a law that is driven by ACKs alone.
+    #[inline]
+    pub fn pacing_rate(&self) -> Option<f64> {
+        self.law.pacing_rate(&self.w)
+    }
+
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.w.in_slow_start()
+    }
+
+    /// The law's name in the registry.
+    pub fn name(&self) -> &'static str {
+        self.law.name()
+    }
+
+    /// The law's internals by name, always the same names in the same order (see [`crate::describe`]).
+    pub fn observe(&self) -> Vec<(&'static str, f64)> {
+        let mut out = Vec::new();
+        self.law.observe(&mut out);
+        out
+    }
+
+    /// Sets `cwnd` or `ssthresh` (bytes) or a named internal; false if there is no such name or the value cannot be.
+    /// For tests and the stepping interface.
+    pub fn poke(&mut self, name: &str, value: f64) -> bool {
+        match name {
+            "cwnd" if value >= self.w.mss && value <= MAX_WINDOW_BYTES => self.w.cwnd = value,
+            "ssthresh" if value > 0.0 => self.w.ssthresh = value,
+            "cwnd" | "ssthresh" => return false,
+            _ => return value.is_finite() && self.law.poke(name, value),
+        }
+        self.backed_off = false;
+        true
+    }
+
+    fn bound(&mut self) {
+        self.w.cwnd = self.w.cwnd.clamp(self.w.mss, MAX_WINDOW_BYTES.max(self.w.mss));
+    }
+}

@@ -1,0 +1,105 @@
+//! What a law is told, and the window it steers.
+
+use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An acknowledgement of new data outside fast recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ack {
+    pub now: Time,
+    /// Bytes newly acknowledged by this ACK.
+    pub acked: u64,
+    /// The round-trip time measured by this ACK, if it measured one.
+    pub rtt: Option<Span>,
+    /// Bytes in flight before this ACK.
+    pub inflight: u64,
+    /// Of `acked`, the bytes reported as having met congestion (CE).
+    pub ce: u64,
+    /// The window was not the limit of what was sent (application, receive window or send buffer were): no growth.
+    pub app_limited: bool,
+    /// Bytes delivered since the connection began.
+    pub delivered: u64,
+    /// Delivery rate measured by this ACK.
+    pub rate_bps: Option<f64>,
+    /// The smallest round-trip time so far.
+    pub min_rtt: Option<Span>,
+    /// The smoothed round-trip time (RFC 6298).
+    pub srtt: Option<Span>,
+}
+
+/// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet
+/// acknowledged, without what limited transmit added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    /// One whole fast-recovery episode, told at its start: the window afterwards is the window after recovery.
+    Loss { now: Time, lost: u64, inflight: u64 },
+    /// An ECN-Echo, at most once per window of data (RFC 3168 section 6.1.2).
+    Ecn { now: Time, inflight: u64 },
+    /// The retransmission timer expired.
+    Rto { now: Time, inflight: u64 },
+    /// The host's own transmit queue refused a segment.
+    LocalDrop { now: Time, inflight: u64 },
+    /// The last event was spurious.
+    Undo { now: Time },
+}
+
+impl Signal {
+    pub fn now(&self) -> Time {
+        match *self {
+            Signal::Loss { now, .. }
+            | Signal::Ecn { now, .. }
+            | Signal::Rto { now, .. }
+            | Signal::LocalDrop { now, .. }
+            | Signal::Undo { now } => now,
+        }
+    }
+
+    /// FlightSize before the event; nothing for [`Signal::Undo`].
+    pub fn inflight(&self) -> u64 {
+        match *self {
+            Signal::Loss { inflight, .. }
+            | Signal::Ecn { inflight, .. }
+            | Signal::Rto { inflight, .. }
+            | Signal::LocalDrop { inflight, .. } => inflight,
+            Signal::Undo { .. } => 0,
+        }
+    }
+}
+
+/// The window that a law steers, all in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    pub cwnd: f64,
+    /// Infinite until the first congestion event.
+    pub ssthresh: f64,
+    pub mss: f64,
+}
+
+impl Window {
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// Which window a cut is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReduceFrom {
+    /// FlightSize, but not more than the congestion window (RFC 5681 equation 4).
+    Flight,
+    /// The congestion window (Linux and most other kernels).
+    Cwnd,
+}
+
+impl ReduceFrom {
+    /// The window that the cut is taken from, in bytes. FlightSize is capped by `cwnd`, because what was sent beyond
+    /// it (limited transmit, data from before an earlier cut) must not count (RFC 5681 section 3.2 step 2): no event
+    /// ever raises the window.
+    pub fn bytes(self, w: &Window, inflight: u64) -> f64 {
+        match self {
+            ReduceFrom::Flight => w.cwnd.min(inflight as f64),
+            ReduceFrom::Cwnd => w.cwnd,
+        }
+    }
+}

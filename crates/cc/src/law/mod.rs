@@ -1,0 +1,83 @@
+//! The laws: growth in congestion avoidance and the cut at a congestion event. One file and one line each.
+
+use crate::registry::registry;
+use crate::{Ack, Signal, Window};
+use elephan_units::Time;
+
+registry! {
+    ($) each_law "congestion control"
+    "A congestion control: its name, or a table with `kind` and its parameters.";
+    reno: Reno(reno::Reno) = "Reno (RFC 5681): one segment more a round trip, half the window on loss",
+    cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
+}
+
+/// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
+/// between one segment and [`crate::MAX_WINDOW_BYTES`] afterwards.
+pub trait Law {
+    /// `bytes` are being sent; `inflight` bytes were in flight before.
+    fn on_sent(&mut self, _w: &Window, _now: Time, _bytes: u64, _inflight: u64) {}
+
+    /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack);
+
+    /// A congestion event. The law sets `cwnd` and `ssthresh`; at [`Signal::Undo`] both are restored already and the
+    /// law restores its own state.
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
+
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    fn on_timer(&mut self, _w: &mut Window, _now: Time) {}
+
+    /// bit/s, for a law that paces.
+    fn pacing_rate(&self, _w: &Window) -> Option<f64> {
+        None
+    }
+
+    /// Appends the internals named in [`crate::Model::STATES`], in that order.
+    fn observe(&self, _out: &mut Vec<(&'static str, f64)>) {}
+
+    /// Sets an internal (tests only); false if there is none of that name.
+    fn poke(&mut self, _name: &str, _value: f64) -> bool {
+        false
+    }
+}
+
+impl Law for Any {
+    #[inline]
+    fn on_sent(&mut self, w: &Window, now: Time, bytes: u64, inflight: u64) {
+        each_law!(self, law => law.on_sent(w, now, bytes, inflight))
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        each_law!(self, law => law.on_ack(w, ack))
+    }
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        each_law!(self, law => law.on_congestion(w, signal))
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<Time> {
+        each_law!(self, law => law.next_timer())
+    }
+
+    fn on_timer(&mut self, w: &mut Window, now: Time) {
+        each_law!(self, law => law.on_timer(w, now))
+    }
+
+    #[inline]
+    fn pacing_rate(&self, w: &Window) -> Option<f64> {
+        each_law!(self, law => law.pacing_rate(w))
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        each_law!(self, law => law.observe(out))
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        each_law!(self, law => law.poke(name, value))
+    }
+}

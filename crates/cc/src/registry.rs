@@ -1,0 +1,297 @@
+//! The registry: one line per model yields its module, its place in the dispatch enum and in the `Spec` enum, its
+//! text form (`"name"` or `{ kind = "name", parameter = ... }`), its JSON Schema and its row in the documentation.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// What the registry needs of a model.
+pub trait Model: Sized {
+    /// Its parameters: every field documented, with a default and its source as schema extension `x-source`.
+    type Parameters: Clone + Default + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned + JsonSchema;
+    /// Its internals, in the order in which it observes them.
+    const STATES: &'static [State];
+
+    fn new(parameters: &Self::Parameters) -> Self;
+
+    /// Refuses values that the model is not defined for.
+    fn check(_: &Self::Parameters) -> Result<(), Invalid> {
+        Ok(())
+    }
+}
+
+/// Large models are stored boxed: `bbr: Bbr(Box<bbr::Bbr>) = ...`.
+impl<M: Model> Model for Box<M> {
+    type Parameters = M::Parameters;
+    const STATES: &'static [State] = M::STATES;
+
+    fn new(parameters: &Self::Parameters) -> Self {
+        Box::new(M::new(parameters))
+    }
+
+    fn check(parameters: &Self::Parameters) -> Result<(), Invalid> {
+        M::check(parameters)
+    }
+}
+
+/// A named internal of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct State {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub doc: &'static str,
+}
+
+/// A parameter of a model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    pub name: String,
+    pub default: Value,
+    pub doc: String,
+    pub source: String,
+}
+
+/// A model as the documentation shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub parameters: Vec<Parameter>,
+    pub states: &'static [State],
+}
+
+/// A value that a parameter cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    pub parameter: &'static str,
+    pub reason: String,
+}
+
+impl Invalid {
+    /// `value` must lie strictly between `low` and `high`.
+    pub fn unless_between(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
+        if value > low && value < high {
+            return Ok(());
+        }
+        Err(Invalid { parameter, reason: format!("must be above {low} and below {high}, not {value}") })
+    }
+}
+
+/// Why a text does not say which model to use. `given` and `known` serve a nearest-name hint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    #[error("unknown {axis} `{given}`; known: {}", known.join(", "))]
+    UnknownKind { axis: &'static str, given: String, known: Vec<String> },
+    #[error("`{kind}` has no parameter `{given}`; {}", if known.is_empty() { "it has none".to_string() } else { format!("known: {}", known.join(", ")) })]
+    UnknownParameter { kind: &'static str, given: String, known: Vec<String> },
+    #[error("`{parameter}` of `{kind}`: {reason}")]
+    BadParameter { kind: &'static str, parameter: String, reason: String },
+    #[error("a {axis} is a name or a table with `kind` as a string")]
+    NoKind { axis: &'static str },
+}
+
+/// Reads the parameters of model `kind` from a table (without `kind`), one by one so that an error names its key.
+pub(crate) fn parameters<M: Model>(kind: &'static str, table: &Map<String, Value>) -> Result<M::Parameters, SpecError> {
+    let known = describe_parameters::<M>();
+    let mut full = table_of(&M::Parameters::default());
+    for (name, value) in table {
+        if !known.iter().any(|parameter| parameter.name == *name) {
+            let known = known.into_iter().map(|parameter| parameter.name).collect();
+            return Err(SpecError::UnknownParameter { kind, given: name.clone(), known });
+        }
+        full.insert(name.clone(), value.clone());
+        if let Err(error) = serde_json::from_value::<M::Parameters>(Value::Object(full.clone())) {
+            return Err(SpecError::BadParameter { kind, parameter: name.clone(), reason: error.to_string() });
+        }
+    }
+    let bad = |parameter: String, reason| SpecError::BadParameter { kind, parameter, reason };
+    let parameters = serde_json::from_value(Value::Object(full))
+        .map_err(|error| bad("parameters".to_string(), error.to_string()))?;
+    M::check(&parameters).map_err(|invalid| bad(invalid.parameter.to_string(), invalid.reason))?;
+    Ok(parameters)
+}
+
+/// Reads `kind` and the rest from a table.
+pub(crate) fn split_kind(
+    axis: &'static str,
+    mut table: Map<String, Value>,
+) -> Result<(String, Map<String, Value>), SpecError> {
+    match table.remove("kind") {
+        Some(Value::String(kind)) => Ok((kind, table)),
+        _ => Err(SpecError::NoKind { axis }),
+    }
+}
+
+pub(crate) fn table_of<P: Serialize>(parameters: &P) -> Map<String, Value> {
+    match serde_json::to_value(parameters) {
+        Ok(Value::Object(table)) => table,
+        _ => Map::new(),
+    }
+}
+
+pub(crate) fn describe_parameters<M: Model>() -> Vec<Parameter> {
+    let schema = SchemaGenerator::default().into_root_schema_for::<M::Parameters>();
+    let defaults = table_of(&M::Parameters::default());
+    let Some(Value::Object(properties)) = schema.get("properties") else { return Vec::new() };
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_string();
+    properties
+        .iter()
+        .map(|(name, property)| Parameter {
+            name: name.clone(),
+            default: defaults.get(name).cloned().unwrap_or(Value::Null),
+            doc: text(property.get("description")),
+            source: text(property.get("x-source")),
+        })
+        .collect()
+}
+
+/// The schema of one model's table: its parameters and `kind`.
+pub(crate) fn table_schema<M: Model>(kind: &str, summary: &str, generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = M::Parameters::json_schema(generator);
+    let mut properties = Map::new();
+    properties.insert("kind".to_string(), serde_json::json!({ "type": "string", "const": kind }));
+    if let Some(Value::Object(own)) = schema.remove("properties") {
+        properties.extend(own);
+    }
+    json_schema!({
+        "type": "object",
+        "description": summary,
+        "properties": properties,
+        "required": ["kind"],
+        "additionalProperties": false,
+    })
+}
+
+/// `registry! { ($) each "axis" "description"; module: Variant(Type) = "summary", ... }` declares, where it stands:
+/// the modules, `enum Any` (the models), `enum Spec` (their parameters), `list()`, `describe(name)` and the macro
+/// `each!(any, m => ...)` for static dispatch.
+macro_rules! registry {
+    (($d:tt) $each:ident $axis:literal $doc:literal; $($module:ident: $Variant:ident($Storage:ty) = $summary:literal,)+) => {
+        $(pub mod $module;)+
+
+        /// A model with its state.
+        #[derive(Clone, Debug)]
+        pub enum Any { $($Variant($Storage)),+ }
+
+        impl Any {
+            pub fn new(spec: &Spec) -> Any {
+                match spec { $(Spec::$Variant(parameters) => Any::$Variant($crate::Model::new(parameters))),+ }
+            }
+
+            pub fn name(&self) -> &'static str {
+                match self { $(Any::$Variant(_) => stringify!($module)),+ }
+            }
+        }
+
+        macro_rules! $each {
+            ($d any:expr, $d model:ident => $d body:expr) => {
+                match $d any { $(Any::$Variant($d model) => $d body),+ }
+            };
+        }
+
+        #[doc = $doc]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Spec { $($Variant(<$Storage as $crate::Model>::Parameters)),+ }
+
+        impl Spec {
+            /// The model called `kind` with its defaults.
+            pub fn named(kind: &str) -> Result<Spec, $crate::SpecError> {
+                Spec::with(kind, &serde_json::Map::new())
+            }
+
+            /// The model called `kind` with the parameters in `table`, defaults for the rest.
+            pub fn with(
+                kind: &str,
+                table: &serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Spec, $crate::SpecError> {
+                match kind {
+                    $(stringify!($module) => {
+                        $crate::registry::parameters::<$Storage>(stringify!($module), table).map(Spec::$Variant)
+                    })+
+                    _ => Err($crate::SpecError::UnknownKind {
+                        axis: $axis,
+                        given: kind.to_string(),
+                        known: list().iter().map(|(name, _)| name.to_string()).collect(),
+                    }),
+                }
+            }
+
+            pub fn name(&self) -> &'static str {
+                match self { $(Spec::$Variant(_) => stringify!($module)),+ }
+            }
+
+            pub fn describe(&self) -> $crate::Description {
+                match self { $(Spec::$Variant(_) => $crate::Description {
+                    name: stringify!($module),
+                    summary: $summary,
+                    parameters: $crate::registry::describe_parameters::<$Storage>(),
+                    states: <$Storage as $crate::Model>::STATES,
+                }),+ }
+            }
+
+            /// Every model with its defaults: the matrix for tests and comparisons.
+            pub fn all() -> Vec<Spec> {
+                vec![$(Spec::$Variant(Default::default())),+]
+            }
+
+            /// The parameters as a table, `kind` first, every default spelled out.
+            pub fn table(&self) -> serde_json::Map<String, serde_json::Value> {
+                let mut table = serde_json::Map::new();
+                table.insert("kind".to_string(), self.name().into());
+                match self { $(Spec::$Variant(parameters) => table.extend($crate::registry::table_of(parameters))),+ }
+                table
+            }
+        }
+
+        impl serde::Serialize for Spec {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.table().serialize(serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for Spec {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Spec, D::Error> {
+                use serde::de::Error;
+                let spec = match serde_json::Value::deserialize(deserializer)? {
+                    serde_json::Value::String(kind) => Spec::named(&kind),
+                    serde_json::Value::Object(table) => $crate::registry::split_kind($axis, table)
+                        .and_then(|(kind, table)| Spec::with(&kind, &table)),
+                    _ => Err($crate::SpecError::NoKind { axis: $axis }),
+                };
+                spec.map_err(D::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for Spec {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                concat!("registry of ", $axis).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let names: Vec<&str> = list().iter().map(|(name, _)| *name).collect();
+                let tables =
+                    vec![$($crate::registry::table_schema::<$Storage>(stringify!($module), $summary, generator)),+];
+                schemars::json_schema!({
+                    "description": $doc,
+                    "anyOf": [{ "type": "string", "enum": names }, { "oneOf": tables }],
+                })
+            }
+        }
+
+        /// The names in the registry with a line on each.
+        pub fn list() -> &'static [(&'static str, &'static str)] {
+            &[$((stringify!($module), $summary)),+]
+        }
+
+        /// The model called `name` as the documentation shows it.
+        pub fn describe(name: &str) -> Option<$crate::Description> {
+            Spec::named(name).ok().map(|spec| spec.describe())
+        }
+    };
+}
+pub(crate) use registry;
