@@ -1,1 +1,26 @@
-//! elephan-traffic
+//! Who sends what when: pure generators of traffic. No clock, no sockets, no packets.
+//!
+//! The law of this layer: a kind of traffic is a [`Spec`] (what a scenario says) that yields a [`Generate`]: a state
+//! machine answering "how long until the next offer, how many bytes, for which pair". How an offer is carried
+//! ([`Carrier`]) is the kind's second answer; whoever runs it needs no other knowledge of the kind, so a new kind is
+//! one file and one line of the registry below. Sizes, gaps and pairs come from three streams ("sizes", "gaps",
+//! "pairs"), so the k-th offer has the k-th size whatever the arrival law is.
+
+mod distribution;
+mod gaps;
+mod kind;
+mod queue;
+mod start;
+
+pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};
+pub use gaps::{GapLaw, Gaps, Interval};
+pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Setting, Spec};
+pub use queue::{Message, MessageQueue, WhenFull};
+pub use start::Start;
+
+kind::registry! {
+    bulk::Bulk, "One stream of bytes as fast as TCP takes it: endless, or of a given size.";
+    messages::Messages, "Messages of random size at random times over one connection, with their latency.";
+    transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
+    cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
+}

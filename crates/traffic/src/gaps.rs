@@ -1,0 +1,150 @@
+//! Gaps between arrivals: exact fixed gaps, exponential gaps, or any distribution of times.
+//!
+//! A fixed mean is a fraction of picoseconds, `mean size x 8 x 10^12 / load`; the remainder is carried from gap to gap,
+//! so that n gaps last floor(n x mean) exactly and a constant rate never drifts. With fixed gaps the first arrival is
+//! at the start; with random gaps it is one gap later (for exponential gaps: the stationary Poisson process).
+
+use elephan_random::Stream;
+use elephan_units::{Bytes, PS_PER_S, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Distribution, Invalid, Sampler};
+
+/// The law of gaps whose mean is given by a load or a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapLaw {
+    /// Poisson arrivals.
+    #[default]
+    Exponential,
+    /// Equal gaps.
+    Fixed,
+}
+
+/// A positive span as a fraction: `whole + part / of` picoseconds, `part < of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    whole: u64,
+    part: u64,
+    of: u64,
+}
+
+impl Interval {
+    /// `numerator / denominator` picoseconds, saturating; a denominator of 0 gives the longest.
+    pub fn ratio(numerator: u128, denominator: u64) -> Interval {
+        let of = u128::from(denominator);
+        match numerator.checked_div(of).map(u64::try_from) {
+            Some(Ok(whole)) => Interval { whole, part: (numerator % of) as u64, of: denominator },
+            _ => Interval { whole: u64::MAX, part: 0, of: 1 },
+        }
+    }
+
+    /// To 2^-53 of a picosecond.
+    pub fn from_ps(ps: f64) -> Interval {
+        let of = 1u64 << 53;
+        let whole = ps as u64;
+        let part = ((ps - whole as f64).max(0.0) * of as f64) as u64;
+        Interval { whole, part: part.min(of - 1), of }
+    }
+
+    /// Between sends of `bytes` each that make up `rate`.
+    pub fn of_bytes(bytes: u64, rate: Rate) -> Interval {
+        Interval::ratio(u128::from(bytes) * u128::from(8 * PS_PER_S), rate.0)
+    }
+
+    pub fn ps(&self) -> f64 {
+        self.whole as f64 + self.part as f64 / self.of as f64
+    }
+
+    /// At least one picosecond: shorter gaps would never let time pass.
+    pub(crate) fn is_positive(&self) -> bool {
+        self.whole >= 1
+    }
+}
+
+/// A generator of gaps.
+#[derive(Clone, Debug)]
+pub enum Gaps {
+    /// `carry / of` picoseconds are owed; `begun` is false before the first arrival, which has no gap.
+    Fixed {
+        interval: Interval,
+        carry: u64,
+        begun: bool,
+    },
+    Exponential {
+        mean_ps: f64,
+        stream: Stream,
+    },
+    Drawn {
+        sampler: Sampler,
+        stream: Stream,
+    },
+}
+
+impl Gaps {
+    pub fn new(law: GapLaw, interval: Interval, stream: Stream) -> Gaps {
+        match law {
+            GapLaw::Fixed => Gaps::Fixed { interval, carry: 0, begun: false },
+            GapLaw::Exponential => Gaps::Exponential { mean_ps: interval.ps(), stream },
+        }
+    }
+
+    /// Gaps from any law of times.
+    pub fn drawn(sampler: Sampler, stream: Stream) -> Gaps {
+        match sampler {
+            Sampler::Fixed(ps) => Gaps::new(GapLaw::Fixed, Interval::ratio(u128::from(ps), 1), stream),
+            sampler => Gaps::Drawn { sampler, stream },
+        }
+    }
+
+    /// The next gap: at least 1 ps, but 0 before the first arrival of fixed gaps.
+    #[inline]
+    pub fn next_gap(&mut self) -> Span {
+        match self {
+            Gaps::Fixed { begun: begun @ false, .. } => {
+                *begun = true;
+                Span::ZERO
+            }
+            Gaps::Fixed { interval, carry, .. } => {
+                // Both below `of` <= 2^63, so the sum cannot overflow.
+                *carry += interval.part;
+                let wrap = *carry >= interval.of;
+                *carry -= if wrap { interval.of } else { 0 };
+                Span(interval.whole.saturating_add(u64::from(wrap)))
+            }
+            Gaps::Exponential { mean_ps, stream } => Span(((stream.exponential(*mean_ps) + 0.5) as u64).max(1)),
+            Gaps::Drawn { sampler, stream } => Span(sampler.sample(stream, (1, u64::MAX))),
+        }
+    }
+}
+
+/// The mean gap for sizes at a `load`, or for a number of arrivals per second (with its key).
+pub(crate) fn mean_gap(
+    size: &Distribution<Bytes>,
+    load: Option<Rate>,
+    (rate_key, per_s): (&str, Option<f64>),
+) -> Result<Interval, Invalid> {
+    let (key, interval) = match (load, per_s) {
+        (Some(Rate(0)), _) => return Err(Invalid::new("load", "a load cannot be zero")),
+        (Some(load), _) => ("load", interval_of_load(size, load)?),
+        (None, Some(rate)) if rate.is_finite() && rate > 0.0 => (rate_key, Interval::from_ps(PS_PER_S as f64 / rate)),
+        (None, rate) => {
+            let text = rate.map_or("nothing".to_owned(), |r| r.to_string());
+            return Err(Invalid::new(rate_key, format!("must be a number above 0, not {text}")));
+        }
+    };
+    if interval.is_positive() { Ok(interval) } else { Err(Invalid::new(key, "arrivals less than a picosecond apart")) }
+}
+
+/// Mean size x 8 / load; exact wherever the mean is an integer or a half.
+fn interval_of_load(size: &Distribution<Bytes>, load: Rate) -> Result<Interval, Invalid> {
+    if let (Some(twice), Some(twice_load)) = (size.twice_mean(), load.0.checked_mul(2)) {
+        return Ok(Interval::ratio(twice.saturating_mul(u128::from(8 * PS_PER_S)), twice_load));
+    }
+    let mean = size.mean();
+    if !mean.is_finite() {
+        return Err(Invalid::new("size", "has no finite mean, so a load cannot be met; give a rate of arrivals"));
+    }
+    Ok(Interval::from_ps(mean * 8.0 * PS_PER_S as f64 / load.0 as f64))
+}

@@ -1,0 +1,179 @@
+//! The registry of kinds, and what a kind has to say.
+
+use elephan_random::Stream;
+use elephan_units::Span;
+use schemars::{Schema, SchemaGenerator};
+
+use crate::WhenFull;
+
+/// Why a specification cannot run: one line, and the key it is about (`"size.pareto.shape"`).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {message}")]
+pub struct Invalid {
+    /// Path below the traffic entry; empty if it is about several keys.
+    pub key: String,
+    pub message: String,
+}
+
+impl Invalid {
+    pub(crate) fn new(key: impl Into<String>, message: impl Into<String>) -> Invalid {
+        Invalid { key: key.into(), message: message.into() }
+    }
+}
+
+/// What a generator asks for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Since the previous offer; the first: since the start.
+    pub gap: Span,
+    /// Payload bytes, at least 1; `u64::MAX` is an endless stream.
+    pub bytes: u64,
+    /// Which of the entry's pairs (0 unless the carrier is [`Carrier::Transfers`]).
+    pub pair: u64,
+}
+
+/// How offers are carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// TCP, one generator per connection: each offer lengthens the connection's stream by its bytes. When the
+    /// generator ends, the connection is closed after its data.
+    Stream,
+    /// TCP, one generator per connection: each offer is a message with boundaries, through a
+    /// [`MessageQueue`](crate::MessageQueue).
+    Messages(WhenFull),
+    /// TCP, one generator per traffic entry: each offer is a new connection of its `pair` that carries its bytes and
+    /// closes.
+    Transfers,
+    /// UDP, one generator per flow: each offer is one datagram of so many payload bytes.
+    Datagrams,
+}
+
+/// What a generator is told about its place.
+pub struct Setting<'a> {
+    /// The named stream for a purpose ("sizes", "gaps", "pairs").
+    pub stream: &'a dyn Fn(&str) -> Stream,
+    /// Source-destination pairs of the traffic entry.
+    pub pairs: u64,
+    /// Bytes on the wire of a datagram with this payload: all headers, framing, preamble and gap.
+    pub wire_bytes: &'a dyn Fn(u64) -> u64,
+}
+
+/// A generator: a pure state machine.
+pub trait Generate {
+    /// The next offer; `None` when there is no more.
+    fn next_offer(&mut self) -> Option<Offer>;
+}
+
+/// The specification of a kind: the keys that a scenario may give.
+pub trait Spec {
+    type Source: Generate;
+
+    /// What is wrong, if anything is.
+    fn validate(&self) -> Result<(), Invalid>;
+
+    fn carrier(&self) -> Carrier;
+
+    /// A generator in its initial state. The specification must be valid.
+    fn source(&self, setting: &Setting<'_>) -> Self::Source;
+
+    /// Writes out defaults that depend on other keys, for the resolved scenario.
+    fn resolve(&mut self) {}
+
+    /// Payload bytes of a flow that ends by itself, if known beforehand.
+    fn flow_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Mean payload rate in bit/s that one generator offers, if it has one.
+    fn offered_bps(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// A row of the list of kinds.
+#[derive(Clone, Copy)]
+pub struct KindInfo {
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// The schema of the kind's own keys.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl std::fmt::Debug for KindInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KindInfo").field("name", &self.name).field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// One line `module::Type, "what it is";` per kind; the kind is called like its module.
+macro_rules! registry {
+    ($($module:ident :: $kind:ident, $about:literal;)+) => {
+        $(mod $module; pub use $module::$kind;)+
+
+        /// What a traffic entry sends: a table with the key `kind` and the kind's own keys.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case")]
+        pub enum Kind {
+            $(#[doc = $about] $kind($kind),)+
+        }
+
+        /// The generator of any kind.
+        #[derive(Clone, Debug)]
+        pub enum Source {
+            $($kind(<$kind as Spec>::Source),)+
+        }
+
+        impl Generate for Source {
+            #[inline]
+            fn next_offer(&mut self) -> Option<Offer> {
+                match self { $(Source::$kind(source) => source.next_offer(),)+ }
+            }
+        }
+
+        impl Kind {
+            /// Every kind, in the order of the registry.
+            pub const ALL: &'static [KindInfo] = &[
+                $(KindInfo {
+                    name: stringify!($module),
+                    about: $about,
+                    schema: <$kind as schemars::JsonSchema>::json_schema,
+                },)+
+            ];
+
+            pub fn name(&self) -> &'static str {
+                match self { $(Kind::$kind(_) => stringify!($module),)+ }
+            }
+
+            /// What is wrong with the specification, if anything is.
+            pub fn validate(&self) -> Result<(), Invalid> {
+                match self { $(Kind::$kind(spec) => spec.validate(),)+ }
+            }
+
+            /// Writes out defaults that depend on other keys, for the resolved scenario.
+            pub fn resolve(&mut self) {
+                match self { $(Kind::$kind(spec) => spec.resolve(),)+ }
+            }
+
+            pub fn carrier(&self) -> Carrier {
+                match self { $(Kind::$kind(spec) => spec.carrier(),)+ }
+            }
+
+            /// A generator in its initial state. The specification must be valid.
+            pub fn source(&self, setting: &Setting<'_>) -> Source {
+                match self { $(Kind::$kind(spec) => Source::$kind(spec.source(setting)),)+ }
+            }
+
+            /// Payload bytes of a flow that ends by itself, if known beforehand.
+            pub fn flow_bytes(&self) -> Option<u64> {
+                match self { $(Kind::$kind(spec) => spec.flow_bytes(),)+ }
+            }
+
+            /// Mean payload rate in bit/s that one generator offers, if it has one.
+            pub fn offered_bps(&self) -> Option<f64> {
+                match self { $(Kind::$kind(spec) => spec.offered_bps(),)+ }
+            }
+        }
+    };
+}
+pub(crate) use registry;

@@ -1,0 +1,200 @@
+//! Messages before the socket and in flight: who enters TCP when, and when each has been delivered.
+//!
+//! A message enters TCP when its first byte does: at that instant it is stamped. What happens to one that finds the
+//! send buffer full is [`WhenFull`]. Its latency ends when its last byte leaves the receiving TCP.
+//!
+//! The queue of waiting messages is implicit. Message k has arrival A_k, enters at
+//!
+//! ```text
+//! block:        A_(k+1) = A_k + gap,   enters at max(A_k, when a byte fits)
+//! pause-clock:  A_(k+1) = F_k + gap,   F_k = when the last byte of message k has entered
+//! drop:         A_(k+1) = A_k + gap,   lost if no byte fits at A_k
+//! ```
+//!
+//! so a backlog under permanent overload is a clock that lags behind, and costs no memory.
+
+use std::collections::VecDeque;
+
+use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Generate, Source};
+
+/// What a message does that finds the send buffer full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenFull {
+    /// It waits, uncounted, before the socket; messages keep arriving by the clock and wait behind it.
+    #[default]
+    Block,
+    /// It waits, and the clock of arrivals stands still until its last byte has entered.
+    PauseClock,
+    /// It is dropped and counted; one that has begun to enter is kept.
+    Drop,
+}
+
+/// A delivered message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its first byte entered TCP.
+    pub enter: Time,
+    /// Its last byte was delivered.
+    pub exit: Time,
+    pub bytes: u64,
+}
+
+impl Message {
+    pub fn latency(&self) -> Span {
+        self.exit.since(self.enter)
+    }
+}
+
+/// The messages of one connection.
+#[derive(Clone, Debug)]
+pub struct MessageQueue<S = Source> {
+    source: S,
+    when_full: WhenFull,
+    /// Arrival of the next message; NEVER when there is none or the clock stands still.
+    arrival: Time,
+    bytes_next: u64,
+    /// The gap to start when the last message has entered (pause-clock).
+    held: Option<Span>,
+    ended: bool,
+    /// No byte fitted when last asked.
+    full: bool,
+    /// Stream bytes of all messages that have begun to enter.
+    offered: u64,
+    /// Stream end and entry of each message not yet delivered.
+    in_flight: VecDeque<(u64, Time)>,
+    /// Stream end of the last delivered message.
+    delivered_end: u64,
+    entered_messages: u64,
+    delivered_messages: u64,
+    dropped_messages: u64,
+    dropped_bytes: u64,
+}
+
+impl<S: Generate> MessageQueue<S> {
+    /// The clock of arrivals starts at `start`.
+    pub fn new(source: S, when_full: WhenFull, start: Time) -> MessageQueue<S> {
+        let mut queue = MessageQueue {
+            source,
+            when_full,
+            arrival: start,
+            bytes_next: 0,
+            held: None,
+            ended: false,
+            full: false,
+            offered: 0,
+            in_flight: VecDeque::new(),
+            delivered_end: 0,
+            entered_messages: 0,
+            delivered_messages: 0,
+            dropped_messages: 0,
+            dropped_bytes: 0,
+        };
+        queue.draw(start, u64::MAX);
+        queue
+    }
+
+    /// When [`pump`](Self::pump) must be called, unless the send buffer frees space before. NEVER while a message
+    /// waits for space.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        if self.full && self.when_full != WhenFull::Drop { Time::NEVER } else { self.arrival }
+    }
+
+    /// Lets messages enter at `now` and returns the length of the stream so far, for the socket's supply.
+    /// `capacity` is the stream offset up to which the socket can hold bytes now: acknowledged + send buffer; it never
+    /// decreases. To be called at [`next_arrival`](Self::next_arrival) and whenever `capacity` has grown.
+    #[inline]
+    pub fn pump(&mut self, now: Time, capacity: u64) -> u64 {
+        if let Some(gap) = self.held
+            && self.offered <= capacity
+        {
+            self.held = None;
+            self.arrival = now.saturating_add(gap);
+        }
+        while self.arrival <= now && self.arrival != Time::NEVER {
+            if self.offered < capacity {
+                self.offered = self.offered.saturating_add(self.bytes_next);
+                self.in_flight.push_back((self.offered, now));
+                self.entered_messages += 1;
+            } else if self.when_full == WhenFull::Drop {
+                self.dropped_messages += 1;
+                self.dropped_bytes = self.dropped_bytes.saturating_add(self.bytes_next);
+            } else {
+                break;
+            }
+            self.draw(now, capacity);
+        }
+        self.full = self.offered >= capacity;
+        self.offered
+    }
+
+    /// The next message and its arrival.
+    fn draw(&mut self, now: Time, capacity: u64) {
+        let Some(offer) = self.source.next_offer() else {
+            self.stop();
+            return;
+        };
+        self.bytes_next = offer.bytes;
+        if self.when_full != WhenFull::PauseClock {
+            self.arrival = self.arrival.saturating_add(offer.gap);
+        } else if self.offered <= capacity {
+            self.arrival = now.saturating_add(offer.gap);
+        } else {
+            self.held = Some(offer.gap);
+            self.arrival = Time::NEVER;
+        }
+    }
+
+    /// `received` in-order bytes have been delivered by `now`: hands each message that this completes to `finished`.
+    #[inline]
+    pub fn delivered(&mut self, now: Time, received: u64, mut finished: impl FnMut(Message)) {
+        while let Some(&(end, enter)) = self.in_flight.front()
+            && end <= received
+        {
+            self.in_flight.pop_front();
+            finished(Message { enter, exit: now, bytes: end - self.delivered_end });
+            self.delivered_end = end;
+            self.delivered_messages += 1;
+        }
+    }
+
+    /// No more arrivals. Messages that have not begun to enter are withdrawn.
+    pub fn stop(&mut self) {
+        self.ended = true;
+        self.arrival = Time::NEVER;
+        self.held = None;
+    }
+
+    /// No more messages will enter: the connection may be closed after its data.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Entry and size of the messages that have begun to enter and are not delivered, oldest first.
+    pub fn unfinished(&self) -> impl Iterator<Item = (Time, u64)> + '_ {
+        let begins = std::iter::once(self.delivered_end).chain(self.in_flight.iter().map(|m| m.0));
+        self.in_flight.iter().zip(begins).map(|(&(end, enter), begin)| (enter, end - begin))
+    }
+
+    /// Stream bytes of all messages that have begun to enter.
+    pub fn offered(&self) -> u64 {
+        self.offered
+    }
+    pub fn entered_messages(&self) -> u64 {
+        self.entered_messages
+    }
+    pub fn delivered_messages(&self) -> u64 {
+        self.delivered_messages
+    }
+    pub fn dropped_messages(&self) -> u64 {
+        self.dropped_messages
+    }
+    pub fn dropped_bytes(&self) -> u64 {
+        self.dropped_bytes
+    }
+}
