@@ -1,1 +1,16 @@
-//! elephan-tcp
+//! TCP, sans-IO: segments in, segments out, the next deadline.
+//!
+//! The law of this layer: an [`Endpoint`] sees its arguments alone. It has no clock, no sockets, no randomness and no
+//! log; the same calls give the same segments. Time comes in with every call, [`Endpoint::next_timer`] says when
+//! [`Endpoint::on_timer`] is due, and [`Endpoint::poll_transmit`] writes one segment at a time into the caller's memory.
+
+mod endpoint;
+pub mod options;
+mod segment;
+mod stacks;
+mod stats;
+
+pub use endpoint::{Endpoint, Phase, State};
+pub use options::{OptionError, Options, Overrides, stack, stacks};
+pub use segment::*;
+pub use stats::Stats;

@@ -1,0 +1,322 @@
+//! The options of a TCP stack: one macro yields the resolved [`Options`], the [`Overrides`] that a scenario writes
+//! (each optional, documented, with a JSON Schema), the value of every stack, and where each value comes from.
+//!
+//! The law of this layer: an option is written once, in the table of [`crate::stacks`], with its documentation and
+//! with a value and a source for every stack; a value without a source says "assumed".
+
+use elephan_cc::{Controller, slow_start};
+use elephan_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::stacks::{Options, Overrides, TABLE, rows};
+
+/// How the retransmission timeout follows from round-trip samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRule {
+    /// RFC 6298: max(rto_min, SRTT + max(G, 4 RTTVAR)).
+    Rfc6298,
+    /// Linux: SRTT + max(rto_min, 4 mdev_max): the minimum is on the variance term.
+    Linux,
+}
+
+/// How many round-trip samples the estimator takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttSampling {
+    /// Every ACK of data sent once; under `rfc6298` with the gains of RFC 7323 appendix G.
+    EveryAck,
+    /// One segment in each window (RFC 6298 section 3, stacks without timestamps).
+    OncePerWindow,
+}
+
+/// What a sender does about losses that it detects by duplicate acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryRule {
+    /// RFC 5681 section 3.2: the first ACK of new data ends fast recovery.
+    Reno,
+    /// RFC 6582: fast recovery lasts until everything sent before it is acknowledged.
+    Newreno,
+    /// RFC 6675, when both ends agreed on SACK; NewReno otherwise.
+    Sack,
+}
+
+/// Which partial ACKs restart the retransmission timer in NewReno recovery (RFC 6582 section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NewrenoTimer {
+    /// The first only: many losses in one window end in a timeout and slow start.
+    Impatient,
+    /// All: one retransmission a round trip, however long that takes.
+    SlowButSteady,
+}
+
+/// Where an option's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An override gave it.
+    Given,
+    /// The stack's default, with its source.
+    Default(&'static str),
+    /// The stack's default without a source.
+    Assumed(&'static str),
+}
+
+/// One option of a resolved stack, for manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
+    pub name: &'static str,
+    pub value: String,
+    pub origin: Origin,
+}
+
+/// An option's row in the stack table, for documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub name: &'static str,
+    pub doc: String,
+    /// Value and source for each stack, in the order of [`stacks`].
+    pub cells: Vec<(String, &'static str)>,
+}
+
+/// A value that a stack cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionError {
+    pub option: &'static str,
+    pub reason: String,
+}
+
+impl std::fmt::Display for OptionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.option, self.reason)
+    }
+}
+
+impl std::error::Error for OptionError {}
+
+/// The text of a value, as a scenario would write it without quotes.
+pub(crate) fn text<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Declares the options: documentation, name, type, and for each stack a value with its source.
+macro_rules! options {
+    (
+        stacks { $($stack:ident $summary:literal),+ $(,)? }
+        $( $(#[doc = $doc:literal])+ $name:ident: $type:ty { $($cell:ident = $value:expr, $source:literal;)+ } )+
+    ) => {
+        /// The options of one end, resolved.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        pub struct Options {
+            $( $(#[doc = $doc])+ pub $name: $type, )+
+            /// The stack that the defaults come from.
+            #[serde(skip)]
+            pub stack: &'static str,
+            #[serde(skip)]
+            given: Vec<&'static str>,
+        }
+
+        /// Options of a stack that a scenario overrides; what is absent stays as the stack has it.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Overrides {
+            $( $(#[doc = $doc])+ #[serde(default, skip_serializing_if = "Option::is_none")] pub $name: Option<$type>, )+
+        }
+
+        /// The stacks with a line on each.
+        pub const TABLE: &[(&str, &str)] = &[$((stringify!($stack), $summary)),+];
+
+        /// A stack by its number. A table without a value for one of them does not compile.
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Stack { $($stack),+ }
+
+        pub(crate) fn by_name(name: &str) -> Option<Options> {
+            match name {
+                $( stringify!($stack) => Some(build(Stack::$stack)), )+
+                _ => None,
+            }
+        }
+
+        fn build(stack: Stack) -> Options {
+            Options {
+                $( $name: match stack { $( Stack::$cell => $value, )+ }, )+
+                stack: TABLE[stack as usize].0,
+                given: Vec::new(),
+            }
+        }
+
+        fn source(stack: &str, option: &str) -> &'static str {
+            match (option, stack) {
+                $( $( (stringify!($name), stringify!($cell)) => $source, )+ )+
+                _ => "assumed",
+            }
+        }
+
+        impl Options {
+            /// Takes over what `overrides` gives, then checks the whole.
+            pub fn apply(&mut self, overrides: &Overrides) -> Result<(), OptionError> {
+                $( if let Some(value) = &overrides.$name {
+                    self.$name = value.clone();
+                    if !self.given.contains(&stringify!($name)) {
+                        self.given.push(stringify!($name));
+                    }
+                } )+
+                self.validate()
+            }
+
+            /// Every option spelled out, as a scenario would write it.
+            pub fn to_overrides(&self) -> Overrides {
+                Overrides { $( $name: Some(self.$name.clone()), )+ }
+            }
+
+            /// Every option with its value and where that comes from, in the order of the table.
+            pub fn provenance(&self) -> Vec<Provenance> {
+                vec![ $( Provenance {
+                    name: stringify!($name),
+                    value: text(&self.$name),
+                    origin: self.origin(stringify!($name)),
+                }, )+ ]
+            }
+
+            fn origin(&self, option: &'static str) -> Origin {
+                let source = source(self.stack, option);
+                if self.given.contains(&option) {
+                    Origin::Given
+                } else if source.starts_with("assumed") {
+                    Origin::Assumed(source)
+                } else {
+                    Origin::Default(source)
+                }
+            }
+        }
+
+        /// The whole stack table, for documentation.
+        pub fn rows() -> Vec<Row> {
+            let stacks = [$( build(Stack::$stack) ),+];
+            vec![ $( Row {
+                name: stringify!($name),
+                doc: [$($doc),+].map(str::trim).join(" "),
+                cells: stacks.iter().map(|o| (text(&o.$name), source(o.stack, stringify!($name)))).collect(),
+            }, )+ ]
+        }
+    };
+}
+pub(crate) use options;
+
+/// The stack called `name`.
+pub fn stack(name: &str) -> Option<Options> {
+    crate::stacks::by_name(name)
+}
+
+/// Names of the stacks with a line on each.
+pub fn stacks() -> &'static [(&'static str, &'static str)] {
+    TABLE
+}
+
+/// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
+pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
+/// Smallest MSS: below it a segment could not carry one byte beside 40 bytes of options (Linux: 88).
+const MSS_MIN: u64 = 88;
+/// Largest window that RFC 7323 section 2.3 can express: 65535 << 14.
+pub const WINDOW_MAX: u64 = 65_535 << 14;
+
+impl Options {
+    /// Payload of a full segment: MSS less the options that every segment carries (RFC 6691).
+    pub fn segment_bytes(&self) -> u64 {
+        self.mss.0 - if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
+    }
+
+    /// The initial window in bytes.
+    pub fn initial_window_bytes(&self) -> u64 {
+        u64::from(self.initial_window) * self.segment_bytes()
+    }
+
+    /// A controller for a connection with these options. The endpoint sets segment size, initial window and initial
+    /// ssthresh once the handshake has settled them.
+    pub fn controller(&self) -> Controller {
+        let limit = match (self.abc, self.abc_limit) {
+            (false, _) => Some(1.0),
+            (true, 0) => None,
+            (true, l) => Some(f64::from(l)),
+        };
+        let slow_start =
+            slow_start::Spec::Classic(slow_start::classic::Parameters { limit: slow_start::classic::Limit(limit) });
+        let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
+        Controller::with_slow_start(&self.congestion_control, &slow_start, mss, window)
+    }
+
+    /// Refuses values that no stack could work with.
+    pub fn validate(&self) -> Result<(), OptionError> {
+        let fail = |option, reason: String| Err(OptionError { option, reason });
+        let mss = self.mss;
+        if !(MSS_MIN..=65_495).contains(&mss.0) {
+            return fail("mss", format!("must be from {MSS_MIN} B to 65495 B, not {} B", mss.0));
+        }
+        let windows = [("receive_window", self.receive_window), ("send_buffer", self.send_buffer)];
+        for (name, Bytes(bytes)) in windows {
+            if bytes < mss.0 {
+                return fail(name, format!("must hold one MSS ({} B), not {bytes} B", mss.0));
+            }
+        }
+        let largest = if self.window_scaling { WINDOW_MAX } else { 65_535 };
+        if self.receive_window.0 > largest {
+            let why = if self.window_scaling { "the largest window" } else { "the largest without window_scaling" };
+            return fail("receive_window", format!("{} B is above {largest} B, {why}", self.receive_window.0));
+        }
+        if self.ssthresh_initial.0 < mss.0 {
+            return fail("ssthresh_initial", format!("must be one MSS ({} B) at least", mss.0));
+        }
+        self.validate_counts()?;
+        self.validate_spans()
+    }
+
+    fn validate_counts(&self) -> Result<(), OptionError> {
+        let counts = [
+            ("initial_window", self.initial_window, 1, 10_000),
+            ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
+            ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
+            ("abc_limit", self.abc_limit, 0, 1_000_000),
+        ];
+        for (option, value, low, high) in counts {
+            if !(low..=high).contains(&value) {
+                return Err(OptionError { option, reason: format!("must be from {low} to {high}, not {value}") });
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_spans(&self) -> Result<(), OptionError> {
+        let least = Span(1000);
+        let most = Span::from_s(86_400);
+        let spans = [
+            ("rto_initial", self.rto_initial),
+            ("rto_min", self.rto_min),
+            ("rto_max", self.rto_max),
+            ("timestamp_granularity", self.timestamp_granularity),
+            ("delayed_ack_timeout", self.delayed_ack_timeout),
+            ("time_wait", self.time_wait),
+        ];
+        for (option, value) in spans {
+            if value < least || value > most {
+                return Err(OptionError { option, reason: format!("must be from {least} to {most}, not {value}") });
+            }
+        }
+        if self.clock_granularity > most {
+            let reason = format!("must be at most {most}, not {}", self.clock_granularity);
+            return Err(OptionError { option: "clock_granularity", reason });
+        }
+        for (option, value) in [("rto_min", self.rto_min), ("rto_initial", self.rto_initial)] {
+            if value > self.rto_max {
+                return Err(OptionError { option, reason: format!("{value} is above rto_max, {}", self.rto_max) });
+            }
+        }
+        Ok(())
+    }
+}
