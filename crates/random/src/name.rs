@@ -78,4 +78,16 @@ mod tests {
         }
         assert_ne!(state(1, "a", "b"), state(2, "a", "b"));
     }
+    /// Worked out by an independent implementation of the recipe in Python.
+    #[test]
+    fn states_never_change() {
+        assert_eq!(
+            state(1, "traffic.upload/client[2]", "gaps"),
+            [0xcc26_9ac5_13e7_d8a7, 0x5f3d_ea47_0f68_9173, 0x40be_5a6a_683d_b1e8, 0x028d_0888_0d9e_a1e4]
+        );
+        assert_eq!(
+            state(0, "", ""),
+            [0x71f6_bf57_436c_59ab, 0x4bbd_906d_8b38_a820, 0x1738_17e4_e69b_be0b, 0x3282_a491_5a28_2811]
+        );
+    }
 }

@@ -100,3 +100,6 @@ impl Stream {
         normal::quantile(self.uniform_open())
     }
 }
+
+#[cfg(test)]
+mod tests;
