@@ -1,5 +1,6 @@
-//! The types that a row may hold, and how a column of each becomes an Arrow array.
+//! The types that a row may hold, and the column that gathers values of each and becomes an Arrow array.
 
+use std::mem;
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
@@ -14,9 +15,16 @@ pub trait Cell: Copy {
     const KIND: Kind;
     /// Whether it can be missing.
     const NULLABLE: bool;
-    /// The column of `values`.
-    #[doc(hidden)]
-    fn array(values: impl ExactSizeIterator<Item = Self>, words: &Words) -> ArrayRef;
+    /// Where its column gathers.
+    type Column: ColumnOf<Self>;
+}
+
+/// A column under construction.
+pub trait ColumnOf<C>: Default {
+    /// Adds values at the end.
+    fn extend(&mut self, values: impl Iterator<Item = C>);
+    /// The column so far as an array; it begins again, empty, with room for `capacity` values.
+    fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef;
 }
 
 /// The words that text cells refer to.
@@ -27,18 +35,32 @@ macro_rules! plain {
         impl Cell for $type {
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = false;
-            fn array(values: impl ExactSizeIterator<Item = Self>, _: &Words) -> ArrayRef {
-                Arc::new($array::from(values.collect::<Vec<_>>()))
+            type Column = Vec<$type>;
+        }
+
+        impl ColumnOf<$type> for Vec<$type> {
+            fn extend(&mut self, values: impl Iterator<Item = $type>) {
+                Extend::extend(self, values);
+            }
+
+            fn take(&mut self, _: &Words, capacity: usize) -> ArrayRef {
+                Arc::new($array::from(mem::replace(self, Vec::with_capacity(capacity))))
             }
         }
 
         impl Cell for Option<$type> {
             const KIND: Kind = Kind::$kind;
             const NULLABLE: bool = true;
-            fn array(values: impl ExactSizeIterator<Item = Self>, _: &Words) -> ArrayRef {
-                let mut builder = $builder::with_capacity(values.len());
-                values.for_each(|value| builder.append_option(value));
-                Arc::new(builder.finish())
+            type Column = $builder;
+        }
+
+        impl ColumnOf<Option<$type>> for $builder {
+            fn extend(&mut self, values: impl Iterator<Item = Option<$type>>) {
+                values.for_each(|value| self.append_option(value));
+            }
+
+            fn take(&mut self, _: &Words, capacity: usize) -> ArrayRef {
+                Arc::new(mem::replace(self, $builder::with_capacity(capacity)).finish())
             }
         }
     )* };
@@ -50,20 +72,48 @@ plain! {
     bool, Bool, BooleanArray, BooleanBuilder;
 }
 
+/// Numbers of words, resolved when the column is taken.
+#[derive(Default)]
+pub struct TextColumn(Vec<Option<Text>>);
+
+impl TextColumn {
+    fn resolve(&mut self, words: &Words, capacity: usize) -> ArrayRef {
+        let texts = mem::replace(&mut self.0, Vec::with_capacity(capacity));
+        let bytes = texts.iter().flatten().map(|text| words.0.word(*text).len()).sum();
+        let mut builder = StringBuilder::with_capacity(texts.len(), bytes);
+        texts.into_iter().for_each(|text| builder.append_option(text.map(|text| words.0.word(text))));
+        Arc::new(builder.finish())
+    }
+}
+
 impl Cell for Text {
     const KIND: Kind = Kind::Text;
     const NULLABLE: bool = false;
-    fn array(values: impl ExactSizeIterator<Item = Self>, words: &Words) -> ArrayRef {
-        Option::<Text>::array(values.map(Some), words)
+    type Column = TextColumn;
+}
+
+impl ColumnOf<Text> for TextColumn {
+    fn extend(&mut self, values: impl Iterator<Item = Text>) {
+        self.0.extend(values.map(Some));
+    }
+
+    fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef {
+        self.resolve(words, capacity)
     }
 }
 
 impl Cell for Option<Text> {
     const KIND: Kind = Kind::Text;
     const NULLABLE: bool = true;
-    fn array(values: impl ExactSizeIterator<Item = Self>, words: &Words) -> ArrayRef {
-        let mut builder = StringBuilder::with_capacity(values.len(), values.len() * 8);
-        values.for_each(|value| builder.append_option(value.map(|text| words.0.word(text))));
-        Arc::new(builder.finish())
+    type Column = TextColumn;
+}
+
+impl ColumnOf<Option<Text>> for TextColumn {
+    fn extend(&mut self, values: impl Iterator<Item = Option<Text>>) {
+        self.0.extend(values);
+    }
+
+    fn take(&mut self, words: &Words, capacity: usize) -> ArrayRef {
+        self.resolve(words, capacity)
     }
 }

@@ -9,7 +9,7 @@ use crate::table::table;
 table! {
     /// A row is a connection or a UDP stream. The counters from `segs_out` on are those of RFC 4898 at the sender of the
     /// data; a UDP stream has only its segments, octets and nulls.
-    FlowRow in "flows" {
+    FlowRow, FlowColumns in "flows" {
         /// Number of the flow, counted from 0 in the order of the scenario
         flow: i64 = "",
         /// Name of the `[[traffic]]` entry that it belongs to
@@ -123,7 +123,7 @@ table! {
 
 table! {
     /// A row is an application message or a transfer.
-    MessageRow in "messages" {
+    MessageRow, MessageColumns in "messages" {
         /// Flow that carried it
         flow: i64 = "",
         /// When its first byte entered TCP; for a transfer, when it arrived
@@ -139,7 +139,7 @@ table! {
 
 table! {
     /// A row is the state of a flow at a sample time.
-    FlowSampleRow in "flow_samples" {
+    FlowSampleRow, FlowSampleColumns in "flow_samples" {
         /// Sample time
         time_ns: i64 = "ns",
         /// The flow
@@ -163,7 +163,7 @@ table! {
 
 table! {
     /// A row is one direction of a link: the port that sends into it, over the whole run.
-    PortRow in "ports" {
+    PortRow, PortColumns in "ports" {
         /// Number of the port, in the order of the scenario
         port: i64 = "",
         /// Name, `node->peer`
@@ -201,7 +201,7 @@ table! {
 
 table! {
     /// A row is the state of a port at a sample time.
-    PortSampleRow in "port_samples" {
+    PortSampleRow, PortSampleColumns in "port_samples" {
         /// Sample time
         time_ns: i64 = "ns",
         /// The port
@@ -225,7 +225,7 @@ table! {
 
 table! {
     /// A row is the state of a switch at a sample time.
-    SwitchSampleRow in "switch_samples" {
+    SwitchSampleRow, SwitchSampleColumns in "switch_samples" {
         /// Sample time
         time_ns: i64 = "ns",
         /// The switch
@@ -239,7 +239,7 @@ table! {
 
 table! {
     /// A row is something rare that happened.
-    EventRow in "events" {
+    EventRow, EventColumns in "events" {
         /// When
         time_ns: i64 = "ns",
         /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall` ...

@@ -1,5 +1,9 @@
-//! A table under construction: a buffer of rows, sealed into Arrow batches when full. One macro declares a table.
+//! A table under construction. One macro declares a table.
+//!
+//! A pushed row lands in a small stage that stays in the first-level cache; a full stage is turned into columns, and full
+//! columns are sealed into a batch. Turning 64 Ki rows at once would read them from memory again for every column.
 
+use std::mem;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -14,18 +18,28 @@ use crate::spec::Spec;
 /// Rows in a batch and in a Parquet row group: large enough to compress well, small enough to hold one per table.
 pub const ROW_GROUP_ROWS: usize = 64 * 1024;
 
+/// Size of the stage in bytes: half of a usual first-level data cache.
+const STAGE_BYTES: usize = 16 * 1024;
+
 /// A row of a table.
 pub trait Row: Copy {
     /// The table that it belongs to.
     const SPEC: Spec;
-    /// The rows turned into columns.
-    #[doc(hidden)]
-    fn columns(rows: &[Self], words: &Words) -> Vec<ArrayRef>;
+    /// The columns under construction.
+    type Columns: Columns<Self>;
 }
 
-/// Declares a row and its table: `/// what a row is` `Row in "table" { /// what it says` `column: type = "unit", ... }`.
+/// All columns of a table under construction.
+pub trait Columns<R>: Default {
+    /// Adds rows at the end.
+    fn extend(&mut self, rows: &[R]);
+    /// The columns so far as arrays; they begin again, empty, with room for `capacity` values.
+    fn take(&mut self, words: &Words, capacity: usize) -> Vec<ArrayRef>;
+}
+
+/// Declares a table: `/// what a row is` `Row, Columns in "table" { /// what it says` `column: type = "unit", ... }`.
 macro_rules! table {
-    ($(#[doc = $about:literal])+ $row:ident in $name:literal {
+    ($(#[doc = $about:literal])+ $row:ident, $columns:ident in $name:literal {
         $( $(#[doc = $text:literal])+ $column:ident : $type:ty = $unit:literal, )+
     }) => {
         $(#[doc = $about])+
@@ -34,7 +48,24 @@ macro_rules! table {
             $( $(#[doc = $text])+ pub $column: $type, )+
         }
 
+        #[doc = concat!("The columns of `", $name, "` under construction.")]
+        #[derive(Default)]
+        pub struct $columns {
+            $( $column: <$type as $crate::cell::Cell>::Column, )+
+        }
+
+        impl $crate::table::Columns<$row> for $columns {
+            fn extend(&mut self, rows: &[$row]) {
+                $( $crate::cell::ColumnOf::<$type>::extend(&mut self.$column, rows.iter().map(|row| row.$column)); )+
+            }
+
+            fn take(&mut self, words: &$crate::cell::Words, capacity: usize) -> Vec<::arrow_array::ArrayRef> {
+                vec![ $( $crate::cell::ColumnOf::<$type>::take(&mut self.$column, words, capacity), )+ ]
+            }
+        }
+
         impl $crate::table::Row for $row {
+            type Columns = $columns;
             const SPEC: $crate::spec::Spec = $crate::spec::Spec {
                 name: $name,
                 description: concat!($($about),+).trim_ascii(),
@@ -46,10 +77,6 @@ macro_rules! table {
                     description: concat!($($text),+).trim_ascii(),
                 }, )+ ],
             };
-
-            fn columns(rows: &[Self], words: &$crate::cell::Words) -> Vec<::arrow_array::ArrayRef> {
-                vec![ $( <$type as $crate::cell::Cell>::array(rows.iter().map(|row| row.$column), words), )+ ]
-            }
         }
     };
 }
@@ -57,8 +84,10 @@ pub(crate) use table;
 
 /// The rows of one table so far.
 pub struct Table<R: Row> {
-    rows: Vec<R>,
-    total_rows: u64,
+    stage: Vec<R>,
+    columns: R::Columns,
+    column_rows: usize,
+    sealed_rows: u64,
     names: SharedNames,
     schema: SchemaRef,
     sink: Sink,
@@ -66,23 +95,39 @@ pub struct Table<R: Row> {
 }
 
 impl<R: Row> Table<R> {
+    /// Rows in the stage, a divisor of [`ROW_GROUP_ROWS`], so that every batch but the last is of exactly that size.
+    const STAGE_ROWS: usize = {
+        let rows = STAGE_BYTES / mem::size_of::<R>();
+        assert!(rows > 0 && rows <= ROW_GROUP_ROWS, "a row fits in the stage");
+        1 << rows.ilog2()
+    };
+
     pub(crate) fn new(names: SharedNames, sink: Sink) -> Self {
-        Table { rows: Vec::new(), total_rows: 0, names, schema: R::SPEC.schema(), sink, error: None }
+        Table {
+            stage: Vec::new(),
+            columns: R::Columns::default(),
+            column_rows: 0,
+            sealed_rows: 0,
+            names,
+            schema: R::SPEC.schema(),
+            sink,
+            error: None,
+        }
     }
 
     /// Adds a row. When this fills a batch and writing it fails, the error is kept for [`Table::check`] and all later
     /// rows are dropped.
     #[inline]
     pub fn push(&mut self, row: R) {
-        self.rows.push(row);
-        if self.rows.len() >= ROW_GROUP_ROWS {
-            self.seal();
+        if self.stage.len() == Self::STAGE_ROWS {
+            self.turn();
         }
+        self.stage.push(row);
     }
 
     /// Rows pushed so far.
     pub fn len(&self) -> u64 {
-        self.total_rows + self.rows.len() as u64
+        self.sealed_rows + (self.column_rows + self.stage.len()) as u64
     }
 
     /// Whether no row was pushed.
@@ -95,25 +140,37 @@ impl<R: Row> Table<R> {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    #[cold]
+    /// Turns the stage into columns and seals these when they are full.
     #[inline(never)]
-    fn seal(&mut self) {
-        self.total_rows += self.rows.len() as u64;
-        if self.error.is_none() && !self.rows.is_empty() {
-            let columns = names::with(&self.names, |names| R::columns(&self.rows, &Words(names)));
-            let stored = RecordBatch::try_new(self.schema.clone(), columns)
+    fn turn(&mut self) {
+        self.columns.extend(&self.stage);
+        self.column_rows += self.stage.len();
+        self.stage.clear();
+        if self.column_rows == ROW_GROUP_ROWS {
+            self.seal(ROW_GROUP_ROWS);
+        }
+    }
+
+    fn seal(&mut self, capacity: usize) {
+        let arrays = names::with(&self.names, |names| self.columns.take(&Words(names), capacity));
+        self.sealed_rows += self.column_rows as u64;
+        self.column_rows = 0;
+        if self.error.is_none() {
+            let stored = RecordBatch::try_new(self.schema.clone(), arrays)
                 .map_err(|error| Error { path: R::SPEC.name.to_string(), reason: error.to_string() })
                 .and_then(|batch| self.sink.store(batch));
             self.error = stored.err();
         }
-        self.rows.clear();
     }
 
     /// Seals what is left and hands over the batches kept in memory.
     pub(crate) fn finish(mut self) -> Result<(SchemaRef, Vec<RecordBatch>, u64), Error> {
-        self.seal();
+        self.turn();
+        if self.column_rows > 0 {
+            self.seal(0);
+        }
         self.check()?;
         let batches = self.sink.finish()?;
-        Ok((Arc::clone(&self.schema), batches, self.total_rows))
+        Ok((Arc::clone(&self.schema), batches, self.sealed_rows))
     }
 }
