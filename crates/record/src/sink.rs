@@ -142,8 +142,8 @@ mod tests {
     use crate::rows::MessageRow;
     use crate::table::{Row, Table};
 
-    /// An odd number near 2^63 over the golden ratio: squares times it do not compress, nor do their differences.
-    const SPREAD: i64 = 0x4F1B_BCDC_BFA5_3E0B;
+    /// Multiplier of Knuth's MMIX generator: its sequence does not compress, nor do its differences.
+    const MMIX: i64 = 6_364_136_223_846_793_005;
 
     /// A disk with room for `left` bytes.
     struct SmallDisk {
@@ -166,8 +166,10 @@ mod tests {
         let disk = Box::new(SmallDisk { left: room });
         let sink = Sink::writer(Path::new("results/x/messages.parquet"), MessageRow::SPEC.schema(), disk)?;
         let mut table: Table<MessageRow> = Table::new(Names::shared(), sink);
-        for i in 0..rows {
-            table.push(MessageRow { size_bytes: (i * i).wrapping_mul(SPREAD), ..MessageRow::default() });
+        let mut size_bytes = 1;
+        for _ in 0..rows {
+            size_bytes = MMIX.wrapping_mul(size_bytes).wrapping_add(1_442_695_040_888_963_407);
+            table.push(MessageRow { size_bytes, ..MessageRow::default() });
         }
         let checked = table.check();
         let finished = table.finish().map(|_| ());
