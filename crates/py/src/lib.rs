@@ -1,1 +1,24 @@
-//! elephan-py
+//! `elephan._core`: the Rust side of the Python package, conversions only.
+//!
+//! The law of this layer: nothing is simulated, checked or decided here. Text, numbers and Arrow data cross in both
+//! directions; the interpreter lock is released while Rust works; an error becomes a Python exception with one line, and a
+//! panic is an error like any other ([`errors::guard`]).
+
+mod cc;
+mod errors;
+mod json;
+mod listing;
+mod number;
+mod tables;
+
+use pyo3::prelude::*;
+
+/// The compiled core of elephan.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    errors::register(module)?;
+    listing::register(module)?;
+    module.add_class::<cc::Cc>()?;
+    module.add_class::<tables::Table>()?;
+    Ok(())
+}

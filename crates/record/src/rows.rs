@@ -156,7 +156,7 @@ table! {
         pacing_bps: Option<f64> = "bit/s",
         /// Payload read by the receiving application since the start
         delivered_bytes: i64 = "B",
-        /// `slow_start`, `congestion_avoidance`, `recovery`, `loss` or `closed`
+        /// `closed`, `handshake`, `slow_start`, `congestion_avoidance`, `recovery` or `loss`
         phase: Text = "",
     }
 }

@@ -1,0 +1,187 @@
+//! A congestion control without a network: the stepping class behind `elephan.cc.new`.
+
+use elephan_cc::{Ack, Controller, Signal, Spec};
+use elephan_units::Span;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{ScenarioError, guard, scenario_error};
+use crate::json;
+use crate::number;
+
+/// A congestion control, stepped by hand. Times are seconds, sizes bytes, rates bit/s.
+#[pyclass(module = "elephan._core")]
+pub struct Cc {
+    controller: Controller,
+    delivered: u64,
+    min_rtt: Option<Span>,
+}
+
+#[pymethods]
+impl Cc {
+    #[new]
+    #[pyo3(signature = (kind, mss=1448, initial_window=10.0, **params))]
+    fn new(kind: &str, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
+        if mss == 0 {
+            return Err(ScenarioError::new_err("mss must be at least 1 byte"));
+        }
+        let window = number::bytes("initial_window", initial_window * mss as f64)?;
+        let table = params.map(json::table).transpose()?.unwrap_or_default();
+        guard(|| {
+            let spec = Spec::with(kind, &table).map_err(scenario_error)?;
+            Ok(Cc { controller: Controller::new(&spec, mss, window), delivered: 0, min_rtt: None })
+        })
+    }
+
+    /// The name of the law.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.controller.name()
+    }
+
+    /// `bytes` are sent while `inflight` bytes are in flight before them.
+    fn on_sent(&mut self, now: f64, bytes: f64, inflight: f64) -> PyResult<()> {
+        let (now, inflight) = (number::time("now", now)?, number::bytes("inflight", inflight)?);
+        let sent = number::bytes("bytes", bytes)?;
+        self.step(|controller| controller.on_sent(now, sent, inflight))
+    }
+
+    /// `acked` bytes are newly acknowledged, outside fast recovery; `inflight` is counted before. `delivered` is
+    /// cumulative and by default the sum of `acked`; the smallest round-trip time is kept from the calls.
+    #[pyo3(signature = (now, acked, rtt, inflight, ce=0.0, app_limited=false, delivered=None, rate=None))]
+    #[expect(clippy::too_many_arguments, reason = "the stepping interface names each quantity")]
+    fn on_ack(
+        &mut self,
+        now: f64,
+        acked: f64,
+        rtt: Option<f64>,
+        inflight: f64,
+        ce: f64,
+        app_limited: bool,
+        delivered: Option<f64>,
+        rate: Option<f64>,
+    ) -> PyResult<()> {
+        let rtt = rtt.map(|rtt| number::span("rtt", rtt)).transpose()?;
+        let acked = number::bytes("acked", acked)?;
+        let sum = self.delivered.saturating_add(acked);
+        let delivered = delivered.map(|bytes| number::bytes("delivered", bytes)).transpose()?.unwrap_or(sum);
+        let min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
+        let ack = Ack {
+            now: number::time("now", now)?,
+            acked,
+            rtt,
+            inflight: number::bytes("inflight", inflight)?,
+            ce: number::bytes("ce", ce)?,
+            app_limited,
+            delivered,
+            rate_bps: rate,
+            min_rtt,
+            srtt: None,
+        };
+        (self.delivered, self.min_rtt) = (delivered, min_rtt);
+        self.step(|controller| controller.on_ack(&ack))
+    }
+
+    /// One whole congestion event: afterwards `cwnd` is the value after recovery.
+    fn on_loss(&mut self, now: f64, lost: f64, inflight: f64) -> PyResult<()> {
+        let (now, inflight) = (number::time("now", now)?, number::bytes("inflight", inflight)?);
+        self.signal(Signal::Loss { now, lost: number::bytes("lost", lost)?, inflight })
+    }
+
+    /// An ECN-Echo.
+    fn on_ecn(&mut self, now: f64, inflight: f64) -> PyResult<()> {
+        self.signal(Signal::Ecn { now: number::time("now", now)?, inflight: number::bytes("inflight", inflight)? })
+    }
+
+    /// The retransmission timer expired.
+    fn on_rto(&mut self, now: f64, inflight: f64) -> PyResult<()> {
+        self.signal(Signal::Rto { now: number::time("now", now)?, inflight: number::bytes("inflight", inflight)? })
+    }
+
+    /// The host's own transmit queue refused a segment.
+    fn on_local_drop(&mut self, now: f64, inflight: f64) -> PyResult<()> {
+        self.signal(Signal::LocalDrop {
+            now: number::time("now", now)?,
+            inflight: number::bytes("inflight", inflight)?,
+        })
+    }
+
+    /// The last congestion event was spurious.
+    fn on_undo(&mut self, now: f64) -> PyResult<()> {
+        self.signal(Signal::Undo { now: number::time("now", now)? })
+    }
+
+    /// When the law wants `on_timer`, or None.
+    fn next_timer(&self) -> Option<f64> {
+        self.controller.next_timer().map(|at| at.seconds())
+    }
+
+    fn on_timer(&mut self, now: f64) -> PyResult<()> {
+        let now = number::time("now", now)?;
+        self.step(|controller| controller.on_timer(now))
+    }
+
+    /// Congestion window, bytes.
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.controller.window()
+    }
+
+    /// Slow-start threshold, bytes; infinite before the first congestion event.
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.controller.ssthresh()
+    }
+
+    /// bit/s, or None when the law does not pace.
+    #[getter]
+    fn pacing_rate(&self) -> Option<f64> {
+        self.controller.pacing_rate()
+    }
+
+    #[getter]
+    fn in_slow_start(&self) -> bool {
+        self.controller.in_slow_start()
+    }
+
+    /// The law's internals by name.
+    #[getter]
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = PyDict::new(py);
+        for (name, value) in guard(|| Ok(self.controller.observe()))? {
+            state.set_item(name, value)?;
+        }
+        Ok(state)
+    }
+
+    /// Sets `cwnd`, `ssthresh` or internals by name; for tests.
+    #[pyo3(signature = (**values))]
+    fn poke(&mut self, values: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        for (name, value) in values.into_iter().flatten() {
+            let (name, value): (String, f64) = (name.extract()?, value.extract()?);
+            if !guard(|| Ok(self.controller.poke(&name, value)))? {
+                let kind = self.controller.name();
+                return Err(ScenarioError::new_err(format!("{kind} has no value `{name}` that can be set to {value}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        let (cwnd, ssthresh) = (self.controller.window(), self.controller.ssthresh());
+        format!("<{} cwnd={cwnd:.1} B ssthresh={ssthresh:.1} B>", self.controller.name())
+    }
+}
+
+impl Cc {
+    fn signal(&mut self, signal: Signal) -> PyResult<()> {
+        self.step(|controller| controller.on_congestion(&signal))
+    }
+
+    fn step(&mut self, body: impl FnOnce(&mut Controller)) -> PyResult<()> {
+        guard(|| {
+            body(&mut self.controller);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Errors and panics as Python exceptions.
+//!
+//! A panic is a defect of elephan, never the user's: it is caught at the boundary and raised as `RunError` with one line
+//! that says where. The panic hook is silent for panics that are caught here, and as before for all others.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(elephan._core, ScenarioError, PyValueError, "The scenario, an override or an argument is wrong.");
+create_exception!(elephan._core, RunError, PyException, "A run failed.");
+create_exception!(elephan._core, Cancelled, RunError, "A run was stopped through its Cancel flag.");
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Adds the exceptions to the module and takes over the panic hook.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
+    module.add("RunError", py.get_type::<RunError>())?;
+    module.add("Cancelled", py.get_type::<Cancelled>())?;
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if DEPTH.get() == 0 {
+            previous(info);
+        } else {
+            PANIC.with_borrow_mut(|slot| *slot = Some(describe(info)));
+        }
+    }));
+    Ok(())
+}
+
+fn describe(info: &PanicHookInfo<'_>) -> String {
+    let text = info.payload_as_str().unwrap_or("no message").lines().next().unwrap_or_default().to_string();
+    match info.location() {
+        Some(place) => format!("{text} ({}:{})", place.file(), place.line()),
+        None => text,
+    }
+}
+
+/// Runs `body`; a panic in it becomes a `RunError`.
+pub fn guard<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    DEPTH.set(DEPTH.get() + 1);
+    // A panic leaves the objects of the call half-changed at worst: they are plain data, safe to look at and to drop.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(body));
+    DEPTH.set(DEPTH.get() - 1);
+    outcome.unwrap_or_else(|_| {
+        let what = PANIC.with_borrow_mut(Option::take).unwrap_or_default();
+        Err(RunError::new_err(format!("internal error, please report it with the scenario: {what}")))
+    })
+}
+
+/// An error of the user's input.
+pub fn scenario_error(error: impl std::fmt::Display) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+/// An error of a run.
+pub fn run_error(error: impl std::fmt::Display) -> PyErr {
+    RunError::new_err(error.to_string())
+}

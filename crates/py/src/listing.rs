@@ -1,0 +1,47 @@
+//! What there is: registries, descriptions, schema, dictionary, version.
+
+use pyo3::prelude::*;
+
+use crate::errors::{ScenarioError, guard};
+use crate::json;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(listing, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_cc, module)?)?;
+    module.add_function(wrap_pyfunction!(data_dictionary, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)
+}
+
+const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates";
+
+/// The names in a registry, each with one line.
+#[pyfunction]
+fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
+    let rows = match kind {
+        "congestion-controls" => elephan_cc::list(),
+        "stacks" => elephan_tcp::stacks(),
+        _ => return Err(ScenarioError::new_err(format!("no list `{kind}`; there are {KINDS}"))),
+    };
+    Ok(rows.iter().map(|(name, line)| (name.to_string(), line.to_string())).collect())
+}
+
+/// A congestion control as JSON: name, summary, parameters with default and source, states.
+#[pyfunction]
+fn describe_cc(name: &str) -> PyResult<String> {
+    guard(|| {
+        let description = elephan_cc::Spec::named(name).map_err(crate::errors::scenario_error)?.describe();
+        json::text(&description)
+    })
+}
+
+/// The data dictionary of the tables, Markdown.
+#[pyfunction]
+fn data_dictionary() -> String {
+    elephan_record::data_dictionary()
+}
+
+/// The version of elephan.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}

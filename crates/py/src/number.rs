@@ -1,0 +1,32 @@
+//! Numbers of the stepping classes: seconds and bytes as floats, to the integers of the models and back.
+
+use elephan_units::{Span, Time};
+use pyo3::prelude::*;
+
+use crate::errors::ScenarioError;
+
+/// Beyond this an f64 no longer holds every integer, and time no longer fits 64 bits of picoseconds (213 days).
+const BYTES_MAX: f64 = (1u64 << 53) as f64;
+const SECONDS_MAX: f64 = 18_446_744.0;
+
+fn checked(name: &str, value: f64, max: f64, unit: &str) -> PyResult<f64> {
+    if (0.0..=max).contains(&value) {
+        return Ok(value);
+    }
+    Err(ScenarioError::new_err(format!("{name} must be from 0 to {max} {unit}, not {value}")))
+}
+
+/// Bytes, to the nearest whole one.
+pub fn bytes(name: &str, value: f64) -> PyResult<u64> {
+    Ok(checked(name, value, BYTES_MAX, "bytes")?.round() as u64)
+}
+
+/// An instant, to the nearest picosecond.
+pub fn time(name: &str, seconds: f64) -> PyResult<Time> {
+    Ok(Time::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
+}
+
+/// A span of time, to the nearest picosecond.
+pub fn span(name: &str, seconds: f64) -> PyResult<Span> {
+    Ok(Span::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
+}
