@@ -50,3 +50,29 @@ impl Generate for Source {
         self.bytes.take().map(|bytes| Offer { gap: Span::ZERO, bytes, pair: 0 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    #[test]
+    fn one_offer() {
+        let setting = Setting { stream: &|p| elephan_random::Stream::new(1, "bulk", p), pairs: 1, wire_bytes: &|b| b };
+        let mut endless = Bulk::default().source(&setting);
+        assert_eq!(endless.next_offer(), Some(Offer { gap: Span::ZERO, bytes: u64::MAX, pair: 0 }));
+        assert_eq!(endless.next_offer(), None);
+
+        let kind: Kind = serde_json::from_str(r#"{"kind": "bulk", "size": "1 MB"}"#).unwrap();
+        assert_eq!((kind.carrier(), kind.flow_bytes()), (Carrier::Stream, Some(1_000_000)));
+        let mut finite = kind.source(&setting);
+        assert_eq!(finite.next_offer(), Some(Offer { gap: Span::ZERO, bytes: 1_000_000, pair: 0 }));
+        assert_eq!(finite.next_offer(), None);
+    }
+
+    #[test]
+    fn no_bytes() {
+        let error = Bulk { size: Some(Bytes(0)) }.validate().unwrap_err();
+        assert_eq!(error.to_string(), "size: must be at least 1 byte; leave it out for an endless stream");
+    }
+}

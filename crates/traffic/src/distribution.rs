@@ -64,6 +64,7 @@ impl Quantity for Span {
 /// A Pareto law by its shape and either its mean or its scale, the least value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "Q: Quantity")]
+#[schemars(rename = "Pareto_of_{Q}")]
 pub struct Pareto<Q: Quantity> {
     /// Tail exponent: P(X > x) = (scale / x)^shape. Above 1 for a finite mean, above 2 for a finite variance.
     pub shape: f64,
@@ -80,6 +81,7 @@ pub struct Pareto<Q: Quantity> {
 /// A log-normal law by its median or mean and the deviation of its logarithm.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "Q: Quantity")]
+#[schemars(rename = "Lognormal_of_{Q}")]
 pub struct Lognormal<Q: Quantity> {
     /// The median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -249,7 +251,10 @@ impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
                     "uniform" => map.next_value().map(|[low, high]: [Q; 2]| Distribution::Uniform(low, high))?,
                     "pareto" => Distribution::Pareto(map.next_value()?),
                     "lognormal" => Distribution::Lognormal(map.next_value()?),
-                    other => return Err(de::Error::unknown_variant(other, LAWS)),
+                    other => {
+                        let known = LAWS.join(", ");
+                        return Err(de::Error::custom(format!("unknown law \"{other}\"; a {} takes {known}", Q::WHAT)));
+                    }
                 };
                 match map.next_key::<Cow<'de, str>>()? {
                     Some(second) => Err(de::Error::custom(format!("one law is enough: \"{law}\" or \"{second}\""))),
@@ -292,3 +297,6 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,15 @@ impl Interval {
         Interval::ratio(u128::from(bytes) * u128::from(8 * PS_PER_S), rate.0)
     }
 
+    /// Between arrivals, `per_s` of them in a second; exact for a whole number.
+    pub fn of_rate(per_s: f64) -> Interval {
+        let whole = per_s as u64;
+        if whole as f64 == per_s {
+            return Interval::ratio(u128::from(PS_PER_S), whole);
+        }
+        Interval::from_ps(PS_PER_S as f64 / per_s)
+    }
+
     pub fn ps(&self) -> f64 {
         self.whole as f64 + self.part as f64 / self.of as f64
     }
@@ -107,11 +116,13 @@ impl Gaps {
                 Span::ZERO
             }
             Gaps::Fixed { interval, carry, .. } => {
-                // Both below `of` <= 2^63, so the sum cannot overflow.
+                let short = interval.of - interval.part;
+                if *carry >= short {
+                    *carry -= short;
+                    return Span(interval.whole.saturating_add(1));
+                }
                 *carry += interval.part;
-                let wrap = *carry >= interval.of;
-                *carry -= if wrap { interval.of } else { 0 };
-                Span(interval.whole.saturating_add(u64::from(wrap)))
+                Span(interval.whole)
             }
             Gaps::Exponential { mean_ps, stream } => Span(((stream.exponential(*mean_ps) + 0.5) as u64).max(1)),
             Gaps::Drawn { sampler, stream } => Span(sampler.sample(stream, (1, u64::MAX))),
@@ -128,7 +139,7 @@ pub(crate) fn mean_gap(
     let (key, interval) = match (load, per_s) {
         (Some(Rate(0)), _) => return Err(Invalid::new("load", "a load cannot be zero")),
         (Some(load), _) => ("load", interval_of_load(size, load)?),
-        (None, Some(rate)) if rate.is_finite() && rate > 0.0 => (rate_key, Interval::from_ps(PS_PER_S as f64 / rate)),
+        (None, Some(rate)) if rate.is_finite() && rate > 0.0 => (rate_key, Interval::of_rate(rate)),
         (None, rate) => {
             let text = rate.map_or("nothing".to_owned(), |r| r.to_string());
             return Err(Invalid::new(rate_key, format!("must be a number above 0, not {text}")));
@@ -148,3 +159,6 @@ fn interval_of_load(size: &Distribution<Bytes>, load: Rate) -> Result<Interval, 
     }
     Ok(Interval::from_ps(mean * 8.0 * PS_PER_S as f64 / load.0 as f64))
 }
+
+#[cfg(test)]
+mod tests;

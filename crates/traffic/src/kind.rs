@@ -177,3 +177,6 @@ macro_rules! registry {
     };
 }
 pub(crate) use registry;
+
+#[cfg(test)]
+mod tests;

@@ -104,3 +104,100 @@ impl Generate for Source {
         Some(Offer { gap: self.gaps.next_gap(), bytes, pair: 0 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use elephan_random::Stream;
+
+    use super::*;
+    use crate::Kind;
+
+    /// The study of section 3.1: 3.6 Gb/s in messages of 8000 B are 56,250 messages/s, 17.777... us apart.
+    const STUDY: &str = r#"{"kind": "messages", "size": {"exponential": "8000 B"}, "load": "3.6 Gbps"}"#;
+
+    fn kind(text: &str) -> Kind {
+        let kind: Kind = serde_json::from_str(text).unwrap();
+        assert_eq!(kind.validate(), Ok(()));
+        kind
+    }
+
+    fn offers(kind: &Kind, n: usize) -> Vec<Offer> {
+        let setting = Setting { stream: &|p| Stream::new(9, "upload", p), pairs: 1, wire_bytes: &|b| b };
+        let mut source = kind.source(&setting);
+        (0..n).map(|_| source.next_offer().unwrap()).collect()
+    }
+
+    #[test]
+    fn load_makes_the_gap() {
+        let fixed = kind(&STUDY.replace(r#""load""#, r#""gaps": "fixed", "load""#));
+        let gaps: Vec<u64> = offers(&fixed, 56_251).iter().map(|o| o.gap.0).collect();
+        // The fraction is 7/9: two of nine gaps are rounded down.
+        assert_eq!(gaps[..6], [0, 17_777_777, 17_777_778, 17_777_778, 17_777_778, 17_777_777]);
+        assert_eq!(gaps.iter().sum::<u64>(), PS_PER_S);
+        assert_eq!(fixed.offered_bps(), Some(3.6e9));
+        let same = kind(r#"{"kind": "messages", "size": "8 KB", "rate_per_s": 56250, "gaps": "fixed"}"#);
+        assert_eq!(offers(&same, 1000).iter().map(|o| o.gap.0).collect::<Vec<_>>(), gaps[..1000]);
+        assert_eq!(same.offered_bps(), Some(3.6e9));
+    }
+
+    #[test]
+    fn poisson_with_exponential_sizes() {
+        let offers = offers(&kind(STUDY), 100_000);
+        let mean = |f: &dyn Fn(&Offer) -> u64| offers.iter().map(|o| f(o) as f64).sum::<f64>() / 1e5;
+        // Four standard errors: 4 / sqrt(100,000) = 1.26 %.
+        assert!((mean(&|o| o.gap.0) / 17_777_777.8 - 1.0).abs() < 0.0126);
+        assert!((mean(&|o| o.bytes) / 8000.0 - 1.0).abs() < 0.0126);
+        assert!(offers.iter().all(|o| o.bytes >= 1 && o.gap.0 >= 1 && o.pair == 0));
+    }
+
+    /// Whatever the arrivals are, the k-th message has the same size; and the same name gives the same offers.
+    #[test]
+    fn sizes_do_not_depend_on_gaps() {
+        let sizes = |text: &str| offers(&kind(text), 500).iter().map(|o| o.bytes).collect::<Vec<_>>();
+        let poisson = sizes(STUDY);
+        let drawn = r#"{"kind": "messages", "size": {"exponential": "8 KB"}, "gap": {"lognormal": {"mean": "1 ms", "sigma": 1}}}"#;
+        assert_eq!(poisson, sizes(drawn));
+        assert_eq!(poisson, sizes(&STUDY.replace("3.6 Gbps", "1 Mbps")));
+        assert_eq!(offers(&kind(STUDY), 500), offers(&kind(STUDY), 500));
+    }
+
+    #[test]
+    fn gaps_of_any_law() {
+        let fixed = kind(r#"{"kind": "messages", "size": "1 KB", "gap": "10 us"}"#);
+        assert_eq!(offers(&fixed, 3).iter().map(|o| o.gap.0).collect::<Vec<_>>(), [0, 10_000_000, 10_000_000]);
+        assert_eq!(fixed.offered_bps(), Some(800e6));
+        let uniform = kind(r#"{"kind": "messages", "size": "1 KB", "gap": {"uniform": ["1 us", "2 us"]}}"#);
+        assert!(offers(&uniform, 500).iter().all(|o| (1_000_000..=2_000_000).contains(&o.gap.0)));
+    }
+
+    #[test]
+    fn resolved() {
+        let mut spec = kind(STUDY);
+        spec.resolve();
+        let text = serde_json::to_string(&spec).unwrap();
+        let full = r#"{"kind":"messages","size":{"exponential":"8 KB"},"load":"3.6 Gbps","gaps":"exponential","when_full":"block"}"#;
+        assert_eq!(text, full);
+        assert_eq!(kind(&text), spec);
+        assert_eq!(spec.carrier(), Carrier::Messages(WhenFull::Block));
+        let pause = kind(&STUDY.replace(r#""load""#, r#""when_full": "pause-clock", "load""#));
+        assert_eq!(pause.carrier(), Carrier::Messages(WhenFull::PauseClock));
+    }
+
+    #[test]
+    fn refused() {
+        for (text, message) in [
+            (r#"{"size": "1 KB"}"#, ": messages need exactly one of load, rate_per_s, gap"),
+            (r#"{"size": "1 KB", "load": "1 Gbps", "gap": "1 s"}"#, ": messages need exactly one of load, rate_per_s, gap"),
+            (
+                r#"{"size": "1 KB", "gap": "1 s", "gaps": "fixed"}"#,
+                "gaps: goes with load or rate_per_s; with gap the law is in gap",
+            ),
+            (r#"{"size": "1 KB", "gap": "0 s"}"#, "gap: a time here must be above zero"),
+            (r#"{"size": {"exponential": "0 B"}, "load": "1 Gbps"}"#, "size.exponential: a size here must be above zero"),
+            (r#"{"size": "1 B", "load": "10 Tbps"}"#, "load: arrivals less than a picosecond apart"),
+        ] {
+            let spec: Messages = serde_json::from_str(text).unwrap();
+            assert_eq!(spec.validate().unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -198,3 +198,6 @@ impl<S: Generate> MessageQueue<S> {
         self.dropped_bytes
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,3 +97,36 @@ impl JsonSchema for Start {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Start, String> {
+        serde_json::from_str(text).map_err(|e: serde_json::Error| e.to_string())
+    }
+
+    #[test]
+    fn text() {
+        assert_eq!(parse(r#""5 ms""#), Ok(Start::At(Span::from_ms(5))));
+        let range = Start::Uniform(Span::ZERO, Span::from_ms(100));
+        assert_eq!(parse(r#"{"uniform": ["0 s", "100 ms"]}"#), Ok(range));
+        assert_eq!(serde_json::to_string(&range).unwrap(), r#"{"uniform":["0 s","100 ms"]}"#);
+        assert_eq!(serde_json::to_string(&Start::default()).unwrap(), r#""0 s""#);
+        assert!(parse(r#"{"exponential": "5 ms"}"#).unwrap_err().starts_with("a start is a time such as"));
+        assert!(parse("0").unwrap_err().contains("expected a time such as"));
+        let backwards = parse(r#"{"uniform": ["2 s", "1 s"]}"#).unwrap().validate("start").unwrap_err();
+        assert_eq!(backwards.to_string(), "start.uniform: 2 s is above 1 s; write the earlier time first");
+        assert_eq!(range.validate("start"), Ok(()));
+    }
+
+    #[test]
+    fn range() {
+        let mut stream = Stream::new(1, "upload", "start");
+        let start = Start::Uniform(Span(10), Span(13));
+        let draws: Vec<u64> = (0..100).map(|_| start.sample(&mut stream).0).collect();
+        assert_eq!((draws.iter().min(), draws.iter().max()), (Some(&10), Some(&13)));
+        assert_eq!((start.earliest(), start.latest()), (Span(10), Span(13)));
+        assert_eq!(Start::At(Span(7)).sample(&mut stream), Span(7));
+    }
+}
