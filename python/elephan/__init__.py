@@ -1,0 +1,69 @@
+"""elephan: a laboratory for the performance of TCP.
+
+    import elephan as el
+    run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
+    run.flows, run.flow_samples          # pyarrow Tables
+    runs = el.sweep("buffer-sizing", repetitions=10)
+
+Names are imported when first used, so that `import elephan` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elephan import cc as cc
+    from elephan import measures as measures
+    from elephan import rtt as rtt
+    from elephan import stats as stats
+    from elephan import theory as theory
+    from elephan.errors import ElephanError as ElephanError
+    from elephan.errors import InputError as InputError
+    from elephan.run import Run as Run
+    from elephan.run import load as load
+    from elephan.run import run as run
+    from elephan.sweep import Sweep as Sweep
+    from elephan.sweep import sweep as sweep
+
+_NAMES = {
+    "run": ("elephan.run", "run"),
+    "load": ("elephan.run", "load"),
+    "Run": ("elephan.run", "Run"),
+    "sweep": ("elephan.sweep", "sweep"),
+    "Sweep": ("elephan.sweep", "Sweep"),
+    "ElephanError": ("elephan.errors", "ElephanError"),
+    "InputError": ("elephan.errors", "InputError"),
+    "ScenarioError": ("elephan.errors", "InputError"),
+    "RunError": ("elephan.errors", "ElephanError"),
+}
+_MODULES = ("cc", "measures", "rtt", "stats", "theory")
+
+
+def _scenario_class(name: str) -> Any:
+    """A class of the scenario language (`Scenario`, `Link`, `Bulk` ...), generated from its schema."""
+    try:
+        return getattr(importlib.import_module("elephan._scenario"), name)
+    except ModuleNotFoundError:
+        raise AttributeError(name) from None
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        module, attribute = _NAMES[name]
+        value = getattr(importlib.import_module(module), attribute)
+    elif name in _MODULES:
+        value = importlib.import_module(f"elephan.{name}")
+    elif name == "__version__":
+        value = importlib.import_module("elephan._core").version()
+    elif name.startswith("_"):
+        raise AttributeError(f"module 'elephan' has no attribute {name!r}")
+    else:
+        value = _scenario_class(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_NAMES, *_MODULES})

@@ -1,0 +1,128 @@
+"""The one seam to the compiled core: how its functions are called, and how a run is watched and stopped.
+
+A run executes in a thread of its own (the core releases the GIL), so that Ctrl-C reaches Python at once: the run is
+told to stop and `KeyboardInterrupt` goes on to the caller.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, cast
+
+from elephan.errors import ElephanError, InputError
+from elephan.source import Source
+
+Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
+
+
+def core() -> ModuleType:
+    """The compiled module, or one line about how to get it."""
+    try:
+        import elephan._core as module
+    except ImportError as error:
+        raise ElephanError(
+            f"the compiled core of elephan is missing or broken ({error}); build it with `make`"
+        ) from None
+    return cast(ModuleType, module)
+
+
+def _translated(error: Exception) -> Exception:
+    """The core's exceptions as ours: a scenario error is the user's input, anything else a failed run."""
+    module = core()
+    if isinstance(error, module.ScenarioError):
+        return InputError(str(error))
+    if isinstance(error, module.RunError):
+        return ElephanError(str(error))
+    return error
+
+
+def call_with(name: str, *arguments: Any, **named: Any) -> Any:
+    """Calls a function or class of the core, with its errors as ours."""
+    try:
+        return getattr(core(), name)(*arguments, **named)
+    except Exception as error:
+        translated = _translated(error)
+        if translated is error:
+            raise
+        raise translated from None
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """Calls a function of the core without named arguments."""
+    return call_with(name, *arguments)
+
+
+def override_text(overrides: Mapping[str, Any]) -> str:
+    """Overrides as the core takes them: a JSON object, kept in order."""
+    return json.dumps(dict(overrides))
+
+
+def resolve(source: Source, overrides: Mapping[str, Any], seed: int | None = None) -> dict[str, Any]:
+    """The resolved scenario as the core describes it."""
+    found = json.loads(call("resolve", source.text, source.name, source.format, override_text(overrides), seed))
+    return dict(found)
+
+
+def variants(source: Source, overrides: Mapping[str, Any], repetitions: int | None) -> list[dict[str, Any]]:
+    """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each."""
+    text = call("variants", source.text, source.name, source.format, override_text(overrides), repetitions)
+    return [dict(one) for one in json.loads(text)]
+
+
+class Stop:
+    """Asks runs to stop; one may be shared by many runs."""
+
+    def __init__(self) -> None:
+        self.token = core().Cancel()
+        self.asked = False
+
+    def ask(self) -> None:
+        self.asked = True
+        self.token.cancel()
+
+
+def execute(
+    source: Source,
+    overrides: Mapping[str, Any],
+    seed: int | None,
+    folder: str | None,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Any:
+    """One run of the core in this thread; the result is the core's."""
+    token = stop.token if stop else None
+    text = override_text(overrides)
+    return call("run", source.text, source.name, source.format, text, seed, folder, progress, token)
+
+
+def execute_interruptible(
+    source: Source,
+    overrides: Mapping[str, Any],
+    seed: int | None,
+    folder: str | None,
+    progress: Progress | None = None,
+) -> Any:
+    """One run in a thread of its own; Ctrl-C stops it and is raised here once it has stopped."""
+    stop, box = Stop(), {}
+
+    def work() -> None:
+        try:
+            box["result"] = execute(source, overrides, seed, folder, progress, stop)
+        except BaseException as error:
+            box["error"] = error
+
+    thread = threading.Thread(target=work, name="elephan-run", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+    except KeyboardInterrupt:
+        stop.ask()
+        thread.join()
+        raise
+    if "error" in box:
+        raise box["error"]
+    return box["result"]

@@ -1,0 +1,320 @@
+"""Statistics of one run by name: what sweeps tabulate and claims judge.
+
+A statistic is `MEASURE.TAKE`, for example `latency_ns.p99` or `goodput_bps.jain`: a measure is a list of values found
+in the tables of a run (a value per flow, message, port, window ...), a take reduces it to one number. Both sets are
+fixed. Measures count from the end of the warm-up where a value has a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan import stats
+from elephan.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from elephan.run import Run
+
+Array = npt.NDArray[np.float64]
+EMPTY: Array = np.empty(0)
+
+
+def column(table: pa.Table, name: str) -> Array:
+    """A numeric column as float64, null as NaN. Times in ns stay exact up to 2^53 ns = 104 days."""
+    data = table.column(name)
+    if data.null_count:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        data = pc.fill_null(data.cast(pa.float64()), math.nan)
+    return np.asarray(data.to_numpy(), dtype=np.float64)
+
+
+def texts(table: pa.Table, name: str) -> list[str]:
+    """A text column as a list."""
+    return [str(value) for value in table.column(name).to_pylist()]
+
+
+# -- measures --------------------------------------------------------------------------------------------------------
+
+
+def _flow_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.flows, name)
+
+
+def _port_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.ports, name)
+
+
+def _loss(run: Run) -> Array:
+    sent, drops = column(run.ports, "tx_packets"), column(run.ports, "drops")
+    offered = sent + drops
+    return np.asarray(drops[offered > 0] / offered[offered > 0], dtype=np.float64)
+
+
+def receiver_ports(run: Run) -> list[int]:
+    """Ports whose peer receives the data of a flow: the last hop."""
+    destinations = set(texts(run.flows, "destination"))
+    ids = column(run.ports, "port")
+    return [int(i) for i, peer in zip(ids, texts(run.ports, "peer"), strict=True) if peer in destinations]
+
+
+def _wire(run: Run) -> Array:
+    """Wire bits a second on the last hops, within the measured time when those ports were sampled."""
+    last = receiver_ports(run)
+    samples = run.port_samples
+    ids = column(samples, "port")
+    if samples.num_rows and set(last) <= set(ids.astype(int).tolist()):
+        time, tx, rates = column(samples, "time_ns"), column(samples, "tx_bytes"), []
+        for port in last:
+            t, b = time[ids == port], tx[ids == port]
+            first = int(np.searchsorted(t, run.warmup_ns))
+            if first < t.size - 1:
+                rates.append((b[-1] - b[first]) * 8e9 / (t[-1] - t[first]))
+        return np.asarray(rates)
+    chosen = np.isin(column(run.ports, "port"), last)
+    return np.asarray(column(run.ports, "tx_bytes")[chosen] * 8e9 / run.duration_ns)
+
+
+def _latency(run: Run) -> Array:
+    enter, latency = column(run.messages, "enter_ns"), column(run.messages, "latency_ns")
+    return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency)])
+
+
+def _completion(run: Run) -> Array:
+    start, time = column(run.flows, "start_ns"), column(run.flows, "fct_ns")
+    return np.asarray(time[(start >= run.warmup_ns) & ~np.isnan(time)])
+
+
+def _after_warmup(table: str, name: str) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        rows = getattr(run, table)
+        found = column(rows, name)[column(rows, "time_ns") >= run.warmup_ns]
+        return found[~np.isnan(found)]
+
+    return values
+
+
+def _busiest_queue(run: Run) -> Array:
+    samples = run.port_samples
+    if not samples.num_rows:
+        return EMPTY
+    ids, queue = column(samples, "port"), column(samples, "queue_bytes")
+    measured = column(samples, "time_ns") >= run.warmup_ns
+    ports = np.unique(ids)
+    totals = [queue[(ids == port) & measured].sum() for port in ports]
+    return queue[(ids == ports[int(np.argmax(totals))]) & measured]
+
+
+def windows(run: Run, window_ns: int) -> tuple[Array, Array, list[int]]:
+    """Bytes delivered per window and flow after the warm-up: `(window starts in ns, windows x flows, flow ids)`.
+
+    From the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are coarser than the window.
+    """
+    samples = run.flow_samples
+    nothing: tuple[Array, Array, list[int]] = (EMPTY, np.empty((0, 0)), [])
+    if not samples.num_rows:
+        return nothing
+    time, flow, delivered = (column(samples, name) for name in ("time_ns", "flow", "delivered_bytes"))
+    order = np.lexsort((time, flow))
+    time, flow, delivered = time[order], flow[order], delivered[order]
+    edges = np.arange(run.warmup_ns, run.duration_ns + 1, window_ns, dtype=np.float64)
+    ids, begins = np.unique(flow, return_index=True)
+    ends = np.append(begins[1:], flow.size)
+    steps = np.diff(time[begins[0] : ends[0]])
+    if edges.size < 2 or not steps.size or float(np.median(steps)) > window_ns * 1.001:
+        return nothing
+    shares = []
+    for begin, end in zip(begins, ends, strict=True):
+        at = np.searchsorted(time[begin:end], edges, side="right") - 1
+        total = np.where(at >= 0, delivered[begin:end][np.maximum(at, 0)], 0.0)
+        shares.append(np.diff(total))
+    return edges[:-1], np.stack(shares, axis=1), [int(i) for i in ids]
+
+
+def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        shares = windows(run, window_ns)[1]
+        if not shares.size:
+            return EMPTY
+        index = stats.jain_per_window(shares)
+        return index[~np.isnan(index)]
+
+    return values
+
+
+def _goodput_windows(window_ns: int) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        shares = windows(run, window_ns)[1]
+        return np.asarray(shares.sum(axis=1) * 8e9 / window_ns) if shares.size else EMPTY
+
+    return values
+
+
+def _limited(part: str) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        parts = {key: column(run.flows, f"snd_lim_time_{key}_ns") for key in ("rwin", "cwnd", "snd")}
+        total = np.sum(list(parts.values()), axis=0)
+        return np.asarray(parts[part][total > 0] / total[total > 0], dtype=np.float64)
+
+    return values
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A named list of values of a run."""
+
+    name: str
+    unit: str  # bps, ns, bytes, % (a fraction) or 1
+    description: str
+    values: Callable[[Run], Array]
+
+
+_ALL = [
+    Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
+    Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
+    Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
+    Measure(
+        "goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)
+    ),
+    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms", _jain_windows(1_000_000)),
+    Measure("jain_10ms", "1", "Jain index of the flows in each window of 10 ms", _jain_windows(10_000_000)),
+    Measure("jain_100ms", "1", "Jain index of the flows in each window of 100 ms", _jain_windows(100_000_000)),
+    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", _latency),
+    Measure("fct_ns", "ns", "completion time of each finite flow", _completion),
+    Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
+    Measure("marks", "1", "packets marked at each port", _port_column("marks")),
+    Measure("loss", "%", "packets dropped at a port over packets offered to it", _loss),
+    Measure("utilisation", "%", "busy time of each port", _port_column("utilisation")),
+    Measure("queue_mean_bytes", "bytes", "mean queue of each port", _port_column("queue_mean_bytes")),
+    Measure("queue_max_bytes", "bytes", "longest queue of each port", _port_column("queue_max_bytes")),
+    Measure("queue_bytes", "bytes", "samples of the longest queue", _busiest_queue),
+    Measure(
+        "memory_bytes",
+        "bytes",
+        "samples of a switch's shared memory in use",
+        _after_warmup("switch_samples", "memory_bytes"),
+    ),
+    Measure("pauses_sent", "1", "PAUSE frames sent by each port", _port_column("pauses_sent")),
+    Measure("paused_ns", "ns", "time that each port was paused", _port_column("paused_ns")),
+    Measure("timeouts", "1", "retransmission timeouts of each flow", _flow_column("timeouts")),
+    Measure("retransmits", "1", "segments retransmitted by each flow", _flow_column("segs_retrans")),
+    Measure("fast_retransmits", "1", "fast retransmits of each flow", _flow_column("fast_retran")),
+    Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", _after_warmup("flow_samples", "srtt_ns")),
+    Measure("cwnd_bytes", "bytes", "samples of the congestion window", _after_warmup("flow_samples", "cwnd_bytes")),
+    Measure("sender_limited", "%", "share of time that the sender had nothing to send (RFC 4898)", _limited("snd")),
+    Measure("receiver_limited", "%", "share of time limited by the receive window (RFC 4898)", _limited("rwin")),
+    Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
+]
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
+
+
+def _quantile(q: float) -> Callable[[Array], float]:
+    return lambda x: stats.quantiles(x, [q])[0]
+
+
+def _second(x: Array) -> float:
+    return float(np.sort(x)[-2]) if x.size > 1 else math.nan
+
+
+TAKES: dict[str, Callable[[Array], float]] = {
+    "sum": lambda x: float(x.sum()),
+    "mean": lambda x: float(x.mean()),
+    "sd": lambda x: float(x.std(ddof=1)) if x.size > 1 else math.nan,
+    "min": lambda x: float(x.min()),
+    "max": lambda x: float(x.max()),
+    "second": _second,
+    "range": lambda x: float(np.ptp(x)),
+    "p1": _quantile(0.01),
+    "p5": _quantile(0.05),
+    "p50": _quantile(0.5),
+    "p95": _quantile(0.95),
+    "p99": _quantile(0.99),
+    "p999": _quantile(0.999),
+    "p99-p50": lambda x: _quantile(0.99)(x) - _quantile(0.5)(x),
+    "jain": lambda x: stats.jain(x),
+    "cov": lambda x: stats.coefficient_of_variation(x),
+    "count": lambda x: float(x.size),
+}
+_PURE = {"jain", "cov", "count"}  # takes that have no unit
+
+# What a sweep tabulates unless told otherwise; those without values in a run are left out.
+DEFAULT = (
+    "goodput_bps.sum",
+    "goodput_bps.jain",
+    "utilisation.max",
+    "loss.max",
+    "drops.sum",
+    "retransmits.sum",
+    "timeouts.sum",
+    "queue_mean_bytes.max",
+    "latency_ns.p50",
+    "latency_ns.p99",
+    "latency_ns.max",
+    "fct_ns.mean",
+    "fct_ns.p99",
+    "pauses_sent.sum",
+)
+
+
+def parse(name: str) -> tuple[Measure, str]:
+    """`latency_ns.p99` as its measure and take, or one line about what is wrong with it."""
+    measure, _, take = name.partition(".")
+    if measure not in MEASURES:
+        raise InputError(f'no measure "{measure}"{nearest(measure, list(MEASURES))}')
+    if take not in TAKES:
+        raise InputError(f'statistic "{name}": no take "{take}": {", ".join(TAKES)}')
+    return MEASURES[measure], take
+
+
+def unit_of(name: str) -> str:
+    """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
+    measure, take = parse(name)
+    return "1" if take in _PURE else measure.unit
+
+
+def describe(name: str) -> str:
+    """A statistic in words: `99th percentile of latency ...`."""
+    measure, take = parse(name)
+    words = {
+        "sum": "total",
+        "p50": "median",
+        "sd": "standard deviation",
+        "jain": "Jain index",
+        "second": "second largest",
+    }
+    words |= {"p1": "1st percentile", "p5": "5th percentile", "p95": "95th percentile", "p99": "99th percentile"}
+    words |= {"p999": "99.9th percentile", "p99-p50": "99th percentile less median", "cov": "coefficient of variation"}
+    return f"{words.get(take, take)}: {measure.description}"
+
+
+def statistic(run: Run, name: str) -> float:
+    """One number of a run; NaN where the run has no such values (0 for sums and counts)."""
+    measure, take = parse(name)
+    values = measure.values(run)
+    values = values[~np.isnan(values)]
+    if values.size == 0:
+        return 0.0 if take in ("sum", "count") else math.nan
+    return TAKES[take](values)
+
+
+def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
+    """Several statistics of a run by name; measures without any value are left out."""
+    cache: dict[str, Array] = {}
+    found: dict[str, float] = {}
+    for name in names:
+        measure, take = parse(name)
+        if measure.name not in cache:
+            values = measure.values(run)
+            cache[measure.name] = values[~np.isnan(values)]
+        if cache[measure.name].size:
+            found[name] = TAKES[take](cache[measure.name])
+    return found

@@ -1,0 +1,124 @@
+"""Numbers with units: reading `"10 Gbps"`, `"48 KiB"`, `"5 ms"` and writing them for people.
+
+The rules of reading are those of the scenario language: K, M, G are decimal, Ki, Mi, Gi binary; `b` is a bit, `B` a
+byte. Plain numbers pass through as SI base units (seconds, bit/s, bytes).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+_SPAN = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_PREFIX = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_RATE = {"bps": 1.0, "b/s": 1.0, "bit/s": 1.0, "Bps": 8.0, "B/s": 8.0}
+_SIZE = {"B": 1.0, "b": 0.125}
+_NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+)\s*(\S.*?)?\s*$")
+
+
+def _split(text: str, what: str, example: str) -> tuple[float, str]:
+    match = _NUMBER.match(text)
+    if match is None:
+        raise ValueError(f'"{text}" is not {what}; write it like "{example}"')
+    if not match[2]:
+        raise ValueError(f'"{text}" has no unit; write {what} like "{example}"')
+    return float(match[1].replace("_", "")), match[2]
+
+
+def _scaled(text: str, units: dict[str, float], what: str, example: str) -> float:
+    number, unit = _split(text, what, example)
+    for prefix, factor in (_PREFIX | _BINARY).items():
+        if unit.startswith(prefix) and unit[len(prefix) :] in units:
+            return number * factor * units[unit[len(prefix) :]]
+    raise ValueError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+
+
+def seconds(value: float | str) -> float:
+    """A time in seconds, from seconds or a text such as `"5 ms"`."""
+    if not isinstance(value, str):
+        return float(value)
+    number, unit = _split(value, "a time", "5 ms")
+    if unit not in _SPAN:
+        raise ValueError(f'unknown unit "{unit}" in "{value}"; write a time like "5 ms"')
+    return number * _SPAN[unit]
+
+
+def bits_per_second(value: float | str) -> float:
+    """A rate in bit/s, from bit/s or a text such as `"10 Gbps"`."""
+    return _scaled(value, _RATE, "a rate", "10 Gbps") if isinstance(value, str) else float(value)
+
+
+def size_bytes(value: float | str) -> float:
+    """A size in bytes, from bytes or a text such as `"48 KiB"`."""
+    return _scaled(value, _SIZE, "a size", "48 KiB") if isinstance(value, str) else float(value)
+
+
+def parse_any(text: str) -> tuple[float, str] | None:
+    """`(value in base units, base unit)` of any quantity text, or None: `"10 ms"` gives `(0.01, "s")`."""
+    for read, unit in ((seconds, "s"), (bits_per_second, "bps"), (size_bytes, "bytes")):
+        try:
+            return read(text), unit
+        except ValueError:
+            continue
+    return None
+
+
+_SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+def _digits(value: float, digits: int) -> str:
+    """`digits` significant digits, without exponent and without losing whole digits."""
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}".replace(",", "\u202f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _pick(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    for factor, prefix in steps:
+        if abs(value) >= factor * 0.9995:
+            return value / factor, prefix
+    return value / steps[-1][0], steps[-1][1]
+
+
+# The units that statistics carry, and how a person writes them.
+_SHOWN = {"bps": ("b/s", _LARGE), "bytes": ("B", _LARGE), "s": ("s", _SMALL), "ns": ("s", _SMALL)}
+
+
+def show(value: float, unit: str = "1", digits: int = 3) -> str:
+    """A value with its unit, as a person writes it: `show(9.4928e9, "bps")` is `"9.49 Gb/s"`.
+
+    Units: `bps`, `bytes`, `s`, `ns`, `%` (the value is a fraction), and `1` for a pure number.
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if unit == "%":
+        return f"{_digits(100 * value, digits)} %"
+    if unit not in _SHOWN:
+        return _digits(value, digits) if unit in ("1", "") else f"{_digits(value, digits)} {unit}"
+    symbol, steps = _SHOWN[unit]
+    base = value * 1e-9 if unit == "ns" else value
+    if base == 0:
+        return f"0 {symbol}"
+    scaled, prefix = _pick(base, steps)
+    return f"{_digits(scaled, digits)} {prefix}{symbol}"
+
+
+def scale_for(values_max: float, unit: str) -> tuple[float, str]:
+    """`(factor, label)` for an axis: multiply by the factor, write the label. `(1e-9, "Gb/s")` for 9.5e9 bps."""
+    if unit == "%":
+        return 100.0, "%"
+    if unit not in _SHOWN:
+        return 1.0, "" if unit == "1" else unit
+    symbol, steps = _SHOWN[unit]
+    to_base = 1e-9 if unit == "ns" else 1.0
+    base = abs(values_max) * to_base
+    if base == 0 or not math.isfinite(base):
+        return to_base, symbol
+    scaled, prefix = _pick(base, steps)
+    return to_base * scaled / base, f"{prefix}{symbol}"

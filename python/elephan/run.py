@@ -1,0 +1,254 @@
+"""One run: its tables, its summary, its scenario with every default spelled out, and how it draws itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import core, folder
+from elephan.errors import InputError
+from elephan.quantity import seconds
+from elephan.source import Source, open_source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "events")
+
+
+class Tables(Mapping[str, "pa.Table"]):
+    """The tables of a run by name; from a folder they are read when first asked for."""
+
+    def __init__(self, loaded: Mapping[str, Any] | None = None, path: Path | None = None) -> None:
+        self._loaded: dict[str, Any] = dict(loaded or {})
+        self._path = path
+
+    def __getitem__(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        if name not in TABLES:
+            raise KeyError(name)
+        table = self._loaded.get(name)
+        if table is None:
+            table = self._read(name)
+        elif not isinstance(table, pa.Table):
+            table = pa.table(table)
+        self._loaded[name] = table
+        return table
+
+    def _read(self, name: str) -> pa.Table:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        if self._path is None:
+            raise InputError(f"the run has no table {name}")
+        file = self._path / f"{name}.parquet"
+        try:
+            return parquet.read_table(file)
+        except OSError as error:
+            raise InputError(f"{file}: {error.strerror or error}") from None
+        except pa.ArrowInvalid:
+            raise InputError(f"{file}: not a Parquet file") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
+
+
+class Run:
+    """The result of one run. Tables are pyarrow Tables; `.to_pandas()` gives a data frame."""
+
+    def __init__(
+        self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]
+    ) -> None:
+        self.tables = tables
+        self.summary = summary
+        self.scenario = scenario  # TOML, every default spelled out
+        self.provenance = provenance
+        self.manifest = manifest
+
+    @property
+    def flows(self) -> pa.Table:
+        """A row per connection or UDP stream."""
+        return self.tables["flows"]
+
+    @property
+    def messages(self) -> pa.Table:
+        """A row per application message or transfer."""
+        return self.tables["messages"]
+
+    @property
+    def flow_samples(self) -> pa.Table:
+        """The state of flows at sample times."""
+        return self.tables["flow_samples"]
+
+    @property
+    def ports(self) -> pa.Table:
+        """A row per port (one direction of a link)."""
+        return self.tables["ports"]
+
+    @property
+    def port_samples(self) -> pa.Table:
+        """The state of ports at sample times."""
+        return self.tables["port_samples"]
+
+    @property
+    def switch_samples(self) -> pa.Table:
+        """The state of switches at sample times."""
+        return self.tables["switch_samples"]
+
+    @property
+    def events(self) -> pa.Table:
+        """Rare things: drops, pauses, timeouts."""
+        return self.tables["events"]
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved scenario as plain Python values."""
+        return tomllib.loads(self.scenario)
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest.get("name", "scenario"))
+
+    @property
+    def title(self) -> str:
+        return str(self.resolved.get("title", "")) or self.name
+
+    @property
+    def question(self) -> str:
+        return str(self.resolved.get("question", ""))
+
+    @property
+    def seed(self) -> int:
+        return int(self.manifest["seed"])
+
+    @property
+    def duration_ns(self) -> int:
+        return round(seconds(self.resolved["duration"]) * 1e9)
+
+    @property
+    def warmup_ns(self) -> int:
+        return round(seconds(self.resolved.get("warmup", 0)) * 1e9)
+
+    def statistic(self, name: str) -> float:
+        """One number by name, such as `"latency_ns.p99"` (see `elephan.measures`)."""
+        from elephan.measures import statistic
+
+        return statistic(self, name)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report of this run."""
+        from elephan.report.run_page import write_run_report
+
+        return write_run_report(self, Path(path))
+
+    def figure(self, name: str = "") -> Any:
+        """A matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
+        from elephan.report.run_figures import draw
+
+        return draw(self, name).figure
+
+    def _repr_html_(self) -> str:
+        from elephan.report.notebook import run_html
+
+        return run_html(self)
+
+    def __repr__(self) -> str:
+        return f"<elephan.Run {self.name} seed {self.seed}: {self.flows.num_rows} flows>"
+
+
+def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenario: str, seed: int) -> dict[str, Any]:
+    import hashlib
+
+    provenance = json.loads(result.provenance)
+    return {
+        "format": folder.FORMAT,
+        "version": folder.FORMAT_VERSION,
+        "complete": True,
+        "kind": "run",
+        "name": source.stem,
+        "elephan": core.call("version"),
+        "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
+        "seed": seed,
+        "overrides": dict(overrides),
+        "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
+        "command": folder.command_line(),
+        "host": folder.host(),
+        "wall_s": float(result.wall_s),
+        "events": int(result.events),
+        "packet_hops": int(result.packet_hops),
+    }
+
+
+def _finish(source: Source, overrides: Mapping[str, Any], result: Any, tables: Tables) -> Run:
+    scenario = str(result.resolved_toml)
+    seed = int(tomllib.loads(scenario).get("seed", 0))
+    manifest = _manifest(source, overrides, result, scenario, seed)
+    return Run(tables, json.loads(result.summary), scenario, json.loads(result.provenance), manifest)
+
+
+def write_folder(run: Run, partial: Path) -> None:
+    """Everything of a result folder but the tables and the report."""
+    (partial / "scenario.toml").write_text(run.scenario, encoding="utf-8")
+    folder.write_json(partial / "summary.json", run.summary)
+    folder.write_json(partial / "provenance.json", run.provenance)
+    folder.write_json(partial / "manifest.json", run.manifest)
+
+
+def run(
+    scenario: Any,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | core.Progress = False,
+    report: bool = True,
+) -> Run:
+    """Runs a scenario once.
+
+    `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
+    `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
+    report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events).
+    """
+    from elephan.progress import run_bar
+
+    source, overrides = open_source(scenario), dict(set or {})
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
+        raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
+    with run_bar(source.stem, progress) as tick:
+        if out is None:
+            result = core.execute_interruptible(source, overrides, seed, None, tick)
+            return _finish(source, overrides, result, Tables(result.tables))
+        with folder.result_folder(out) as partial:
+            result = core.execute_interruptible(source, overrides, seed, str(partial), tick)
+            finished = _finish(source, overrides, result, Tables(path=partial))
+            write_folder(finished, partial)
+            if report:
+                from elephan.report.run_page import write_run_report
+
+                write_run_report(finished, partial / "report.html", figures=partial / "figures")
+        return load(out)
+
+
+def load(path: str | os.PathLike[str]) -> Run:
+    """A finished run from its folder; tables are read when asked for."""
+    where, manifest = folder.open_result(path)
+    if manifest.get("kind") != "run":
+        raise InputError(f"{where}: holds a {manifest.get('kind')}, not a single run")
+
+    def part(name: str) -> Any:
+        try:
+            text = (where / name).read_text(encoding="utf-8")
+            return json.loads(text) if name.endswith(".json") else text
+        except (OSError, ValueError) as error:
+            raise InputError(f"{where / name}: {getattr(error, 'strerror', None) or 'damaged'}") from None
+
+    return Run(Tables(path=where), part("summary.json"), part("scenario.toml"), part("provenance.json"), manifest)

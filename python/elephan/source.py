@@ -1,0 +1,124 @@
+"""From what a user names - a file, a library scenario, a text, a Scenario object - to scenario text."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from elephan.errors import InputError, nearest
+
+
+@dataclass(frozen=True)
+class Source:
+    """Scenario text, where it came from (for error messages), and its language."""
+
+    text: str
+    name: str  # shown in errors, e.g. "scenarios/incast.toml"
+    format: str  # toml | json
+    stem: str  # names a result folder, e.g. "incast"
+
+
+@dataclass(frozen=True)
+class LibraryEntry:
+    """A ready scenario: its title, its question, what to look for, and the picture that answers."""
+
+    name: str
+    path: Path
+    title: str
+    question: str
+    look_for: str
+    figure: str
+
+
+def _folder(name: str) -> Path:
+    return Path(str(resources.files("elephan"))) / name
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or one line about why not."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file (UTF-8)") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+_HEADER = re.compile(r"^#\s*(look for|figure):\s*(.+)$", re.IGNORECASE)
+
+
+def header(text: str) -> dict[str, str]:
+    """The `# Look for:` and `# Figure:` lines of a scenario's leading comment; indented lines go on."""
+    found: dict[str, str] = {}
+    key = ""
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        if match := _HEADER.match(line):
+            key = match[1].lower()
+            found[key] = match[2].strip()
+        elif key and line.startswith("#   "):
+            found[key] += " " + line[1:].strip()
+        else:
+            key = ""
+    return found
+
+
+@cache
+def library() -> dict[str, LibraryEntry]:
+    """The ready scenarios by name."""
+    import tomllib
+
+    entries = {}
+    for path in sorted(_folder("scenarios").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        document, notes = tomllib.loads(text), header(text)
+        entries[path.stem] = LibraryEntry(
+            path.stem,
+            path,
+            str(document.get("title", "")),
+            str(document.get("question", "")),
+            notes.get("look for", ""),
+            notes.get("figure", ""),
+        )
+    return entries
+
+
+def _from_text(text: str) -> Source:
+    language = "json" if text.lstrip().startswith("{") else "toml"
+    return Source(text, f"<{language} text>", language, "scenario")
+
+
+def _from_path(path: Path) -> Source:
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, not a scenario file")
+    language = "json" if path.suffix.lower() == ".json" else "toml"
+    return Source(read_text(path), str(path), language, path.stem)
+
+
+def open_source(scenario: Any) -> Source:
+    """Reads a scenario given as a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`."""
+    if isinstance(scenario, Source):
+        return scenario
+    if isinstance(scenario, os.PathLike):
+        return _from_path(Path(scenario))
+    if isinstance(scenario, dict):
+        return Source(json.dumps(scenario), "<dict>", "json", "scenario")
+    if isinstance(scenario, str):
+        if "\n" in scenario or scenario.lstrip().startswith("{"):
+            return _from_text(scenario)
+        if scenario in library():
+            return _from_path(library()[scenario].path)
+        if Path(scenario).exists() or "/" in scenario or scenario.endswith((".toml", ".json")):
+            return _from_path(Path(scenario))
+        raise InputError(f'no scenario file or library scenario "{scenario}"{nearest(scenario, list(library()))}')
+    for method in ("to_toml", "to_json"):
+        if hasattr(scenario, method):
+            return Source(getattr(scenario, method)(), f"<{type(scenario).__name__}>", method[3:], "scenario")
+    raise InputError(f"a scenario is a path, a name, a text or a Scenario, not {type(scenario).__name__}")

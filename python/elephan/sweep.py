@@ -1,0 +1,282 @@
+"""Sweeps: one scenario with many parameters and seeds; parameters beside results, intervals, paired comparisons."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import core, folder, measures, stats
+from elephan.errors import ElephanError, InputError, nearest
+from elephan.pool import Job, Outcome, failures, run_jobs
+from elephan.run import Run
+from elephan.source import Source, open_source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REPETITIONS_MAX = 100_000
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One setting of the parameters; each has the same seeds."""
+
+    label: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run of a sweep: which variant, which seed, and its statistics."""
+
+    variant: str
+    seed: int
+    statistics: Mapping[str, float]
+
+
+class Sweep:
+    """The results of a sweep. `table` has a row per run, `means` a row per variant with 95 % intervals."""
+
+    def __init__(self, name: str, variants: Sequence[Variant], rows: Sequence[Row], facts: Mapping[str, Any]) -> None:
+        self.name = name
+        self.variants = list(variants)
+        self.rows = list(rows)
+        self.facts = dict(facts)  # title, question, resolved scenario and provenance of the first run, failures ...
+
+    @property
+    def labels(self) -> list[str]:
+        return [variant.label for variant in self.variants]
+
+    @property
+    def statistics(self) -> list[str]:
+        """Names of all statistics found in any run, in the order of the request."""
+        found: dict[str, None] = {}
+        for row in self.rows:
+            found.update(dict.fromkeys(row.statistics))
+        return list(found)
+
+    @property
+    def failures(self) -> list[str]:
+        return list(self.facts.get("failures", []))
+
+    def _variant(self, label: str) -> str:
+        if label not in self.labels:
+            raise InputError(f'no variant "{label}"{nearest(label, self.labels)}')
+        return label
+
+    def by_seed(self, label: str, statistic: str) -> dict[int, float]:
+        """A statistic of each repetition of a variant, by seed."""
+        if statistic not in self.statistics:
+            raise InputError(f'the sweep has no statistic "{statistic}"{nearest(statistic, self.statistics)}')
+        self._variant(label)
+        return {row.seed: row.statistics.get(statistic, math.nan) for row in self.rows if row.variant == label}
+
+    def values(self, label: str, statistic: str) -> list[float]:
+        return list(self.by_seed(label, statistic).values())
+
+    def interval(self, label: str, statistic: str) -> stats.Interval:
+        """Mean over the repetitions with its 95 % t interval."""
+        values = [value for value in self.values(label, statistic) if not math.isnan(value)]
+        return stats.mean_interval(values) if values else stats.Interval(math.nan, math.nan, math.nan, 0)
+
+    def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
+        left, right = self.by_seed(a, statistic), self.by_seed(b, statistic)
+        seeds = [seed for seed in left if seed in right]
+        return [left[seed] for seed in seeds], [right[seed] for seed in seeds]
+
+    def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
+        """Mean of a - b over runs with the same seed."""
+        return stats.paired_difference(*self._paired(a, b, statistic), method=method)
+
+    def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
+        """Ratio of a to b over runs with the same seed."""
+        return stats.paired_ratio(*self._paired(a, b, statistic), method=method)
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(dict.fromkeys(key for variant in self.variants for key in variant.parameters))
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per run: variant, parameters (as text), seed, statistics."""
+        import pyarrow as pa
+
+        settings = {variant.label: variant.parameters for variant in self.variants}
+        columns: dict[str, list[Any]] = {"variant": [row.variant for row in self.rows]}
+        for key in self.parameters:
+            columns[key] = [as_text(settings[row.variant].get(key)) for row in self.rows]
+        columns["seed"] = [row.seed for row in self.rows]
+        for name in self.statistics:
+            columns[name] = [row.statistics.get(name) for row in self.rows]
+        return pa.table(columns)
+
+    @property
+    def means(self) -> pa.Table:
+        """A row per variant: parameters, then each statistic with `_low` and `_high`."""
+        import pyarrow as pa
+
+        columns: dict[str, list[Any]] = {"variant": self.labels}
+        for key in self.parameters:
+            columns[key] = [as_text(variant.parameters.get(key)) for variant in self.variants]
+        for name in self.statistics:
+            intervals = [self.interval(label, name) for label in self.labels]
+            columns[name] = [interval.mean for interval in intervals]
+            columns[f"{name}_low"] = [interval.low for interval in intervals]
+            columns[f"{name}_high"] = [interval.high for interval in intervals]
+        return pa.table(columns)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report of this sweep."""
+        from elephan.report.sweep_page import write_sweep_report
+
+        return write_sweep_report(self, Path(path))
+
+    def save(self, out: str | os.PathLike[str]) -> Path:
+        """Writes a result folder: `runs.parquet`, `means.parquet`, summary, manifest and report."""
+        from pyarrow import parquet
+
+        from elephan.report.sweep_page import write_sweep_report
+
+        with folder.result_folder(out) as partial:
+            parquet.write_table(self.table, partial / "runs.parquet")
+            parquet.write_table(self.means, partial / "means.parquet")
+            folder.write_json(partial / "summary.json", self.as_dict())
+            (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
+            write_sweep_report(self, partial / "report.html", figures=partial / "figures")
+            folder.write_json(partial / "manifest.json", self._manifest())
+        return Path(out)
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
+            "format": folder.FORMAT,
+            "version": folder.FORMAT_VERSION,
+            "complete": True,
+            "kind": "sweep",
+            "name": self.name,
+            "elephan": core.call("version"),
+            "scenario_sha256": self.facts["scenario_sha256"],
+            "command": folder.command_line(),
+            "host": folder.host(),
+            "runs": len(self.rows),
+            "failures": self.failures,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: for each variant its parameters and every statistic with its interval."""
+        return {
+            "name": self.name,
+            "variants": [
+                {
+                    "variant": variant.label,
+                    "parameters": dict(variant.parameters),
+                    "statistics": {
+                        name: self.interval(variant.label, name).as_dict() | {"unit": measures.unit_of(name)}
+                        for name in self.statistics
+                    },
+                }
+                for variant in self.variants
+            ],
+            "failures": self.failures,
+        }
+
+    def _repr_html_(self) -> str:
+        from elephan.report.notebook import sweep_html
+
+        return sweep_html(self)
+
+    def __repr__(self) -> str:
+        return f"<elephan.Sweep {self.name}: {len(self.variants)} variants, {len(self.rows)} runs>"
+
+
+def as_text(value: Any) -> str:
+    """A parameter as a person would write it."""
+    import json
+
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _axes(set: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Single values and lists of values apart; a list of values is an axis of the sweep."""
+    fixed = {key: value for key, value in set.items() if not isinstance(value, (list, tuple))}
+    axes = {key: list(value) for key, value in set.items() if isinstance(value, (list, tuple))}
+    for key, values in axes.items():
+        if not values:
+            raise InputError(f"the sweep over {key} has no values")
+    return fixed, axes
+
+
+def plan(source: Source, set: Mapping[str, Any], repetitions: int | None) -> tuple[list[Variant], list[Job]]:
+    """All runs of a sweep: those of the scenario's `[sweep]`, for each combination of the lists in `set`."""
+    if repetitions is not None and not 1 <= repetitions <= REPETITIONS_MAX:
+        raise InputError(f"repetitions must be from 1 to {REPETITIONS_MAX}, not {repetitions}")
+    fixed, axes = _axes(set)
+    variants: dict[str, Variant] = {}
+    jobs = []
+    for values in product(*axes.values()):
+        chosen = dict(zip(axes, values, strict=True))
+        for one in core.variants(source, {**fixed, **chosen}, repetitions):
+            parameters = {**chosen, **one["parameters"]}
+            label = ", ".join(f"{short(key)}={as_text(value)}" for key, value in parameters.items())
+            variants[label] = Variant(label, parameters)
+            jobs.append(Job(source, {**fixed, **chosen, **one["overrides"]}, int(one["seed"]), label, parameters))
+    return list(variants.values()), jobs
+
+
+def short(path: str) -> str:
+    """The last part of a parameter's path that says something: `switches.sw.flow_control.kind` is `flow_control`."""
+    parts = path.split(".")
+    return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
+
+
+def sweep(
+    scenario: Any,
+    *,
+    set: Mapping[str, Any] | None = None,
+    repetitions: int | None = None,
+    statistics: Sequence[str] = measures.DEFAULT,
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Sweep:
+    """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
+
+    A list in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
+    `"latency_ns.p99"`. `out`: a folder for the tables and the report. Raises when every run failed; single failures are
+    in `.failures`.
+    """
+    source = open_source(scenario)
+    for name in statistics:
+        measures.parse(name)
+    variants, jobs = plan(source, dict(set or {}), repetitions)
+    facts: dict[str, Any] = {}
+
+    def reduce(run: Run) -> dict[str, float]:
+        facts.setdefault("first", run.manifest | {"scenario": run.scenario, "provenance": run.provenance})
+        facts.setdefault("title", run.title)
+        facts.setdefault("question", run.question)
+        return measures.statistics(run, tuple(statistics))
+
+    outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
+    broken = failures(outcomes)
+    if broken and len(broken) == len(outcomes):
+        raise ElephanError(f"every run failed; the first: {broken[0]}")
+    facts |= {
+        "scenario": facts["first"]["scenario"],
+        "scenario_sha256": facts["first"]["scenario_sha256"],
+        "failures": broken,
+    }
+    result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    if out is not None:
+        result.save(out)
+    return result
+
+
+def _rows(outcomes: Sequence[Outcome[dict[str, float]]]) -> list[Row]:
+    return [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]

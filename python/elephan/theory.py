@@ -1,0 +1,286 @@
+"""Closed forms to hold a simulation against: response functions, headroom, buffers, queues.
+
+Every function takes numbers in base units (seconds, bit/s, bytes) or texts (`"10 Gbps"`, `"50 ms"`, `"0.5 MB"`); where
+a parameter says "array", a numpy array gives an array of the same shape. Wrong values raise `ValueError` with one line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.quantity import bits_per_second, seconds, size_bytes
+
+Array = npt.NDArray[np.float64]
+
+QUANTUM_BITS = 512  # IEEE 802.3 Annex 31B: one pause quantum is 512 bit times
+PAUSE_WIRE_BYTES = 84  # 64-byte MAC control frame + 8 preamble + 12 gap
+ETHERNET_OVERHEAD_BYTES = 38  # 14 header + 4 FCS + 8 preamble + 12 gap
+PROPAGATION_S_PER_M = 5e-9  # light in fibre or copper, about 5 ns/m
+TCP_IP_HEADER_BYTES = 40
+TIMESTAMP_OPTION_BYTES = 12  # RFC 7323, padded
+
+
+def _positive(**named: float) -> None:
+    for name, value in named.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, not {value:g}")
+
+
+def _probability(p: float | Array) -> Array:
+    array = np.asarray(p, dtype=np.float64)
+    if not ((array > 0) & (array <= 1)).all():
+        raise ValueError("the loss probability p must be above 0 and at most 1")
+    return array
+
+
+def _back(value: Array, like: Any) -> Any:
+    return float(value) if np.ndim(like) == 0 else value
+
+
+# -- response functions ----------------------------------------------------------------------------------------------
+
+
+def _reno(p: Array, _rtt: float, constant: float = math.sqrt(1.5)) -> Array:
+    return np.asarray(constant / np.sqrt(p))
+
+
+def _highspeed(p: Array, _rtt: float) -> Array:
+    # RFC 3649 section 5: w = 0.12 / p^0.835, Reno (1.2 / sqrt(p)) above p = 1e-3
+    return np.asarray(np.where(p > 1e-3, 1.2 / np.sqrt(p), 0.12 / p**0.835))
+
+
+def _scalable(p: Array, _rtt: float, a: float = 0.01, b: float = 0.125) -> Array:
+    # time mean: the logarithm of the window is stationary when ln(1 + a) growth per RTT meets -ln(1 - b) per event
+    return np.asarray(np.log1p(a) / -np.log1p(-b) / p)
+
+
+def _cubic(p: Array, rtt: float, c: float = 0.4, beta: float = 0.7) -> Array:
+    # RFC 9438 section 5.1 (equation 5); section 4.3 for the Reno-friendly region: AIMD(alpha, beta) averages Reno's
+    # window
+    cubic = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25 * (rtt / p) ** 0.75
+    return np.asarray(np.maximum(cubic, _reno(p, rtt)))
+
+
+def _htcp(p: Array, rtt: float, beta: float = 0.5) -> Array:
+    """Periodic loss: the epoch T solves 1/p = packets sent in T, the window growing by 2(1-b)f(t) an RTT."""
+    out = np.empty(p.shape)
+    for index, value in np.ndenumerate(p):
+        low, high = rtt, 1e6
+
+        def epoch(t: float) -> tuple[float, float]:
+            late = max(0.0, t - 1.0)  # f = 1 in the first second, then 1 + 10 (t-1) + 0.25 (t-1)^2
+            grown = t + 5 * late**2 + 0.25 * late**3 / 3
+            area = t * t / 2 + 5 * late**3 / 3 + 0.25 * late**4 / 12
+            scale = 2 * (1 - beta) / rtt
+            bottom = beta * scale * grown / (1 - beta)
+            return bottom, (bottom * t + scale * area) / rtt
+
+        for _ in range(200):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if epoch(middle)[1] < 1 / value else (low, middle)
+        out[index] = 1 / value * rtt / low
+    return out
+
+
+_RESPONSE: dict[str, Callable[..., Array]] = {
+    "reno": _reno,
+    "highspeed": _highspeed,
+    "scalable": _scalable,
+    "cubic": _cubic,
+    "htcp": _htcp,
+}
+
+
+@overload
+def response(name: str, p: float, rtt: float | str = ..., **parameters: float) -> float: ...
+@overload
+def response(name: str, p: Array, rtt: float | str = ..., **parameters: float) -> Array: ...
+def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: float) -> float | Array:
+    """Mean window in segments of a congestion control at loss-event probability `p` per segment (array).
+
+    `rtt` in seconds; only `cubic` and `htcp` depend on it. Names and parameters:
+    `reno` (`constant` = sqrt(3/2), Mathis et al. 1997, periodic loss, an ACK a segment; 0.87 with delayed ACKs),
+    `highspeed` (RFC 3649: 0.12 / p^0.835 down from p = 1e-3), `scalable` (`a`, `b`: time mean 0.0748/p),
+    `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (`beta`; solved numerically).
+    Valid for rare loss (p below about 1e-2), no timeouts, no other limit on the window.
+    """
+    if name not in _RESPONSE:
+        raise ValueError(f'no response function "{name}": {", ".join(_RESPONSE)}')
+    rtt_s = seconds(rtt)
+    _positive(rtt=rtt_s)
+    try:
+        return _back(_RESPONSE[name](_probability(p), rtt_s, **parameters), p)  # type: ignore[no-any-return]
+    except TypeError:
+        raise ValueError(f'"{name}" does not take {", ".join(parameters)}') from None
+
+
+def mathis(p: float | Array, rtt: float | str, mss: float = 1460, constant: float = math.sqrt(1.5)) -> Any:
+    """Throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
+
+    Mathis et al. 1997. `constant`: 1.2247 periodic loss and an ACK a segment, 0.87 with delayed ACKs, 1.31 and 0.93 with random loss.
+    """
+    rtt_s = seconds(rtt)
+    _positive(rtt=rtt_s, mss=mss)
+    return _back(np.asarray(_reno(_probability(p), rtt_s, constant) * mss * 8 / rtt_s), p)
+
+
+def pftk(
+    p: float | Array,
+    rtt: float | str,
+    rto: float | str = 1.0,
+    mss: float = 1460,
+    b: int = 2,
+    window_max: float = math.inf,
+) -> Any:
+    """Throughput in bit/s of Reno with timeouts (Padhye et al. 1998, equation 32); `p` may be an array.
+
+    `b` segments are acknowledged by one ACK; `rto` in seconds; `window_max` in segments.
+    """
+    rtt_s, rto_s = seconds(rtt), seconds(rto)
+    _positive(rtt=rtt_s, rto=rto_s, mss=mss, b=b, window_max=window_max)
+    q = _probability(p)
+    waits = rto_s * np.minimum(1.0, 3 * np.sqrt(3 * b * q / 8)) * q * (1 + 32 * q**2)
+    rate = np.minimum(window_max / rtt_s, 1 / (rtt_s * np.sqrt(2 * b * q / 3) + waits))
+    return _back(np.asarray(rate * mss * 8), p)
+
+
+# -- Ethernet --------------------------------------------------------------------------------------------------------
+
+
+def max_goodput(rate: float | str, mtu: float = 1500, timestamps: bool = False) -> float:
+    """Highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets of `mtu` IP bytes.
+
+    10 Gb/s and 1500 bytes: 9.4928 Gb/s, with timestamps 9.4148 Gb/s.
+    """
+    rate_bps = bits_per_second(rate)
+    payload = mtu - TCP_IP_HEADER_BYTES - (TIMESTAMP_OPTION_BYTES if timestamps else 0)
+    _positive(rate=rate_bps, payload=payload)
+    return rate_bps * payload / (mtu + ETHERNET_OVERHEAD_BYTES)
+
+
+def _in_flight_bytes(rate: float, length: float, quanta: float) -> tuple[int, int]:
+    """Bytes in flight on both directions of the cable, and bytes during the response time."""
+    return math.ceil(2 * length * PROPAGATION_S_PER_M * rate / 8 - 1e-9), math.ceil(quanta * QUANTUM_BITS / 8)
+
+
+def headroom(rate: float | str, length: float, mtu: int = 1538, quanta: float = 60) -> int:
+    """Vendor's headroom in bytes per ingress port: what can still arrive after the decision to send XOFF.
+
+    A frame already started in the reverse direction, the PAUSE frame, two propagation times, the response time of the
+    sender and the frame that it just started. `length` in metres, `mtu` the largest frame on the wire (1538 for 1500 IP
+    bytes), `quanta` the response time in pause quanta. 10 Gb/s, 100 m, 1538 B, 60 quanta: 8250 B.
+    Not a proof of losslessness: see `headroom_exact`.
+    """
+    rate_bps = bits_per_second(rate)
+    _positive(rate=rate_bps, mtu=mtu)
+    if length < 0 or quanta < 0:
+        raise ValueError("length and quanta cannot be negative")
+    cable, answer = _in_flight_bytes(rate_bps, length, quanta)
+    return 2 * mtu + PAUSE_WIRE_BYTES + cable + answer
+
+
+def headroom_exact(
+    rate: float | str, length: float, mtu: int = 1538, quanta: float = 60, ports: int = 1, charged: int | None = None
+) -> int:
+    """Bytes of shared memory needed above XOFF so that `ports` ingress ports never lose a frame, without any drain.
+
+    `(F-1) + ceil(D/W) F + (ports-1) (floor(D/W) + 2) F`, with F the charged bytes of the largest frame (`charged`,
+    default `mtu` less 20 B preamble and gap), W = `mtu` its wire bytes and D the wire bytes that can still start
+    after the decision.
+    10 Gb/s, 100 m, 60 quanta, 3 ports: 27 323 B, so 21 829 B is the largest lossless XOFF in 49 152 B.
+    """
+    if ports < 1:
+        raise ValueError("at least one port")
+    frame = mtu - 20 if charged is None else charged
+    late = headroom(rate, length, mtu, quanta) - mtu
+    whole = late // mtu
+    return (frame - 1) + -(-late // mtu) * frame + (ports - 1) * (whole + 2) * frame
+
+
+def pause_time(rate: float | str, quanta: int) -> float:
+    """Seconds of `quanta` pause quanta: 0xFFFF at 10 Gb/s are 3.355392 ms."""
+    rate_bps = bits_per_second(rate)
+    _positive(rate=rate_bps)
+    return quanta * QUANTUM_BITS / rate_bps
+
+
+# -- buffers on fast-slow-fast paths (Meijer, de Laat et al.) --------------------------------------------------------
+
+
+def bdp(rate: float | str, rtt: float | str) -> float:
+    """Bandwidth-delay product in bytes."""
+    rate_bps, rtt_s = bits_per_second(rate), seconds(rtt)
+    _positive(rate=rate_bps, rtt=rtt_s)
+    return rate_bps * rtt_s / 8
+
+
+def memory_needed(f: float | str, s: float | str, rtt: float | str) -> float:
+    """Bytes of memory before a slow link `s` so that a window `s * rtt`, sent at the fast rate `f`, loses nothing.
+
+    `(f - s) / f * s * rtt`; 0 when the link is not slower.
+    """
+    fast, slow, rtt_s = bits_per_second(f), bits_per_second(s), seconds(rtt)
+    _positive(f=fast, s=slow, rtt=rtt_s)
+    return max(0.0, (fast - slow) / fast * slow * rtt_s / 8)
+
+
+def forbidden_area(f: float | str, memory: float | str, rtt: float | str) -> tuple[float, float] | None:
+    """Rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
+
+    Roots of `s^2 - f s + f M / R = 0`: 1 Gb/s, 0.5 MB and 50 ms give 87.69 and 912.31 Mb/s. It exists above R = 4 M /
+    f.
+    """
+    fast, bits, rtt_s = bits_per_second(f), 8 * size_bytes(memory), seconds(rtt)
+    _positive(f=fast, memory=bits, rtt=rtt_s)
+    square = fast * fast - 4 * fast * bits / rtt_s
+    if square <= 0:
+        return None
+    root = math.sqrt(square)
+    return (fast - root) / 2, (fast + root) / 2
+
+
+def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
+    """Seconds of round trip from which a forbidden area exists: `4 M / f`. 1 Gb/s and 0.5 MB: 16 ms."""
+    fast, bits = bits_per_second(f), 8 * size_bytes(memory)
+    _positive(f=fast, memory=bits)
+    return 4 * bits / fast
+
+
+def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
+    """The longest round trip in seconds without loss at slow rate `s`: `M f / (s (f - s))`; infinite if s >= f."""
+    fast, slow, bits = bits_per_second(f), bits_per_second(s), 8 * size_bytes(memory)
+    _positive(f=fast, s=slow, memory=bits)
+    return math.inf if slow >= fast else bits * fast / (slow * (fast - slow))
+
+
+# -- queues ----------------------------------------------------------------------------------------------------------
+
+
+def _load(load: float) -> float:
+    if not 0 <= load < 1:
+        raise ValueError(f"the load must be at least 0 and below 1, not {load:g}")
+    return load
+
+
+def md1_wait(load: float, service_time: float | str) -> float:
+    """Mean wait in seconds (without service) of M/D/1, Pollaczek-Khinchine: `load * service / (2 (1 - load))`."""
+    service = seconds(service_time)
+    _positive(service_time=service)
+    return _load(load) * service / (2 * (1 - load))
+
+
+def md1_queue(load: float) -> float:
+    """Mean number waiting (not in service) in M/D/1: `load^2 / (2 (1 - load))`."""
+    return _load(load) ** 2 / (2 * (1 - load))
+
+
+def ps_response(size: float | str, rate: float | str, load: float) -> float:
+    """Mean response time in seconds of `size` bytes under processor sharing (M/G/1-PS): `S / (C (1 - load))`."""
+    size_b, rate_bps = size_bytes(size), bits_per_second(rate)
+    _positive(size=size_b, rate=rate_bps)
+    return size_b * 8 / (rate_bps * (1 - _load(load)))

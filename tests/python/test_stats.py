@@ -1,0 +1,125 @@
+"""Statistics against textbook numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from elephan import stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_t_interval_of_three_values() -> None:
+    # mean 5, s = 1, s/sqrt(3) = 0.577350, t(0.975, 2) = 4.302653
+    interval = stats.mean_interval([4, 5, 6])
+    assert interval.mean == 5
+    assert interval.half_width == pytest.approx(4.302653 * 0.5773503, abs=1e-6)
+    assert (interval.low, interval.high) == pytest.approx((2.515863, 7.484137), abs=1e-6)
+    assert interval.n == 3
+
+
+def test_t_interval_of_ten_values() -> None:
+    # 1..10: mean 5.5, s = 3.027650, t(0.975, 9) = 2.262157
+    interval = stats.mean_interval(list(range(1, 11)))
+    assert interval.half_width == pytest.approx(2.262157 * 3.0276504 / math.sqrt(10), rel=1e-6)
+
+
+def test_one_value_says_nothing_about_spread() -> None:
+    interval = stats.mean_interval([7.0])
+    assert interval.mean == 7.0
+    assert math.isnan(interval.low)
+    assert interval.as_dict() == {"mean": 7.0, "ci_low": None, "ci_high": None, "n": 1}
+
+
+def test_equal_values_have_a_point_interval() -> None:
+    interval = stats.mean_interval([0.1] * 10)
+    assert (interval.mean, interval.low, interval.high) == (0.1, 0.1, 0.1)
+
+
+def test_no_values_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        stats.mean_interval([])
+
+
+def test_quantiles() -> None:
+    assert stats.quantiles([1, 2, 3, 4, 5], [0, 0.5, 1]) == [1, 3, 5]
+    assert stats.quantiles([0, 10], [0.25]) == [2.5]
+    assert math.isnan(stats.quantiles([], [0.5])[0])
+
+
+def test_paired_difference_uses_the_pairing() -> None:
+    # differences 1, 1, 1, 1: no spread, although a and b vary widely
+    interval = stats.paired_difference([11, 21, 31, 41], [10, 20, 30, 40])
+    assert (interval.mean, interval.low, interval.high) == (1, 1, 1)
+
+
+def test_paired_difference_against_the_textbook() -> None:
+    # Student's sleep data (1908): differences, mean 1.58, s 1.229995, t(0.975, 9) = 2.262157 -> 0.7001 .. 2.4599
+    drug = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    placebo = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    interval = stats.paired_difference(drug, placebo)
+    assert interval.mean == pytest.approx(1.58)
+    assert (interval.low, interval.high) == pytest.approx((0.7001, 2.4599), abs=1e-4)
+    bca = stats.paired_difference(drug, placebo, method="bca")
+    assert bca.mean == pytest.approx(1.58)
+    assert 0.7 < bca.low < 1.3
+    assert 2.0 < bca.high < 2.9
+
+
+def test_paired_ratio() -> None:
+    assert stats.paired_ratio([2, 4, 6], [1, 2, 3]).mean == pytest.approx(2)
+    interval = stats.paired_ratio([1, 4], [1, 1])  # geometric mean of 1 and 4
+    assert interval.mean == pytest.approx(2)
+    assert stats.paired_ratio([0, 4], [1, 1], method="bca").mean == 2  # sum over sum
+    with pytest.raises(ValueError, match="positive"):
+        stats.paired_ratio([0, 4], [1, 1])
+
+
+def test_pairs_must_match() -> None:
+    with pytest.raises(ValueError, match="same seeds"):
+        stats.paired_difference([1, 2], [1])
+    with pytest.raises(ValueError, match="t or bca"):
+        stats.paired_difference([1, 2], [1, 2], method="normal")
+
+
+def test_jain() -> None:
+    # Jain, Chiu, Hawe 1984: equal shares 1; k of n served equally k/n
+    assert stats.jain([5, 5, 5]) == 1
+    assert stats.jain([1, 0, 0, 0]) == 0.25
+    assert stats.jain([1, 1, 0, 0]) == 0.5
+    assert stats.jain([1, 2, 3]) == pytest.approx(36 / 42)
+    assert math.isnan(stats.jain([0, 0]))
+
+
+def test_jain_per_window() -> None:
+    index = stats.jain_per_window([[1, 1], [1, 0], [0, 0]])
+    assert index[0] == 1
+    assert index[1] == 0.5
+    assert np.isnan(index[2])
+    with pytest.raises(ValueError, match="windows x flows"):
+        stats.jain_per_window([1.0, 2.0])
+
+
+def test_coefficient_of_variation() -> None:
+    assert stats.coefficient_of_variation([4, 5, 6]) == pytest.approx(0.2)
+    assert math.isnan(stats.coefficient_of_variation([3]))
+
+
+def test_batch_means() -> None:
+    interval = stats.batch_interval([1.0, 3.0] * 50)
+    assert (interval.mean, interval.low, interval.high) == (2, 2, 2)
+    assert math.isnan(stats.batch_interval([1.0, 2.0]).low)
+
+
+@given(st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=50))
+def test_jain_is_between_one_over_n_and_one(values: list[float]) -> None:
+    index = stats.jain(values)
+    assert 1 / len(values) - 1e-9 <= index <= 1 + 1e-9
+
+
+@given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=2, max_size=30))
+def test_the_mean_is_inside_its_interval(values: list[float]) -> None:
+    interval = stats.mean_interval(values)
+    assert interval.low <= interval.mean <= interval.high

@@ -1,0 +1,134 @@
+"""Closed forms against literals of papers, RFCs and hand arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from elephan import theory
+
+
+def test_max_goodput() -> None:
+    # 1460 / 1538 and 1448 / 1538 of 10 Gb/s; 8948 / 9038 of 1 Gb/s
+    assert theory.max_goodput("10 Gbps") == pytest.approx(9.4928e9, rel=1e-5)
+    assert theory.max_goodput(10e9, 1500, timestamps=True) == pytest.approx(9.4148e9, rel=1e-5)
+    assert theory.max_goodput(1e9) == pytest.approx(949.3e6, rel=1e-4)
+    assert theory.max_goodput(1e9, timestamps=True) == pytest.approx(941.5e6, rel=1e-4)
+    assert theory.max_goodput(1e9, 9000, timestamps=True) == pytest.approx(990.1e6, rel=1e-4)
+
+
+def test_headroom_of_the_vendors() -> None:
+    # 1538 + 84 + 1250 + 3840 + 1538 at 10 Gb/s, 100 m, 60 quanta
+    assert theory.headroom(10e9, 100, 1538, 60) == 8250
+    assert theory.headroom("10 Gbps", 100) == 8250
+    assert theory.headroom(10e9, 0, 1538, 0) == 2 * 1538 + 84
+
+
+def test_exact_headroom() -> None:
+    # D = 6712, 4 whole and 5 started frames: 1517 + 5 * 1518 + 2 * 6 * 1518 = 27323; 49152 - 27323 = 21829
+    assert theory.headroom_exact(10e9, 100, 1538, 60, ports=3) == 27323
+    assert 49152 - theory.headroom_exact("10 Gbps", 100, ports=3) == 21829
+    # 10 quanta: D = 3512, 2 whole and 3 started: 1517 + 4554 + 2 * 4 * 1518 = 18215
+    assert theory.headroom_exact(10e9, 100, 1538, 10, ports=3) == 18215
+
+
+def test_pause_time() -> None:
+    assert theory.pause_time(10e9, 0xFFFF) == pytest.approx(3.355392e-3)
+    assert theory.pause_time("10 Gbps", 60) == pytest.approx(3.072e-6)
+    assert theory.pause_time(10e9, 1) == pytest.approx(51.2e-9)
+
+
+def test_memory_needed() -> None:
+    assert theory.memory_needed(1e9, 0.5e9, 0.016) == pytest.approx(0.5e6)  # s = f/2 at R = 4M/f needs exactly M
+    assert theory.memory_needed(1e9, 2e9, 0.1) == 0
+    assert theory.memory_needed("1 Gbps", "155.52 Mbps", "100 ms") == pytest.approx(0.84448 * 155.52e6 * 0.1 / 8)
+
+
+def test_forbidden_area() -> None:
+    low, high = theory.forbidden_area(1e9, 0.5e6, 0.05) or (0, 0)
+    assert low == pytest.approx(87.69e6, rel=1e-4)
+    assert high == pytest.approx(912.31e6, rel=1e-5)
+    assert theory.forbidden_area("1 Gbps", "0.5 MB", "15 ms") is None
+    assert theory.forbidden_rtt_min(1e9, 0.5e6) == pytest.approx(0.016)
+
+
+def test_rtt_max_of_sonet_rates() -> None:
+    assert theory.rtt_max(1e9, 51.84e6, 0.5e6) == pytest.approx(81.38e-3, rel=1e-4)
+    assert theory.rtt_max(1e9, 155.52e6, 0.5e6) == pytest.approx(30.46e-3, rel=2e-4)
+    assert theory.rtt_max(1e9, 1e9, 1) == math.inf
+
+
+def test_mathis() -> None:
+    # 1460 * 8 / 0.1 * 1.2247 / 0.01
+    assert theory.mathis(1e-4, 0.1) == pytest.approx(116800 * 1.224745 * 100, rel=1e-6)
+    assert theory.response("reno", 1e-4) == pytest.approx(122.4745, rel=1e-6)
+    assert theory.response("reno", 1e-4, constant=0.87) == pytest.approx(87.0)
+
+
+def test_pftk() -> None:
+    # by hand, p = 0.01, R = 0.1, T0 = 1, b = 2, MSS 1460:
+    # R sqrt(2bp/3) = 0.0115470; min(1, 3 sqrt(3bp/8)) = 0.2598076; * p (1 + 32 p^2) = 0.00260639
+    assert theory.pftk(0.01, 0.1) == pytest.approx(11680 / (0.01154701 + 0.002606390), rel=1e-5)
+    assert theory.pftk(1e-9, 0.1, window_max=44) == pytest.approx(44 * 11680 / 0.1)
+
+
+def test_highspeed() -> None:
+    # RFC 3649 table 2: p = 1e-7 gives about 83981 by the formula 0.12/p^0.835; Reno above 1e-3
+    assert theory.response("highspeed", 1e-7) == pytest.approx(0.12 * 10**5.845, rel=1e-9)
+    assert theory.response("highspeed", 1e-2) == pytest.approx(12.0)
+
+
+def test_scalable_time_mean() -> None:
+    assert theory.response("scalable", 1e-5) == pytest.approx(0.0745e5, rel=2e-3)
+
+
+def test_cubic() -> None:
+    # RFC 9438 equation 5: 1.0538 (R/p)^0.75; Reno-friendly where that is less
+    assert theory.response("cubic", 1e-6, 0.1) == pytest.approx(1.0538 * 1e5**0.75, rel=1e-4)
+    assert theory.response("cubic", 1e-3, 0.01) == pytest.approx(math.sqrt(1.5 / 1e-3))
+
+
+@pytest.mark.parametrize(("p", "window"), [(1e-4, 319), (1e-5, 1694), (1e-6, 8614), (1e-7, 43319)])
+def test_htcp_against_an_integration_of_the_law(p: float, window: float) -> None:
+    assert theory.response("htcp", p, 0.1) == pytest.approx(window, rel=0.05)
+
+
+def test_arrays_keep_their_shape() -> None:
+    p = np.array([1e-3, 1e-4, 1e-5])
+    for name in ("reno", "highspeed", "scalable", "cubic", "htcp"):
+        window = theory.response(name, p, 0.1)
+        assert window.shape == (3,)
+        assert (np.diff(window) > 0).all()
+
+
+def test_queues() -> None:
+    # M/D/1 at 0.5: waits half a service time; at 0.9: 4.5
+    assert theory.md1_wait(0.5, 1.0) == pytest.approx(0.5)
+    assert theory.md1_wait(0.9, "1.2304 us") == pytest.approx(4.5 * 1.2304e-6)
+    assert theory.md1_queue(0.5) == pytest.approx(0.25)
+    # 250 kB at 40 Mb/s takes 50 ms alone, 125 ms at 60 %
+    assert theory.ps_response("250 KB", "40 Mbps", 0.6) == pytest.approx(0.125)
+    assert theory.bdp("1 Gbps", "12 ms") == 1.5e6
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: theory.response("renno", 0.01),
+        lambda: theory.response("reno", 0),
+        lambda: theory.response("reno", 0.1, gamma=3),
+        lambda: theory.mathis(1.5, 0.1),
+        lambda: theory.mathis(0.1, "5 parsec"),
+        lambda: theory.max_goodput("10 Gbps", 40),
+        lambda: theory.max_goodput(-1),
+        lambda: theory.headroom(10e9, -1),
+        lambda: theory.headroom_exact(10e9, 1, ports=0),
+        lambda: theory.md1_wait(1.0, 1.0),
+        lambda: theory.bdp("1 GB", "1 s"),
+    ],
+)
+def test_wrong_values_give_one_line(wrong: object) -> None:
+    with pytest.raises(ValueError, match=r"^.+$") as caught:
+        wrong()  # type: ignore[operator]
+    assert "\n" not in str(caught.value)
