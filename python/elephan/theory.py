@@ -122,7 +122,8 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: 
 def mathis(p: float | Array, rtt: float | str, mss: float = 1460, constant: float = math.sqrt(1.5)) -> Any:
     """Throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
 
-    Mathis et al. 1997. `constant`: 1.2247 periodic loss and an ACK a segment, 0.87 with delayed ACKs, 1.31 and 0.93 with random loss.
+    Mathis et al. 1997. `constant`: 1.2247 periodic loss and an ACK a segment, 0.87 with delayed ACKs, 1.31 and 0.93
+    with random loss.
     """
     rtt_s = seconds(rtt)
     _positive(rtt=rtt_s, mss=mss)
