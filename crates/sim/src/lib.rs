@@ -1,1 +1,39 @@
-//! elephan-sim
+//! The world of a scenario: built from a plan, run to its end, written to tables. The one crate that knows all the others.
+//!
+//! The laws of the engine (docs/architecture.md): one thread, no globals; events in the order of (time, class, tie, id);
+//! the same plan gives the same tables to the byte; every packet and every byte is accounted for.
+
+mod apps;
+mod error;
+mod flow;
+mod net;
+mod packet;
+mod sample;
+mod summary;
+mod tables;
+mod world;
+
+pub use error::Error;
+pub use net::Paths;
+pub use world::Progress;
+
+use elephan_record::Recorder;
+use elephan_scenario::plan::Plan;
+use serde_json::Value;
+
+/// Runs `plan` to its end. Rows go to `recorder`; the result is the summary.
+///
+/// `watch` is called every few thousand events and answers whether to go on.
+pub fn run(plan: &Plan, recorder: &mut Recorder, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<Value, Error> {
+    run_on(plan, recorder, Paths::default(), watch)
+}
+
+/// As [`run`], with a choice of the paths through ports, for comparing them.
+pub fn run_on(
+    plan: &Plan,
+    recorder: &mut Recorder,
+    paths: Paths,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Value, Error> {
+    world::simulate(plan, recorder, paths, watch)?.finish()
+}

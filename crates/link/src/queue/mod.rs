@@ -2,7 +2,7 @@
 
 mod fifo;
 
-pub use fifo::{Fifo, FifoSpec};
+pub use fifo::{Fifo, FifoSpec, Limit};
 
 use elephan_units::Time;
 use schemars::JsonSchema;
@@ -17,6 +17,8 @@ pub struct Item {
     pub bytes: u32,
     /// IP ECN codepoint, 0..3.
     pub ecn: u8,
+    /// When it was offered.
+    pub at: Time,
 }
 
 /// What became of a packet offered to a queue.

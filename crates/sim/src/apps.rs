@@ -1,0 +1,457 @@
+//! Applications: when flows begin, what they write, when they are done.
+
+use elephan_engine::{Alarm, Class, Event, Ring};
+use elephan_random::Stream;
+use elephan_record::MessageRow;
+use elephan_tcp::{Endpoint, State};
+use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
+use elephan_units::Time;
+
+use crate::flow::{Application, Arrivals, Datagrams, Flow, Socket, stable_key};
+use crate::net::NONE;
+use crate::world::{ARRIVALS, UDP_IP_HEADERS, World};
+
+impl World<'_> {
+    /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
+    pub fn create_static_flows(&mut self) {
+        let plan = self.plan;
+        for (t, traffic) in plan.traffic.iter().enumerate() {
+            let traffic_number = t as u32;
+            if traffic.kind.carrier() == Carrier::Transfers {
+                let mut stream = self.stream(traffic_number, None, "start");
+                let start = Time::ZERO + traffic.start.sample(&mut stream);
+                let mut arrivals = Arrivals {
+                    source: self.source(traffic_number, None),
+                    next: None,
+                    ordinal: 0,
+                    isn: self.stream(traffic_number, None, "isn"),
+                    stopped: false,
+                };
+                arrivals.advance();
+                if let Some(offer) = arrivals.next {
+                    self.schedule_arrival(start.saturating_add(offer.gap), traffic_number);
+                }
+                self.arrivals.push(Some(arrivals));
+                continue;
+            }
+            self.arrivals.push(None);
+            for i in 0..traffic.flows.len() as u64 {
+                let mut stream = self.stream(traffic_number, Some(i), "start");
+                let start = Time::ZERO + traffic.start.sample(&mut stream);
+                self.create_flow(traffic_number, i, start);
+            }
+        }
+    }
+
+    /// A flow of the scenario; it wakes at `start`.
+    fn create_flow(&mut self, traffic: u32, ordinal: u64, start: Time) {
+        let entry = &self.plan.traffic[traffic as usize];
+        let plan = entry.flows[ordinal as usize];
+        let source = self.source(traffic, Some(ordinal));
+        let application = match entry.kind.carrier() {
+            Carrier::Messages(when_full) => {
+                Application::Messages(Box::new(MessageQueue::new(source, when_full, start)))
+            }
+            Carrier::Datagrams => Application::Datagrams(Box::new(Datagrams {
+                source,
+                next: None,
+                route: self.net.routes.begin(plan.from, plan.to).unwrap_or(0),
+                sent_packets: 0,
+                sent_bytes: 0,
+                received_packets: 0,
+                received_bytes: 0,
+            })),
+            Carrier::Stream | Carrier::Transfers => Application::Stream { source, next: None, total: 0 },
+        };
+        let flow = Flow {
+            number: self.flows_made,
+            traffic,
+            from: plan.from,
+            to: plan.to,
+            application,
+            alarm: Alarm::default(),
+            key: stable_key(traffic, ordinal),
+            sender: NONE,
+            receiver: NONE,
+            start,
+            established: None,
+            size: entry.kind.flow_bytes(),
+            done: None,
+            sender_done: None,
+            before_warmup: 0,
+            begun: false,
+        };
+        self.flows_made += 1;
+        let id = self.keep_flow(flow);
+        self.arm_application(id, start);
+    }
+
+    fn keep_flow(&mut self, flow: Flow) -> u32 {
+        match self.free_flows.pop() {
+            Some(id) => {
+                self.flows[id as usize] = Some(flow);
+                id
+            }
+            None => {
+                self.flows.push(Some(flow));
+                (self.flows.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Opens both ends of a flow's connection.
+    fn open(&mut self, now: Time, id: u32, sender: u32, receiver: u32, isn: [u32; 2]) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let (number, key, from, to) = (flow.number, flow.key, flow.from, flow.to);
+        let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
+            let options = &world.plan.options[options as usize];
+            Socket {
+                endpoint: Endpoint::new(options, options.controller(), isn),
+                alarm: Alarm::default(),
+                route: world.net.routes.begin(from, to).unwrap_or(0),
+                peer: NONE,
+                flow: id,
+                number,
+                key: key ^ u32::from(is_sender),
+                highest: isn,
+                watched: true,
+                is_sender,
+            }
+        };
+        let one = socket(self, sender, isn[0], from, to, true);
+        let other = socket(self, receiver, isn[1], to, from, false);
+        let one = self.place(one);
+        let other = self.place(other);
+        self.sockets[one as usize].peer = other;
+        self.sockets[other as usize].peer = one;
+        self.sockets[other as usize].endpoint.listen();
+        self.sockets[one as usize].endpoint.connect(now);
+        if let Some(flow) = &mut self.flows[id as usize] {
+            (flow.sender, flow.receiver) = (one, other);
+        }
+    }
+
+    /// The application of a flow is called.
+    pub fn application(&mut self, now: Time, id: u32) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let deadline = if flow.is_open() { flow.deadline() } else { flow.start };
+        match flow.alarm.ring(now, deadline) {
+            Ring::Stale | Ring::Off => return,
+            Ring::Later(time) => {
+                let event = Event::new(time, Class::Application, flow.key, id);
+                self.net.events.push(event);
+                return;
+            }
+            Ring::Due => {}
+        }
+        if !flow.is_open() {
+            let (traffic, number) = (flow.traffic, flow.number);
+            self.begin(now, id, traffic, number);
+        }
+        self.write(now, id);
+    }
+
+    fn begin(&mut self, now: Time, id: u32, traffic: u32, number: u32) {
+        let first = self.first_number(traffic);
+        let ordinal = u64::from(number - first);
+        let mut isn = self.stream(traffic, Some(ordinal), "isn");
+        let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
+        let plan = self.plan.traffic[traffic as usize].flows[ordinal as usize];
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        flow.begin();
+        if !matches!(flow.application, Application::Datagrams(_)) {
+            self.open(now, id, plan.sender, plan.receiver, isn);
+        }
+    }
+
+    /// Number of the first flow of a traffic entry.
+    fn first_number(&self, traffic: u32) -> u32 {
+        let before = self.plan.traffic[..traffic as usize].iter();
+        before.filter(|t| t.kind.carrier() != Carrier::Transfers).map(|t| t.flows.len() as u32).sum()
+    }
+
+    /// Lets the application of a flow write what is due and what fits.
+    fn write(&mut self, now: Time, id: u32) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        match &mut flow.application {
+            Application::Stream { source, next, total } => {
+                let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
+                while let Some(due) = *next {
+                    if due.0 > now {
+                        break;
+                    }
+                    *total = total.saturating_add(due.1.bytes);
+                    *next = source.next_offer().map(|o| (due.0.saturating_add(o.gap), o));
+                }
+                endpoint.supply(*total);
+                if next.is_none() && *total != u64::MAX {
+                    endpoint.close(now);
+                }
+            }
+            Application::Messages(queue) => {
+                let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
+                let capacity = endpoint.acked().saturating_add(endpoint.options().send_buffer.get());
+                endpoint.supply(queue.pump(now, capacity));
+                if queue.ended() {
+                    endpoint.close(now);
+                }
+            }
+            Application::Transfer => {}
+            Application::Datagrams(_) => {
+                self.write_datagrams(now, id);
+                return;
+            }
+        }
+        let sender = flow.sender;
+        self.rearm(id);
+        self.flush(now, sender);
+    }
+
+    fn write_datagrams(&mut self, now: Time, id: u32) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let number = flow.number;
+        let Application::Datagrams(d) = &mut flow.application else { return };
+        let Some((due, offer)) = d.next else { return };
+        d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
+        d.sent_packets += 1;
+        d.sent_bytes += offer.bytes;
+        let route = d.route;
+        self.send_datagram(now, id, route, number, offer.bytes);
+        self.rearm(id);
+    }
+
+    fn rearm(&mut self, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let deadline = flow.deadline();
+        self.arm_application(id, deadline);
+    }
+
+    fn arm_application(&mut self, id: u32, deadline: Time) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        if flow.alarm.arm(deadline) {
+            self.net.events.push(Event::new(deadline, Class::Application, flow.key, id));
+        }
+    }
+
+    fn schedule_arrival(&mut self, time: Time, traffic: u32) {
+        self.net.events.push(Event::new(time, Class::Application, ARRIVALS | traffic, ARRIVALS | traffic));
+    }
+
+    /// A transfer arrives.
+    pub fn arrival(&mut self, now: Time, traffic: u32) {
+        let Some(arrivals) = &mut self.arrivals[traffic as usize] else { return };
+        if arrivals.stopped {
+            return;
+        }
+        let Some(offer) = arrivals.next else { return };
+        let ordinal = arrivals.ordinal;
+        arrivals.ordinal += 1;
+        let isn = [arrivals.isn.next_u64() as u32, arrivals.isn.next_u64() as u32];
+        arrivals.advance();
+        if let Some(following) = arrivals.next {
+            self.schedule_arrival(now.saturating_add(following.gap), traffic);
+        }
+        let pair = self.plan.traffic[traffic as usize].flows[offer.pair as usize];
+        let flow = Flow {
+            number: self.flows_made,
+            traffic,
+            from: pair.from,
+            to: pair.to,
+            application: Application::Transfer,
+            alarm: Alarm::default(),
+            key: stable_key(traffic, ordinal),
+            sender: NONE,
+            receiver: NONE,
+            start: now,
+            established: None,
+            size: Some(offer.bytes),
+            done: None,
+            sender_done: None,
+            before_warmup: 0,
+            begun: true,
+        };
+        self.flows_made += 1;
+        let id = self.keep_flow(flow);
+        self.open(now, id, pair.sender, pair.receiver, isn);
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let sender = flow.sender;
+        let endpoint = &mut self.sockets[sender as usize].endpoint;
+        endpoint.supply(offer.bytes);
+        endpoint.close(now);
+        self.flush(now, sender);
+    }
+
+    /// A watched socket has seen a segment or a timer: its application looks.
+    pub fn attend(&mut self, now: Time, socket: u32) {
+        let s = &mut self.sockets[socket as usize];
+        let id = s.flow;
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        if s.is_sender {
+            if flow.established.is_none() && s.endpoint.is_established() {
+                flow.established = Some(now);
+            }
+            if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
+                flow.sender_done = Some(now);
+            }
+            match &mut flow.application {
+                Application::Messages(queue) if !queue.ended() => {
+                    let capacity = s.endpoint.acked().saturating_add(s.endpoint.options().send_buffer.get());
+                    s.endpoint.supply(queue.pump(now, capacity));
+                    self.rearm(id);
+                }
+                // An endless stream has nothing more to learn.
+                Application::Stream { next: None, total: u64::MAX, .. } if flow.established.is_some() => {
+                    s.watched = false;
+                }
+                _ => {}
+            }
+        } else {
+            self.attend_receiver(now, socket);
+        }
+        self.finish_if_closed(now, id);
+    }
+
+    fn attend_receiver(&mut self, now: Time, socket: u32) {
+        let s = &mut self.sockets[socket as usize];
+        let Some(flow) = &mut self.flows[s.flow as usize] else { return };
+        let received = s.endpoint.received();
+        if s.endpoint.peer_closed() {
+            s.endpoint.close(now);
+        }
+        let number = i64::from(flow.number);
+        let record = self.plan.record.messages;
+        match &mut flow.application {
+            Application::Messages(queue) => {
+                let messages = &mut self.recorder.messages;
+                let latencies = &mut self.tables.latencies;
+                queue.delivered(now, received, |m| {
+                    latencies.push(m.latency());
+                    if record {
+                        messages.push(MessageRow {
+                            flow: number,
+                            enter_ns: m.enter.ns(),
+                            exit_ns: Some(m.exit.ns()),
+                            size_bytes: m.bytes as i64,
+                            latency_ns: Some(m.latency().ns()),
+                        });
+                    }
+                });
+            }
+            Application::Stream { next: None, total: u64::MAX, .. } => s.watched = false,
+            _ => {}
+        }
+        if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
+            flow.done = Some(now);
+            let fct = now.since(flow.start);
+            if matches!(flow.application, Application::Transfer) {
+                self.tables.completions.push(fct);
+                if record {
+                    self.recorder.messages.push(MessageRow {
+                        flow: number,
+                        enter_ns: flow.start.ns(),
+                        exit_ns: Some(now.ns()),
+                        size_bytes: flow.size.unwrap_or(0) as i64,
+                        latency_ns: Some(fct.ns()),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Frees a connection that both ends have left.
+    fn finish_if_closed(&mut self, now: Time, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let gone =
+            |socket: u32| matches!(self.sockets[socket as usize].endpoint.state(), State::Closed | State::TimeWait);
+        if !gone(flow.sender) || !gone(flow.receiver) {
+            return;
+        }
+        // The last acknowledgement may still have to be sent.
+        let (sender, receiver) = (flow.sender, flow.receiver);
+        self.flush(now, sender);
+        self.flush(now, receiver);
+        self.write_flow(now, id, true);
+        self.flows[id as usize] = None;
+        self.free_flows.push(id);
+        self.discard(sender);
+        self.discard(receiver);
+    }
+
+    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64) {
+        let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
+        if flow.number != number {
+            return;
+        }
+        if let Application::Datagrams(d) = &mut flow.application {
+            d.received_packets += 1;
+            d.received_bytes += bytes;
+        }
+    }
+
+    /// A traffic entry stops: no more data, no more arrivals.
+    pub fn stop_traffic(&mut self, now: Time, traffic: u32) {
+        if let Some(arrivals) = &mut self.arrivals[traffic as usize] {
+            arrivals.stopped = true;
+            return;
+        }
+        for id in 0..self.flows.len() as u32 {
+            let Some(flow) = &mut self.flows[id as usize] else { continue };
+            if flow.traffic != traffic {
+                continue;
+            }
+            let sender = flow.sender;
+            // What has entered the socket is still delivered; nothing more enters.
+            let accepted = self.sockets.get(sender as usize).map_or(0, |s| s.endpoint.accepted());
+            let total = match &mut flow.application {
+                Application::Datagrams(d) => {
+                    d.next = None;
+                    0
+                }
+                Application::Messages(queue) => {
+                    queue.stop();
+                    queue.offered()
+                }
+                Application::Stream { next, total, .. } => {
+                    *next = None;
+                    *total = accepted.min(*total);
+                    *total
+                }
+                Application::Transfer => continue,
+            };
+            if sender == NONE {
+                flow.cancel();
+                continue;
+            }
+            flow.size = flow.size.map(|size| size.min(total));
+            for end in [sender, flow.receiver] {
+                self.sockets[end as usize].watched = true;
+            }
+            let endpoint = &mut self.sockets[sender as usize].endpoint;
+            endpoint.supply(total);
+            endpoint.close(now);
+            self.flush(now, sender);
+        }
+    }
+
+    /// The random stream of a traffic entry, or of one of its flows, for a purpose.
+    fn stream(&self, traffic: u32, ordinal: Option<u64>, purpose: &str) -> Stream {
+        let name = &self.plan.traffic[traffic as usize].name;
+        let path = match ordinal {
+            Some(i) => format!("traffic.{name}[{i}]"),
+            None => format!("traffic.{name}"),
+        };
+        Stream::new(self.plan.seed, &path, purpose)
+    }
+
+    fn source(&self, traffic: u32, ordinal: Option<u64>) -> Source {
+        let entry = &self.plan.traffic[traffic as usize];
+        let first = &entry.flows[ordinal.unwrap_or(0) as usize];
+        let link = self.net.routes.begin(first.from, first.to).map(|r| self.net.routes.link(r));
+        let framing = link.map(|l| self.plan.links[l as usize].framing).unwrap_or_default();
+        entry.kind.source(&Setting {
+            stream: &|purpose| self.stream(traffic, ordinal, purpose),
+            pairs: entry.flows.len() as u64,
+            wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + UDP_IP_HEADERS)),
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
+
+use elephan_engine::Alarm;
+use elephan_random::Stream;
+use elephan_tcp::Endpoint;
+use elephan_traffic::{Generate, MessageQueue, Offer, Source};
+use elephan_units::Time;
+
+/// One end of a connection, where packets find it.
+pub struct Socket {
+    pub endpoint: Endpoint,
+    pub alarm: Alarm,
+    /// Beginning of the route to the peer.
+    pub route: u32,
+    /// The peer's socket.
+    pub peer: u32,
+    /// Index of its flow among the live ones, and the flow's number for life.
+    pub flow: u32,
+    pub number: u32,
+    /// What the tie of its timers is mixed from.
+    pub key: u32,
+    /// End of the highest payload sent, to tell retransmissions.
+    pub highest: u32,
+    /// Whether its flow wants to know of arriving segments.
+    pub watched: bool,
+    pub is_sender: bool,
+}
+
+/// The application at the sending end.
+pub enum Application {
+    /// Offers lengthen the stream as their time comes.
+    Stream {
+        source: Source,
+        next: Option<(Time, Offer)>,
+        total: u64,
+    },
+    Messages(Box<MessageQueue>),
+    /// One transfer of so many bytes, then close.
+    Transfer,
+    Datagrams(Box<Datagrams>),
+}
+
+/// A UDP stream.
+pub struct Datagrams {
+    pub source: Source,
+    /// The next datagram and when it is due.
+    pub next: Option<(Time, Offer)>,
+    pub route: u32,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    pub received_packets: u64,
+    pub received_bytes: u64,
+}
+
+/// A live flow.
+pub struct Flow {
+    pub number: u32,
+    /// Index into the plan's traffic.
+    pub traffic: u32,
+    pub from: u32,
+    pub to: u32,
+    pub application: Application,
+    pub alarm: Alarm,
+    pub key: u32,
+    /// Sockets; none for UDP.
+    pub sender: u32,
+    pub receiver: u32,
+    pub start: Time,
+    pub established: Option<Time>,
+    /// Payload to carry, if finite.
+    pub size: Option<u64>,
+    pub done: Option<Time>,
+    pub sender_done: Option<Time>,
+    /// Payload delivered by the end of the warm-up.
+    pub before_warmup: u64,
+    /// Whether its start has come.
+    pub begun: bool,
+}
+
+impl Flow {
+    /// Whether its application has begun.
+    pub fn is_open(&self) -> bool {
+        self.begun
+    }
+
+    /// The application begins: the first offer is drawn.
+    pub fn begin(&mut self) {
+        self.begun = true;
+        let start = self.start;
+        let first = |source: &mut Source| source.next_offer().map(|o| (start.saturating_add(o.gap), o));
+        match &mut self.application {
+            Application::Stream { source, next, .. } => *next = first(source),
+            Application::Datagrams(d) => d.next = first(&mut d.source),
+            Application::Messages(_) | Application::Transfer => {}
+        }
+    }
+
+    /// The flow was stopped before it began.
+    pub fn cancel(&mut self) {
+        self.begun = true;
+    }
+
+    /// When the application must be called next.
+    pub fn deadline(&self) -> Time {
+        let at = |next: &Option<(Time, Offer)>| next.map_or(Time::NEVER, |(time, _)| time);
+        match &self.application {
+            Application::Stream { next, .. } => at(next),
+            Application::Messages(queue) => queue.next_arrival(),
+            Application::Transfer => Time::NEVER,
+            Application::Datagrams(d) => at(&d.next),
+        }
+    }
+
+    /// Payload delivered to the receiving application so far.
+    pub fn delivered(&self, sockets: &[Socket]) -> u64 {
+        match &self.application {
+            Application::Datagrams(d) => d.received_bytes,
+            _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
+        }
+    }
+}
+
+/// The arrivals of one `transfers` entry.
+pub struct Arrivals {
+    pub source: Source,
+    pub next: Option<Offer>,
+    pub ordinal: u64,
+    pub isn: Stream,
+    pub stopped: bool,
+}
+
+impl Arrivals {
+    pub fn advance(&mut self) {
+        self.next = self.source.next_offer();
+    }
+}
+
+/// A key for ties that depends on the place in the scenario only: FNV-1a over (traffic, ordinal).
+pub fn stable_key(traffic: u32, ordinal: u64) -> u32 {
+    let mut hash = 0x811C_9DC5u32;
+    for byte in traffic.to_le_bytes().into_iter().chain(ordinal.to_le_bytes()) {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    hash
+}

@@ -1,0 +1,177 @@
+//! From plan to network: which ports are fast, which are fused, what each charges.
+
+use std::collections::VecDeque;
+
+use elephan_engine::EventQueue;
+use elephan_link::queue::{Limit, QueueSpec};
+use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
+use elephan_random::Stream;
+use elephan_scenario::plan::{self, NodeKind, Plan};
+use elephan_units::{Span, Time, Transmitter};
+
+use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
+use super::route::{Graph, Routes};
+use super::{Net, Switch};
+use crate::Error;
+use crate::packet::Packets;
+
+/// What the builder is told beside the plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paths {
+    /// Every port general, for comparing the two paths.
+    pub general: bool,
+}
+
+/// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run.
+pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error> {
+    let mut switches = Vec::new();
+    let mut switch_of = vec![NONE; plan.nodes.len()];
+    for (i, node) in plan.nodes.iter().enumerate() {
+        let NodeKind::Switch(s) = &node.kind else { continue };
+        let Some(capacity) = s.memory_bytes else { continue };
+        let pause = match s.flow_control {
+            FlowControl::Pause(p) => Some(p),
+            FlowControl::None => None,
+        };
+        let egress: Vec<u32> =
+            (0..plan.links.len()).filter(|&l| plan.links[l].from == i as u32).map(|l| l as u32).collect();
+        switch_of[i] = switches.len() as u32;
+        let memory = SharedMemory::new(capacity, egress.len(), pause);
+        switches.push(Switch { node: i as u32, memory, latency: s.latency, egress });
+    }
+    let mut links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &switches, paths)).collect();
+    let routes = routes(plan)?;
+    fuse(&mut links, &routes, observed);
+    Ok(Net {
+        links,
+        switches,
+        routes,
+        window: Window { warmup: plan.warmup, end: plan.duration },
+        events: EventQueue::default(),
+        packets: Packets::default(),
+        log: plan.record.events.then(Vec::new),
+        injected: 0,
+        delivered: 0,
+        dropped: 0,
+        scratch: Vec::new(),
+    })
+}
+
+fn sends_pause(plan: &Plan, node: u32) -> bool {
+    matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(s)
+        if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
+}
+
+fn link(plan: &Plan, i: usize, switch_of: &[u32], switches: &[Switch], paths: Paths) -> Link {
+    let l = &plan.links[i];
+    let into = switch_of[l.to as usize];
+    let out_of = switch_of[l.from as usize];
+    let into_port = match switches.get(into as usize) {
+        Some(s) => s.egress.iter().position(|&e| e == l.reverse).unwrap_or(0) as u16,
+        None => 0,
+    };
+    // A switch without memory only delays; one with memory charges first and delays in its stage.
+    let latency = match &plan.nodes[l.to as usize].kind {
+        NodeKind::Switch(s) if into == NONE => s.latency,
+        _ => Span::ZERO,
+    };
+    // A PAUSE is not forwarded, so it must not wait for the forwarding of a switch that it pauses.
+    let can_be_paused = sends_pause(plan, l.to);
+    let QueueSpec::Fifo(fifo) = &l.queue;
+    let general = paths.general || out_of != NONE || can_be_paused;
+    let limit = Limit::of(fifo.limit, l.bdp_bytes);
+    let reaction = plan.nodes[l.from as usize].pause;
+    Link {
+        tx: Transmitter::new(l.rate),
+        busy_until: Time::ZERO,
+        delay: l.delay + latency,
+        limit,
+        waiting: VecDeque::new(),
+        waiting_charged: 0,
+        waiting_wire: 0,
+        flight: VecDeque::new(),
+        framing: l.framing,
+        fused: false,
+        general: general.then(|| {
+            Box::new(General {
+                queue: l.queue.build(l.bdp_bytes),
+                sending: Sending::Nothing,
+                gate: Gate::default(),
+                response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
+                wake: Time::NEVER,
+                control: None,
+                refresh: Time::NEVER,
+                refresh_armed: Time::NEVER,
+                integrated: Time::ZERO,
+            })
+        }),
+        loss: loss(plan, l),
+        counts: Counts::default(),
+        stage: VecDeque::new(),
+        into,
+        into_port,
+        out_of,
+        reverse: l.reverse,
+        rate: l.rate,
+    }
+}
+
+fn loss(plan: &Plan, l: &plan::Link) -> LossProcess {
+    match l.loss {
+        Loss::None => LossProcess::None,
+        Loss::Periodic(every) => LossProcess::Periodic { every, count: 0 },
+        Loss::Bernoulli(probability) => {
+            LossProcess::Bernoulli { probability, stream: Stream::new(plan.seed, &format!("link.{}", l.name), "loss") }
+        }
+    }
+}
+
+fn routes(plan: &Plan) -> Result<Routes, Error> {
+    let graph = Graph::of(plan);
+    let mut targets = vec![Vec::new(); plan.nodes.len()];
+    for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
+        targets[flow.from as usize].push(flow.to);
+        targets[flow.to as usize].push(flow.from);
+    }
+    let mut routes = Routes::default();
+    for (from, to) in targets.iter_mut().enumerate() {
+        to.sort_unstable();
+        to.dedup();
+        if !to.is_empty() {
+            routes.add(&graph, from as u32, to).map_err(|unreachable| {
+                let (a, b) = (&plan.nodes[from].name, &plan.nodes[unreachable as usize].name);
+                Error::Unreachable(a.clone(), b.clone())
+            })?;
+        }
+    }
+    Ok(routes)
+}
+
+/// Marks the fast links that are fed by exactly one fast link and can never drop.
+///
+/// Fed by one link at least as slow, in the same framing, work waits for no more than one largest frame: the sum over a
+/// busy period of `S_i/r_out - S_(i+1)/r_in` telescopes to less than `S_max/r_out`. So twice the largest frame is room
+/// enough; anything with a tighter or packet-counted limit stays on the clock.
+fn fuse(links: &mut [Link], routes: &Routes, observed: &[bool]) {
+    const LARGEST_FRAME: u64 = 1 << 17;
+    let mut feeder: Vec<Option<Option<u32>>> = vec![None; links.len()];
+    for (before, link) in routes.hops() {
+        let known = &mut feeder[link as usize];
+        *known = match *known {
+            None => Some(before),
+            Some(b) if b == before => Some(b),
+            Some(_) => Some(None),
+        };
+    }
+    for (i, feeder) in feeder.iter().enumerate() {
+        let Some(Some(before)) = *feeder else { continue };
+        let (l, b) = (&links[i], &links[before as usize]);
+        let unlimited = l.limit == Limit::NONE;
+        let roomy = l.limit.packets == u64::MAX
+            && l.limit.bytes >= 2 * LARGEST_FRAME
+            && l.rate >= b.rate
+            && l.framing == b.framing;
+        let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
+        links[i].fused = fast && (unlimited || roomy) && !observed[i];
+    }
+}

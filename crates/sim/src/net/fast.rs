@@ -1,0 +1,87 @@
+//! The fast path: a drop-tail FIFO whose departures follow from arithmetic at arrival.
+//!
+//! `start = max(now, end of the last transmission)`, `arrival = start + transmission + propagation`. The waiting bytes at
+//! an instant are those whose start is later.
+
+use elephan_units::Time;
+
+use super::link::{Flight, Link, Waiting, Window};
+use super::{END, Net};
+use crate::packet::traits;
+
+impl Net {
+    #[inline]
+    pub(super) fn offer_fast(&mut self, now: Time, link: u32, packet: u32) {
+        let (mut now, mut link) = (now, link);
+        loop {
+            let l = &mut self.links[link as usize];
+            let p = &mut self.packets[packet];
+            let Some(arrival) = l.transmit(now, p.ip_bytes, self.window) else {
+                l.counts.drops += 1;
+                self.drop_packet(now, link, packet, "queue_full");
+                return;
+            };
+            if l.loses(p.traits) {
+                p.traits |= traits::LOST;
+            } else {
+                let next = self.routes.link(p.route + 1);
+                if next != END && self.links[next as usize].fused {
+                    p.route += 1;
+                    link = next;
+                    now = arrival;
+                    continue;
+                }
+            }
+            self.links[link as usize].launch(link, Flight { arrival, packet }, &mut self.events);
+            return;
+        }
+    }
+}
+
+impl Link {
+    /// When the packet's last bit is in at the far end, or nothing if there is no room for it to wait.
+    #[inline]
+    fn transmit(&mut self, now: Time, ip_bytes: u32, window: Window) -> Option<Time> {
+        let wire = self.framing.wire_bytes(ip_bytes);
+        let start = if self.busy_until > now {
+            self.wait(now, wire, self.framing.charged_bytes(ip_bytes), window)?
+        } else {
+            self.tx.idle();
+            now
+        };
+        self.counts.transmission(start, wire, window);
+        self.busy_until = start + self.tx.send(wire);
+        Some(self.busy_until + self.delay)
+    }
+
+    /// Lets a packet wait for the transmissions before it; answers its start, or nothing if it must be dropped.
+    #[inline]
+    fn wait(&mut self, now: Time, wire: u32, charged: u32, window: Window) -> Option<Time> {
+        let start = self.busy_until;
+        self.advance(now);
+        let packets = self.waiting.len() as u64;
+        if !self.limit.admits(self.waiting_charged, packets, charged) {
+            return None;
+        }
+        let counted = if start <= window.end { wire } else { 0 };
+        self.waiting.push_back(Waiting { start, charged, wire: counted });
+        self.waiting_charged += u64::from(charged);
+        self.waiting_wire += u64::from(counted);
+        if now <= window.end {
+            self.counts.queue_max_bytes = self.counts.queue_max_bytes.max(self.waiting_charged);
+            self.counts.queue_max_packets = self.counts.queue_max_packets.max(packets + 1);
+            let wait = window.overlap(now, start);
+            self.counts.byte_ps += u128::from(wait) * u128::from(charged);
+            self.counts.packet_ps += u128::from(wait);
+            self.counts.wait_ps += u128::from(wait);
+        }
+        Some(start)
+    }
+
+    /// Whether the link's own loss process takes the packet just sent.
+    #[inline]
+    pub(super) fn loses(&mut self, bits: u8) -> bool {
+        !matches!(self.loss, super::link::LossProcess::None)
+            && self.loss.strikes(bits & traits::DATA != 0, bits & traits::RETRANSMISSION != 0)
+    }
+}

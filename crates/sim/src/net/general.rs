@@ -1,0 +1,205 @@
+//! The general path: a port that may be paused, that shares memory or that decides at dequeue. A transmission ends with
+//! an event; what follows at the same instant is a call.
+
+use elephan_engine::{Class, Event};
+use elephan_link::{
+    pause,
+    queue::{Discipline, Item, Verdict},
+};
+use elephan_units::{Span, Time};
+
+use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::{Kind, NONE, Net, Occurrence};
+use crate::packet::traits;
+
+impl General {
+    /// Brings the integrals of the queue up to `now`.
+    fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
+        let span = u128::from(window.overlap(self.integrated, now));
+        counts.byte_ps += span * u128::from(self.queue.bytes());
+        counts.packet_ps += span * u128::from(self.queue.packets());
+        self.integrated = now;
+    }
+}
+
+impl Link {
+    /// Brings the integrals of a general port up to the end of the run, with the waits of what still waits.
+    pub fn close_books(&mut self, window: Window) {
+        let Some(g) = &mut self.general else { return };
+        g.integrate(&mut self.counts, window.end, window);
+        while let Some((item, _)) = g.queue.dequeue(window.end) {
+            self.counts.wait_ps += u128::from(window.overlap(item.at, window.end));
+        }
+    }
+}
+
+impl Net {
+    pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
+        let window = self.window;
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
+        let p = &mut self.packets[packet];
+        let item = Item {
+            handle: packet,
+            flow: p.flow,
+            bytes: l.framing.charged_bytes(p.ip_bytes),
+            ecn: p.segment.ecn,
+            at: now,
+        };
+        g.integrate(&mut l.counts, now, window);
+        match g.queue.enqueue(now, item) {
+            Verdict::Accepted => {}
+            Verdict::Marked => {
+                p.segment.ecn = 3;
+                l.counts.marks += 1;
+            }
+            Verdict::Dropped(reason) => {
+                l.counts.drops += 1;
+                let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);
+                self.drop_packet(now, link, packet, reason);
+                self.release_memory(now, out_of, charged, ingress);
+                return;
+            }
+        }
+        if g.sending == Sending::Nothing {
+            self.start(now, link);
+        }
+        let l = &mut self.links[link as usize];
+        if let Some(g) = &l.general {
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
+        }
+    }
+
+    /// The transmission on `link` is over.
+    pub fn end_of_transmission(&mut self, now: Time, link: u32) {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
+        let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
+        let out_of = l.out_of;
+        if let Sending::Frame { charged, ingress } = sent {
+            self.release_memory(now, out_of, charged, ingress);
+        }
+        // Releasing may have sent a PAUSE frame through this very port.
+        self.start_if_free(now, link);
+        let l = &mut self.links[link as usize];
+        if matches!(&l.general, Some(g) if g.sending == Sending::Nothing) {
+            l.tx.idle();
+        }
+    }
+
+    /// A scheduled wake-up of a paused port.
+    pub fn wake(&mut self, now: Time, link: u32) {
+        if let Some(g) = &mut self.links[link as usize].general {
+            if g.wake != now {
+                return;
+            }
+            g.wake = Time::NEVER;
+        }
+        self.start_if_free(now, link);
+    }
+
+    fn start_if_free(&mut self, now: Time, link: u32) {
+        if matches!(&self.links[link as usize].general, Some(g) if g.sending == Sending::Nothing) {
+            self.start(now, link);
+        }
+    }
+
+    /// Sends the next frame of an idle port: MAC control first, then the queue unless paused.
+    fn start(&mut self, now: Time, link: u32) {
+        let window = self.window;
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if let Some(quanta) = g.control.take() {
+            g.sending = Sending::Control;
+            let wire = pause::FRAME_WIRE_BYTES;
+            l.busy_until = now + l.tx.send(wire);
+            l.counts.pauses_sent += 1;
+            let flight = Flight { arrival: l.busy_until + l.delay, packet: CONTROL | u32::from(quanta) };
+            l.launch(link, flight, &mut self.events);
+            let end = l.busy_until;
+            self.schedule(end, Class::End, link);
+            return;
+        }
+        if let Some(until) = g.gate.until_at(now) {
+            if g.wake > until {
+                g.wake = until;
+                self.schedule(until, Class::Start, link);
+            }
+            return;
+        }
+        g.integrate(&mut l.counts, now, window);
+        let Some((item, marked)) = g.queue.dequeue(now) else { return };
+        let p = &mut self.packets[item.handle];
+        if marked {
+            p.segment.ecn = 3;
+            l.counts.marks += 1;
+        }
+        l.counts.wait_ps += u128::from(window.overlap(item.at, now));
+        g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        let wire = l.framing.wire_bytes(p.ip_bytes);
+        l.busy_until = now + l.tx.send(wire);
+        l.counts.transmission(now, wire, window);
+        if l.loses(p.traits) {
+            p.traits |= traits::LOST;
+        }
+        l.launch(link, Flight { arrival: l.busy_until + l.delay, packet: item.handle }, &mut self.events);
+        let end = l.busy_until;
+        self.schedule(end, Class::End, link);
+    }
+
+    /// A PAUSE frame has arrived at the station whose port feeds `link`.
+    pub(super) fn receive_pause(&mut self, now: Time, link: u32, quanta: u16) {
+        let l = &mut self.links[link as usize];
+        l.counts.pauses_received += 1;
+        let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
+        let Some(response) = g.response else { return };
+        g.gate.receive(now, pause::quanta(l.rate, quanta), response);
+        self.start_if_free(now, link);
+    }
+
+    /// Sends a PAUSE (or, with time 0, a resumption) through the port of `link`.
+    pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
+        g.control = Some(quanta);
+        // Repeated at half its time, well before it runs out.
+        g.refresh =
+            if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(pause::quanta(l.rate, quanta).0 / 2)) };
+        if g.refresh < g.refresh_armed {
+            g.refresh_armed = g.refresh;
+            let time = g.refresh;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
+        if let Some(log) = &mut self.log {
+            let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
+            let reason = if quanta == 0 { "xon" } else { "xoff" };
+            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: pause::FRAME_WIRE_BYTES, reason });
+        }
+        self.start_if_free(now, link);
+    }
+
+    /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
+    pub fn refresh(&mut self, now: Time, link: u32) {
+        let out_of = self.links[link as usize].out_of;
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        if g.refresh_armed != now {
+            return;
+        }
+        if g.refresh > now {
+            g.refresh_armed = g.refresh;
+            if g.refresh != Time::NEVER {
+                let time = g.refresh;
+                self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+            }
+            return;
+        }
+        g.refresh_armed = Time::NEVER;
+        if let Some(quanta) = self.switches[out_of as usize].pause_quanta() {
+            self.send_pause(now, link, quanta);
+        }
+    }
+}
+
+/// Marks the timer of a port among the timers of endpoints.
+pub const REFRESH: u32 = 1 << 31;

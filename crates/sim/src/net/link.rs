@@ -1,0 +1,231 @@
+//! One direction of a link and the port that feeds it.
+
+use std::collections::VecDeque;
+
+use elephan_engine::{Class, Event, EventQueue};
+use elephan_link::{
+    Framing,
+    pause::Gate,
+    queue::{Limit, Queue},
+};
+use elephan_random::Stream;
+use elephan_units::{Rate, Span, Time, Transmitter};
+
+/// "No such": switch, port, link.
+pub const NONE: u32 = u32::MAX;
+/// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
+pub const CONTROL: u32 = 1 << 31;
+
+/// A frame on the wire: when its last bit is in at the far end.
+#[derive(Clone, Copy)]
+pub struct Flight {
+    pub arrival: Time,
+    pub packet: u32,
+}
+
+impl Flight {
+    #[inline]
+    pub fn class(self) -> Class {
+        if self.packet & CONTROL == 0 { Class::Arrival } else { Class::Control }
+    }
+}
+
+/// A packet that waits at a port of the fast path: until `start`.
+#[derive(Clone, Copy)]
+pub struct Waiting {
+    pub start: Time,
+    pub charged: u32,
+    pub wire: u32,
+}
+
+/// What a port has done. Times beyond the end of the run are cut off where they are counted.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    pub tx_packets: u64,
+    pub tx_bytes: u64,
+    /// Bytes of the transmissions that started in the measured part of the run.
+    pub measured_bytes: u64,
+    pub drops: u64,
+    pub marks: u64,
+    pub lost: u64,
+    pub queue_max_bytes: u64,
+    pub queue_max_packets: u64,
+    /// Integral of the waiting bytes over the measured time.
+    pub byte_ps: u128,
+    /// Integral of the waiting packets over the measured time, and the sum of the waits within it: equal by Little's law.
+    pub packet_ps: u128,
+    pub wait_ps: u128,
+    pub pauses_sent: u64,
+    pub pauses_received: u64,
+}
+
+/// The part of the run that is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    pub warmup: Time,
+    pub end: Time,
+}
+
+impl Window {
+    /// How much of `[from, to)` lies in the measured part.
+    #[inline]
+    pub fn overlap(self, from: Time, to: Time) -> u64 {
+        to.0.min(self.end.0).saturating_sub(from.0.max(self.warmup.0))
+    }
+}
+
+impl Counts {
+    #[inline]
+    pub fn transmission(&mut self, start: Time, wire: u32, window: Window) {
+        if start <= window.end {
+            self.tx_packets += 1;
+            self.tx_bytes += u64::from(wire);
+            if start >= window.warmup {
+                self.measured_bytes += u64::from(wire);
+            }
+        }
+    }
+}
+
+/// A loss process of a link.
+pub enum LossProcess {
+    None,
+    Periodic { every: u64, count: u64 },
+    Bernoulli { probability: f64, stream: Stream },
+}
+
+impl LossProcess {
+    /// Whether the next packet is lost; called once per transmission, in order.
+    pub fn strikes(&mut self, data: bool, retransmission: bool) -> bool {
+        match self {
+            LossProcess::None => false,
+            LossProcess::Periodic { every, count } => {
+                if !data || retransmission {
+                    return false;
+                }
+                *count += 1;
+                if *count == *every {
+                    *count = 0;
+                    return true;
+                }
+                false
+            }
+            LossProcess::Bernoulli { probability, stream } => data && stream.uniform() < *probability,
+        }
+    }
+}
+
+/// What a port of the general path keeps: everything that may change while a frame waits.
+pub struct General {
+    pub queue: Queue,
+    pub sending: Sending,
+    pub gate: Gate,
+    /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
+    pub response: Option<Span>,
+    /// A wake-up is scheduled for this time.
+    pub wake: Time,
+    /// PAUSE frame to send before anything else: its pause time.
+    pub control: Option<u16>,
+    /// When the PAUSE sent last must be sent again.
+    pub refresh: Time,
+    pub refresh_armed: Time,
+    /// When the integrals of the queue were last brought up to date.
+    pub integrated: Time,
+}
+
+/// What is on the wire of a general port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sending {
+    Nothing,
+    Control,
+    /// A frame that holds `charged` bytes of the switch's memory, from its port `ingress`.
+    Frame {
+        charged: u32,
+        ingress: u16,
+    },
+}
+
+pub struct Link {
+    pub tx: Transmitter,
+    pub busy_until: Time,
+    /// Propagation, and the latency of a far-end switch that has no memory to charge.
+    pub delay: Span,
+    pub limit: Limit,
+    pub waiting: VecDeque<Waiting>,
+    pub waiting_charged: u64,
+    pub waiting_wire: u64,
+    pub flight: VecDeque<Flight>,
+    pub framing: Framing,
+    /// Every packet comes from the same fast link: computed when that link is.
+    pub fused: bool,
+    pub general: Option<Box<General>>,
+    pub loss: LossProcess,
+    pub counts: Counts,
+    /// Frames between the last bit in and the egress queue of a far-end switch with memory.
+    pub stage: VecDeque<Flight>,
+    /// Switch with memory at the far end, and this link's port number there.
+    pub into: u32,
+    pub into_port: u16,
+    /// Switch with memory at the near end.
+    pub out_of: u32,
+    pub reverse: u32,
+    pub rate: Rate,
+}
+
+impl Link {
+    /// Puts a frame on the wire; the link's one event is scheduled when it is the only one.
+    #[inline]
+    pub fn launch(&mut self, id: u32, flight: Flight, events: &mut EventQueue) {
+        if self.flight.is_empty() {
+            events.push(Event::new(flight.arrival, flight.class(), id, id));
+        }
+        self.flight.push_back(flight);
+    }
+
+    /// Takes the frame that arrives now and schedules the next.
+    #[inline]
+    pub fn land(&mut self, id: u32, events: &mut EventQueue) -> u32 {
+        let Some(first) = self.flight.pop_front() else { unreachable!("an arrival without a frame") };
+        if let Some(next) = self.flight.front() {
+            events.push(Event::new(next.arrival, next.class(), id, id));
+        }
+        first.packet
+    }
+
+    /// Forgets the packets whose transmission has started by `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        while let Some(first) = self.waiting.front() {
+            if first.start > now {
+                break;
+            }
+            self.waiting_charged -= u64::from(first.charged);
+            self.waiting_wire -= u64::from(first.wire);
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Waiting bytes and packets at `now`; only for ports that are not fused.
+    pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
+        use elephan_link::queue::Discipline;
+        match &self.general {
+            Some(g) => (g.queue.bytes(), g.queue.packets()),
+            None => {
+                self.advance(now);
+                (self.waiting_charged, self.waiting.len() as u64)
+            }
+        }
+    }
+
+    /// Bytes whose transmission has started by `now`; only for ports that are not fused.
+    pub fn started_bytes(&mut self, now: Time) -> u64 {
+        if self.general.is_none() {
+            self.advance(now);
+        }
+        self.counts.tx_bytes - self.waiting_wire
+    }
+
+    pub fn paused_until(&self, now: Time) -> Span {
+        self.general.as_ref().map_or(Span::ZERO, |g| g.gate.shut_until(now))
+    }
+}

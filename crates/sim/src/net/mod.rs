@@ -1,0 +1,155 @@
+//! The network: links, ports, switches, routes. Packets go in at [`Net::offer`] and come out of [`Net::arrive`].
+//!
+//! A FIFO port without back-pressure is *fast*: arrival, limit and rate fix when a packet starts, so no event marks the
+//! end of a transmission. A fast port that can never drop and is fed by one fast link is *fused*: its part of the way
+//! is computed with that link's. All other ports are *general*. Both give the same packets at the same picosecond.
+
+mod build;
+mod fast;
+mod general;
+mod link;
+mod route;
+mod switch;
+
+use elephan_engine::{Class, Event, EventQueue};
+use elephan_units::Time;
+
+pub use build::{Paths, build};
+pub use general::REFRESH;
+pub use link::{CONTROL, Counts, Link, NONE, Window};
+pub use route::{END, Routes};
+pub use switch::Switch;
+
+use crate::packet::{Packets, traits};
+
+/// Something rare that happened in the network, for the `events` table.
+#[derive(Clone, Copy, Debug)]
+pub struct Occurrence {
+    pub time: Time,
+    pub kind: Kind,
+    pub link: u32,
+    /// Flow, or [`NONE`].
+    pub flow: u32,
+    pub bytes: u32,
+    pub reason: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Drop,
+    Pause,
+    Resume,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Drop => "drop",
+            Kind::Pause => "pause",
+            Kind::Resume => "resume",
+        }
+    }
+}
+
+/// A packet that reached its host.
+pub type Delivered = u32;
+
+pub struct Net {
+    pub links: Vec<Link>,
+    pub switches: Vec<Switch>,
+    pub routes: Routes,
+    pub window: Window,
+    pub events: EventQueue,
+    pub packets: Packets,
+    /// Kept only when somebody reads it.
+    pub log: Option<Vec<Occurrence>>,
+    /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
+    pub injected: u64,
+    pub delivered: u64,
+    pub dropped: u64,
+    /// Ports to pause or resume; kept to spare an allocation.
+    scratch: Vec<u32>,
+}
+
+impl Net {
+    /// A host sends: the packet enters the first link of its route.
+    #[inline]
+    pub fn send(&mut self, now: Time, packet: u32) {
+        self.injected += 1;
+        let link = self.routes.link(self.packets[packet].route);
+        self.offer(now, link, packet);
+    }
+
+    /// Hands a packet to the port of `link`.
+    #[inline]
+    fn offer(&mut self, now: Time, link: u32, packet: u32) {
+        if self.links[link as usize].general.is_none() {
+            self.offer_fast(now, link, packet);
+        } else {
+            self.offer_general(now, link, packet);
+        }
+    }
+
+    /// The first frame on `link` is in. Answers the packet if this was the end of its route.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
+        if link as usize >= self.links.len() {
+            self.leave_stage(now, link - self.links.len() as u32);
+            return None;
+        }
+        let l = &mut self.links[link as usize];
+        let packet = l.land(link, &mut self.events);
+        let into = l.into;
+        let p = &mut self.packets[packet];
+        if p.traits & traits::LOST != 0 {
+            l.counts.lost += 1;
+            self.drop_packet(now, link, packet, "link_loss");
+            return None;
+        }
+        let next = self.routes.link(p.route + 1);
+        if next == END {
+            self.delivered += 1;
+            return Some(packet);
+        }
+        p.route += 1;
+        if into == NONE {
+            self.offer(now, next, packet);
+        } else {
+            self.enter_switch(now, link, packet);
+        }
+        None
+    }
+
+    fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+        self.dropped += 1;
+        if let Some(log) = &mut self.log {
+            let p = &self.packets[packet];
+            let bytes = self.links[link as usize].framing.wire_bytes(p.ip_bytes);
+            log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, reason });
+        }
+        self.packets.free(packet);
+    }
+
+    /// An event of one of this network's own classes.
+    pub fn control(&mut self, now: Time, link: u32) {
+        let l = &mut self.links[link as usize];
+        let frame = l.land(link, &mut self.events);
+        let reverse = l.reverse;
+        self.receive_pause(now, reverse, (frame & !CONTROL) as u16);
+    }
+
+    /// Packets in queues, on wires and in switches, counted where they are.
+    pub fn inside(&self) -> u64 {
+        use elephan_link::queue::Discipline;
+        let on_link = |l: &Link| {
+            let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets())
+        };
+        self.links.iter().map(on_link).sum()
+    }
+
+    #[inline]
+    fn schedule(&mut self, time: Time, class: Class, id: u32) {
+        self.events.push(Event::new(time, class, id, id));
+    }
+}

@@ -1,0 +1,109 @@
+//! Routes, resolved before the run: shortest paths by hops, ties to the link named first in the scenario.
+
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+use elephan_scenario::plan::Plan;
+
+/// Ends a route.
+pub const END: u32 = u32::MAX;
+
+/// All routes, one after the other: link numbers, each route closed by [`END`].
+#[derive(Default)]
+pub struct Routes {
+    chain: Vec<u32>,
+    known: BTreeMap<(u32, u32), u32>,
+}
+
+impl Routes {
+    /// The link at a place of a route, or [`END`].
+    #[inline]
+    pub fn link(&self, place: u32) -> u32 {
+        self.chain[place as usize]
+    }
+
+    /// The beginning of the route between two nodes, if it has been added.
+    pub fn begin(&self, from: u32, to: u32) -> Option<u32> {
+        self.known.get(&(from, to)).copied()
+    }
+
+    /// The places of all routes, each with the place before it on the same route.
+    pub fn hops(&self) -> impl Iterator<Item = (Option<u32>, u32)> + '_ {
+        let mut before = None;
+        self.chain.iter().filter_map(move |&link| {
+            let hop = (before, link);
+            before = (link != END).then_some(link);
+            (link != END).then_some(hop)
+        })
+    }
+
+    /// Adds the routes from `from` to each of `targets`; answers the first that cannot be reached.
+    pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32]) -> Result<(), u32> {
+        let towards = graph.breadth_first(from);
+        for &to in targets {
+            if self.known.contains_key(&(from, to)) {
+                continue;
+            }
+            let mut links = Vec::new();
+            let mut node = to;
+            while node != from {
+                let Some(link) = towards[node as usize] else { return Err(to) };
+                links.push(link);
+                node = graph.from[link as usize];
+            }
+            self.known.insert((from, to), self.chain.len() as u32);
+            self.chain.extend(links.iter().rev());
+            self.chain.push(END);
+        }
+        Ok(())
+    }
+}
+
+/// Links by the node they leave.
+pub struct Graph {
+    leaving: Vec<Vec<u32>>,
+    from: Vec<u32>,
+    to: Vec<u32>,
+    is_switch: Vec<bool>,
+}
+
+impl Graph {
+    pub fn of(plan: &Plan) -> Graph {
+        let mut leaving = vec![Vec::new(); plan.nodes.len()];
+        for (i, link) in plan.links.iter().enumerate() {
+            leaving[link.from as usize].push(i as u32);
+        }
+        Graph {
+            leaving,
+            from: plan.links.iter().map(|l| l.from).collect(),
+            to: plan.links.iter().map(|l| l.to).collect(),
+            is_switch: plan
+                .nodes
+                .iter()
+                .map(|n| matches!(n.kind, elephan_scenario::plan::NodeKind::Switch(_)))
+                .collect(),
+        }
+    }
+
+    /// For each node the link by which it is reached first from `source`; only switches forward.
+    fn breadth_first(&self, source: u32) -> Vec<Option<u32>> {
+        let mut by = vec![None; self.leaving.len()];
+        let mut seen = vec![false; self.leaving.len()];
+        seen[source as usize] = true;
+        let mut queue = VecDeque::from([source]);
+        while let Some(node) = queue.pop_front() {
+            if node != source && !self.is_switch[node as usize] {
+                continue;
+            }
+            for &link in &self.leaving[node as usize] {
+                let next = self.to[link as usize] as usize;
+                if !seen[next] {
+                    seen[next] = true;
+                    by[next] = Some(link);
+                    queue.push_back(next as u32);
+                }
+            }
+        }
+        by
+    }
+}

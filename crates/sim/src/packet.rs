@@ -1,0 +1,102 @@
+//! Packets: 64 bytes behind a `u32` handle, their SACK blocks beside them.
+
+use elephan_engine::Slab;
+use elephan_tcp::{SackBlocks, Segment};
+use elephan_units::Time;
+
+/// Bits of [`Packet::traits`].
+pub mod traits {
+    /// A UDP datagram; otherwise TCP.
+    pub const UDP: u8 = 1;
+    /// Carries payload.
+    pub const DATA: u8 = 2;
+    /// Carries payload that was sent before.
+    pub const RETRANSMISSION: u8 = 4;
+    /// Will be lost at the end of the link it is on.
+    pub const LOST: u8 = 8;
+}
+
+/// One packet on its way.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Packet {
+    pub segment: Segment,
+    /// When it was handed to the network.
+    pub sent: Time,
+    /// Place in [`super::net::Net`]'s routes of the link that it is on.
+    pub route: u32,
+    /// Endpoint (TCP) or stream (UDP) that it is for.
+    pub dest: u32,
+    pub flow: u32,
+    pub ip_bytes: u32,
+    /// Bytes charged to the memory of the switch that holds it.
+    pub charged: u32,
+    /// Port of that switch through which it came.
+    pub ingress: u16,
+    pub traits: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() == 64);
+
+/// All packets of a run.
+#[derive(Default)]
+pub struct Packets {
+    slab: Slab<Packet>,
+    sacks: Vec<SackBlocks>,
+}
+
+impl Packets {
+    /// A packet to be filled; whatever it held before is still there.
+    #[inline]
+    pub fn take(&mut self) -> u32 {
+        let Packets { slab, sacks } = self;
+        slab.take(|| {
+            sacks.push(SackBlocks::default());
+            Packet {
+                segment: Segment::default(),
+                sent: Time::ZERO,
+                route: 0,
+                dest: 0,
+                flow: 0,
+                ip_bytes: 0,
+                charged: 0,
+                ingress: 0,
+                traits: 0,
+            }
+        })
+    }
+
+    #[inline]
+    pub fn free(&mut self, handle: u32) {
+        self.slab.free(handle);
+    }
+
+    pub fn live(&self) -> usize {
+        self.slab.live()
+    }
+
+    #[inline]
+    pub fn get(&self, handle: u32) -> (&Packet, &SackBlocks) {
+        (&self.slab[handle], &self.sacks[handle as usize])
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, handle: u32) -> (&mut Packet, &mut SackBlocks) {
+        (&mut self.slab[handle], &mut self.sacks[handle as usize])
+    }
+}
+
+impl std::ops::Index<u32> for Packets {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, handle: u32) -> &Packet {
+        &self.slab[handle]
+    }
+}
+
+impl std::ops::IndexMut<u32> for Packets {
+    #[inline]
+    fn index_mut(&mut self, handle: u32) -> &mut Packet {
+        &mut self.slab[handle]
+    }
+}

@@ -1,0 +1,106 @@
+//! Samples: the state of flows, ports and switches at fixed times, pulled from their owners.
+
+use elephan_engine::{Class, Event};
+use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
+use elephan_scenario::plan::{NodeKind, Plan, PortSelection};
+use elephan_units::{PS_PER_S, Time};
+
+use crate::flow::Application;
+use crate::world::World;
+
+/// Which links' queues are sampled.
+pub fn observed_ports(plan: &Plan) -> Vec<bool> {
+    let sampled = plan.record.every.is_some();
+    let of_switch = |i: usize| matches!(plan.nodes[plan.links[i].from as usize].kind, NodeKind::Switch(_));
+    (0..plan.links.len())
+        .map(|i| {
+            sampled
+                && match &plan.record.ports {
+                    PortSelection::None => false,
+                    PortSelection::All => true,
+                    PortSelection::Switches => of_switch(i),
+                    PortSelection::Listed(list) => list.contains(&(i as u32)),
+                }
+        })
+        .collect()
+}
+
+impl World<'_> {
+    /// The warm-up is over: what was delivered until now is not measured.
+    pub fn end_warmup(&mut self) {
+        let World { flows, sockets, .. } = self;
+        for flow in flows.iter_mut().flatten() {
+            flow.before_warmup = flow.delivered(sockets);
+        }
+        self.tables.warm();
+    }
+
+    pub fn sample(&mut self, now: Time) {
+        if let Some(every) = self.plan.record.every {
+            self.net.events.push(Event::new(now.saturating_add(every), Class::Sample, 0, 0));
+        }
+        if self.plan.record.flows {
+            self.sample_flows(now);
+        }
+        self.sample_ports(now);
+        self.sample_switches(now);
+    }
+
+    fn sample_flows(&mut self, now: Time) {
+        for flow in self.flows.iter().flatten() {
+            if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
+                continue;
+            }
+            let Some(sender) = self.sockets.get(flow.sender as usize) else { continue };
+            let endpoint = &sender.endpoint;
+            let cc = endpoint.controller();
+            self.recorder.flow_samples.push(FlowSampleRow {
+                time_ns: now.ns(),
+                flow: i64::from(flow.number),
+                cwnd_bytes: cc.window(),
+                ssthresh_bytes: Some(cc.ssthresh()).filter(|s| s.is_finite()),
+                inflight_bytes: endpoint.inflight() as i64,
+                srtt_ns: endpoint.srtt().map(|s| s.ns()),
+                pacing_bps: cc.pacing_rate(),
+                delivered_bytes: flow.delivered(&self.sockets) as i64,
+                phase: self.tables.phase(endpoint.phase()),
+            });
+        }
+    }
+
+    fn sample_ports(&mut self, now: Time) {
+        let Some(every) = self.plan.record.every else { return };
+        for (i, &observed) in self.observed.iter().enumerate() {
+            if !observed {
+                continue;
+            }
+            let link = &mut self.net.links[i];
+            let (queue_bytes, queue_packets) = link.queue_at(now);
+            let tx_bytes = link.started_bytes(now);
+            let sent = tx_bytes - std::mem::replace(&mut self.tables.tx_before[i], tx_bytes);
+            let capacity = link.rate.bps() as f64 * every.ps() as f64 / (8.0 * PS_PER_S as f64);
+            self.recorder.port_samples.push(PortSampleRow {
+                time_ns: now.ns(),
+                port: i as i64,
+                queue_bytes: queue_bytes as i64,
+                queue_packets: queue_packets as i64,
+                tx_bytes: tx_bytes as i64,
+                drops: link.counts.drops as i64,
+                marks: link.counts.marks as i64,
+                paused_ns: link.paused_until(now).ns(),
+                utilisation: sent as f64 / capacity,
+            });
+        }
+    }
+
+    fn sample_switches(&mut self, now: Time) {
+        for switch in &self.net.switches {
+            self.recorder.switch_samples.push(SwitchSampleRow {
+                time_ns: now.ns(),
+                switch: self.tables.node(switch.node),
+                memory_bytes: switch.memory.used() as i64,
+                pausing: switch.memory.is_pausing(),
+            });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The figures of a run that fit on a screen.
+
+use elephan_scenario::plan::Plan;
+use elephan_units::Span;
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::flow::Application;
+use crate::net::Window;
+use crate::tables::utilisation;
+use crate::world::World;
+
+/// Mean, deviation and quantiles of spans, in seconds; empty if there are none.
+fn distribution(spans: &mut [Span]) -> Value {
+    if spans.is_empty() {
+        return Value::Null;
+    }
+    spans.sort_unstable();
+    let n = spans.len() as f64;
+    let mean = spans.iter().map(|s| s.seconds()).sum::<f64>() / n;
+    let variance = spans.iter().map(|s| (s.seconds() - mean) * (s.seconds() - mean)).sum::<f64>() / n;
+    // Nearest rank: the smallest value with at least q of the values at or below it.
+    let quantile = |per_mille: usize| {
+        let rank = (spans.len() * per_mille).div_ceil(1000).max(1);
+        spans[rank - 1].seconds()
+    };
+    json!({
+        "count": spans.len(), "mean_s": mean, "sd_s": variance.sqrt(), "min_s": spans[0].seconds(),
+        "p50_s": quantile(500), "p95_s": quantile(950), "p99_s": quantile(990), "p999_s": quantile(999),
+        "max_s": spans[spans.len() - 1].seconds(),
+    })
+}
+
+/// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
+fn jain(values: &[f64]) -> Value {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|v| v * v).sum();
+    if squares > 0.0 { json!(sum * sum / (values.len() as f64 * squares)) } else { Value::Null }
+}
+
+impl World<'_> {
+    /// Closes the run: conservation, the last rows, the summary.
+    pub fn finish(mut self) -> Result<Value, Error> {
+        self.check_packets()?;
+        self.check_streams()?;
+        self.write_rest();
+        let plan: &Plan = self.plan;
+        let window: Window = self.net.window;
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        put("title", json!(plan.title));
+        put("seed", json!(plan.seed));
+        put("simulated_s", json!(plan.duration.seconds()));
+        put("measured_s", json!(window.end.since(window.warmup).seconds()));
+        let rows = &self.tables.rows;
+        let goodputs: Vec<f64> = rows.iter().map(|r| r.goodput_bps).collect();
+        put("flows", json!(rows.len()));
+        put("completed", json!(rows.iter().filter(|r| r.completed).count()));
+        put("goodput_bps", json!(goodputs.iter().sum::<f64>()));
+        put("jain", jain(&goodputs));
+        put("drops", json!(self.net.dropped));
+        put("loss_rate", json!(self.net.dropped as f64 / self.net.injected.max(1) as f64));
+        put("retransmitted_segments", json!(rows.iter().map(|r| r.segs_retrans).sum::<i64>()));
+        put("timeouts", json!(rows.iter().map(|r| r.timeouts + r.subsequent_timeouts).sum::<i64>()));
+        put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
+        put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
+        put("bottleneck", self.bottleneck());
+        put("message_latency", distribution(&mut self.tables.latencies));
+        put("fct", distribution(&mut self.tables.completions));
+        put("events", json!(self.events_done));
+        put("packet_hops", json!(self.packet_hops()));
+        Ok(Value::Object(out))
+    }
+
+    /// The port that dropped most or, if none did, was busiest.
+    fn bottleneck(&self) -> Value {
+        let window: Window = self.net.window;
+        let measured = window.end.since(window.warmup);
+        let busy = |i: usize| {
+            let l = &self.net.links[i];
+            utilisation(l.counts.measured_bytes, l.rate.bps(), measured)
+        };
+        let ports = 0..self.net.links.len();
+        let Some(i) = ports.max_by(|&a, &b| {
+            let (x, y) = (&self.net.links[a].counts, &self.net.links[b].counts);
+            x.drops.cmp(&y.drops).then(busy(a).total_cmp(&busy(b))).then(b.cmp(&a))
+        }) else {
+            return Value::Null;
+        };
+        let c = &self.net.links[i].counts;
+        json!({
+            "port": self.plan.links[i].name, "utilisation": busy(i), "drops": c.drops,
+            "loss_rate": c.drops as f64 / (c.drops + c.tx_packets).max(1) as f64,
+            "queue_mean_bytes": c.byte_ps as f64 / measured.ps().max(1) as f64,
+            "queue_max_bytes": c.queue_max_bytes,
+        })
+    }
+
+    /// No application read more than was sent, no sender had more acknowledged than was received.
+    fn check_streams(&self) -> Result<(), Error> {
+        for flow in self.flows.iter().flatten() {
+            if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
+                continue;
+            }
+            let (Some(s), Some(r)) = (self.sockets.get(flow.sender as usize), self.sockets.get(flow.receiver as usize))
+            else {
+                continue;
+            };
+            let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
+            if acked > read || read > sent {
+                let n = flow.number;
+                return Err(Error::Conservation(format!(
+                    "flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! From the world to rows: flows, ports, rare events.
+
+use elephan_record::{EventRow, FlowRow, PortRow, Recorder, Text};
+use elephan_scenario::plan::Plan;
+use elephan_tcp::{Phase, Stats};
+use elephan_units::{PS_PER_S, Span, Time};
+
+use crate::Error;
+use crate::flow::Application;
+use crate::net::{Kind, NONE, Net, Window};
+use crate::world::World;
+
+/// Words of the text columns, and what is collected for the summary.
+pub struct Tables {
+    nodes: Vec<Text>,
+    links: Vec<Text>,
+    traffic: Vec<Text>,
+    laws: Vec<Text>,
+    stacks: Vec<Text>,
+    phases: [Text; PHASES.len()],
+    kinds: [Text; 3],
+    reasons: Vec<(&'static str, Text)>,
+    tcp: Text,
+    udp: Text,
+    empty: Text,
+    /// Bytes sent by each port at the last sample.
+    pub tx_before: Vec<u64>,
+    /// Latencies of the messages, and completion times of the transfers, of the measured part.
+    pub latencies: Vec<Span>,
+    pub completions: Vec<Span>,
+    pub rows: Vec<FlowRow>,
+}
+
+const PHASES: [Phase; 6] =
+    [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
+const REASONS: [&str; 5] = ["queue_full", "memory_full", "link_loss", "xoff", "xon"];
+
+impl Tables {
+    pub fn new(plan: &Plan, recorder: &mut Recorder) -> Tables {
+        Tables {
+            nodes: plan.nodes.iter().map(|n| recorder.intern(&n.name)).collect(),
+            links: plan.links.iter().map(|l| recorder.intern(&l.name)).collect(),
+            traffic: plan.traffic.iter().map(|t| recorder.intern(&t.name)).collect(),
+            laws: plan.options.iter().map(|o| recorder.intern(o.congestion_control.name())).collect(),
+            stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
+            phases: PHASES.map(|p| recorder.intern(p.name())),
+            kinds: [Kind::Drop, Kind::Pause, Kind::Resume].map(|k| recorder.intern(k.name())),
+            reasons: REASONS.map(|r| (r, recorder.intern(r))).to_vec(),
+            tcp: recorder.intern("tcp"),
+            udp: recorder.intern("udp"),
+            empty: recorder.intern(""),
+            tx_before: vec![0; plan.links.len()],
+            latencies: Vec::new(),
+            completions: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub fn node(&self, node: u32) -> Text {
+        self.nodes[node as usize]
+    }
+
+    pub fn phase(&self, phase: Phase) -> Text {
+        let place = PHASES.iter().position(|&p| p == phase);
+        place.map_or(self.empty, |i| self.phases[i])
+    }
+
+    /// The warm-up is over.
+    pub fn warm(&mut self) {
+        self.latencies.clear();
+        self.completions.clear();
+    }
+
+    /// Moves what the network has logged into the `events` table.
+    pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
+        let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
+        for o in log.drain(..) {
+            let link = &plan.links[o.link as usize];
+            let reason = match self.reasons.iter().find(|(name, _)| *name == o.reason) {
+                Some((_, text)) => *text,
+                None => {
+                    let text = recorder.intern(o.reason);
+                    self.reasons.push((o.reason, text));
+                    text
+                }
+            };
+            recorder.events.push(EventRow {
+                time_ns: o.time.ns(),
+                kind: self.kinds[o.kind as usize],
+                node: self.node(link.from),
+                port: Some(i64::from(o.link)),
+                peer: Some(self.node(link.to)),
+                flow: (o.flow != NONE).then_some(i64::from(o.flow)),
+                packet_bytes: Some(i64::from(o.bytes)),
+                value: None,
+                reason,
+            });
+        }
+        Ok(recorder.check()?)
+    }
+}
+
+/// Nullable column: what was never sampled is null.
+fn unless_zero(value: u64) -> Option<i64> {
+    (value != 0).then_some(value as i64)
+}
+
+impl World<'_> {
+    /// The row of a flow; `over` if both ends have closed.
+    pub fn write_flow(&mut self, now: Time, id: u32, over: bool) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let plan = self.plan;
+        let delivered = flow.delivered(&self.sockets);
+        let measured = delivered - flow.before_warmup;
+        let seconds = plan.duration.since(plan.warmup).seconds();
+        let udp = matches!(flow.application, Application::Datagrams(_));
+        let sender = self.sockets.get(flow.sender as usize);
+        let stats = sender.map_or_else(Stats::default, |s| s.endpoint.stats(now));
+        let option = plan.traffic[flow.traffic as usize]
+            .flows
+            .iter()
+            .find(|f| f.from == flow.from && f.to == flow.to)
+            .map_or(0, |f| f.sender as usize);
+        let t = &self.tables;
+        let mut row = FlowRow {
+            flow: i64::from(flow.number),
+            traffic: t.traffic[flow.traffic as usize],
+            source: t.nodes[flow.from as usize],
+            destination: t.nodes[flow.to as usize],
+            protocol: if udp { t.udp } else { t.tcp },
+            congestion_control: if udp { t.empty } else { t.laws[option] },
+            stack: if udp { t.empty } else { t.stacks[option] },
+            start_ns: flow.start.ns(),
+            established_ns: flow.established.map(Time::ns),
+            end_ns: over.then_some(now.ns()),
+            completed: flow.done.is_some(),
+            size_bytes: flow.size.map(|s| s as i64),
+            delivered_bytes: delivered as i64,
+            measured_bytes: measured as i64,
+            goodput_bps: measured as f64 * 8.0 / seconds,
+            fct_ns: flow.done.map(|t| t.since(flow.start).ns()),
+            sender_fct_ns: flow.sender_done.map(|t| t.since(flow.start).ns()),
+            ..FlowRow::from_stats(&stats)
+        };
+        if let Application::Datagrams(d) = &flow.application {
+            row.segs_out = d.sent_packets as i64;
+            row.data_segs_out = d.sent_packets as i64;
+            row.data_octets_out = d.sent_bytes as i64;
+            row.data_segs_in = d.received_packets as i64;
+            row.data_octets_in = d.received_bytes as i64;
+        }
+        self.tables.rows.push(row);
+    }
+
+    /// Rows of everything that lasts to the end of the run.
+    pub fn write_rest(&mut self) {
+        let now = self.plan.duration;
+        for id in 0..self.flows.len() as u32 {
+            self.write_flow(now, id, false);
+        }
+        self.tables.rows.sort_by_key(|r| r.flow);
+        for row in self.tables.rows.iter() {
+            self.recorder.flows.push(row.clone());
+        }
+        for i in 0..self.net.links.len() {
+            let row = self.port_row(i, now);
+            self.recorder.ports.push(row);
+        }
+    }
+
+    fn port_row(&mut self, i: usize, now: Time) -> PortRow {
+        let window: Window = self.net.window;
+        let measured = window.end.since(window.warmup);
+        let link = &mut self.net.links[i];
+        link.close_books(window);
+        let plan = &self.plan.links[i];
+        let per_ps = |integral: u128| integral as f64 / measured.ps().max(1) as f64;
+        let c = &link.counts;
+        PortRow {
+            port: i as i64,
+            name: self.tables.links[i],
+            node: self.tables.node(plan.from),
+            peer: self.tables.node(plan.to),
+            rate_bps: link.rate.bps() as f64,
+            tx_packets: c.tx_packets as i64,
+            tx_bytes: c.tx_bytes as i64,
+            drops: c.drops as i64,
+            marks: c.marks as i64,
+            queue_max_bytes: c.queue_max_bytes as i64,
+            queue_max_packets: c.queue_max_packets as i64,
+            queue_mean_bytes: per_ps(c.byte_ps),
+            paused_ns: link.paused_until(now).ns(),
+            pauses_sent: c.pauses_sent as i64,
+            pauses_received: c.pauses_received as i64,
+            utilisation: utilisation(c.measured_bytes, link.rate.bps(), measured),
+        }
+    }
+}
+
+/// Share of `span` that `bytes` took at `bps`; a frame begun at the end counts whole, so it may pass 1 by a frame.
+pub fn utilisation(bytes: u64, bps: u64, span: Span) -> f64 {
+    (bytes as f64 * 8.0 * PS_PER_S as f64) / (bps as f64 * span.ps().max(1) as f64)
+}
+
+trait FromStats {
+    fn from_stats(stats: &Stats) -> Self;
+}
+
+impl FromStats for FlowRow {
+    fn from_stats(s: &Stats) -> FlowRow {
+        FlowRow {
+            segs_out: s.segs_out as i64,
+            segs_in: s.segs_in as i64,
+            data_segs_out: s.data_segs_out as i64,
+            data_segs_in: s.data_segs_in as i64,
+            data_octets_out: s.data_octets_out as i64,
+            data_octets_in: s.data_octets_in as i64,
+            segs_retrans: s.segs_retrans as i64,
+            octets_retrans: s.octets_retrans as i64,
+            fast_retran: s.fast_retran as i64,
+            timeouts: s.timeouts as i64,
+            subsequent_timeouts: s.subsequent_timeouts as i64,
+            cong_signals: s.cong_signals as i64,
+            dup_acks_in: s.dup_acks_in as i64,
+            sacks_rcvd: s.sacks_rcvd as i64,
+            sack_blocks_rcvd: s.sack_blocks_rcvd as i64,
+            slow_start: s.slow_start as i64,
+            cong_avoid: s.cong_avoid as i64,
+            max_ss_cwnd: unless_zero(s.max_ss_cwnd),
+            max_ca_cwnd: unless_zero(s.max_ca_cwnd),
+            min_ssthresh: unless_zero(s.min_ssthresh),
+            max_ssthresh: unless_zero(s.max_ssthresh),
+            cur_mss: unless_zero(s.cur_mss),
+            min_rtt_ns: unless_zero(s.min_rtt_ns),
+            max_rtt_ns: unless_zero(s.max_rtt_ns),
+            smoothed_rtt_ns: unless_zero(s.smoothed_rtt_ns),
+            rtt_var_ns: unless_zero(s.rtt_var_ns),
+            cur_rto_ns: unless_zero(s.cur_rto_ns),
+            snd_lim_trans_rwin: s.snd_lim_trans_rwin as i64,
+            snd_lim_trans_cwnd: s.snd_lim_trans_cwnd as i64,
+            snd_lim_trans_snd: s.snd_lim_trans_snd as i64,
+            snd_lim_time_rwin_ns: s.snd_lim_time_rwin_ns as i64,
+            snd_lim_time_cwnd_ns: s.snd_lim_time_cwnd_ns as i64,
+            snd_lim_time_snd_ns: s.snd_lim_time_snd_ns as i64,
+            cur_rwin_rcvd: s.cur_rwin_rcvd as i64,
+            max_rwin_rcvd: s.max_rwin_rcvd as i64,
+            zero_rwin_rcvd: s.zero_rwin_rcvd as i64,
+            send_stall: s.send_stall as i64,
+            ..FlowRow::default()
+        }
+    }
+}

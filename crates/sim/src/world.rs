@@ -1,0 +1,273 @@
+//! The world: the network, the sockets and the applications, and the loop that runs them.
+//!
+//! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
+//! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
+
+use elephan_engine::{Alarm, Class, Event, Ring};
+use elephan_record::Recorder;
+use elephan_scenario::plan::Plan;
+use elephan_units::Time;
+
+use crate::Error;
+use crate::flow::{Arrivals, Flow, Socket};
+use crate::net::{self, NONE, Net, Paths, REFRESH};
+use crate::packet::traits;
+use crate::tables::Tables;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    pub now: Time,
+    pub events: u64,
+    pub packet_hops: u64,
+}
+
+/// Ids of application events: flows by index, and above this bit the arrivals of a traffic entry.
+pub const ARRIVALS: u32 = 1 << 31;
+/// Id of the sample event that ends the warm-up; 0 is the periodic one.
+const WARMUP: u32 = 1;
+
+pub struct World<'a> {
+    pub plan: &'a Plan,
+    pub net: Net,
+    pub sockets: Vec<Socket>,
+    pub free_sockets: Vec<u32>,
+    pub flows: Vec<Option<Flow>>,
+    pub free_flows: Vec<u32>,
+    pub arrivals: Vec<Option<Arrivals>>,
+    pub flows_made: u32,
+    pub tables: Tables,
+    pub recorder: &'a mut Recorder,
+    /// A packet taken and not yet used.
+    spare: u32,
+    pub events_done: u64,
+    /// Ports and switches looked at by each sample.
+    pub observed: Vec<bool>,
+}
+
+/// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
+/// to go on. The result is the world at the end.
+pub fn simulate<'a>(
+    plan: &'a Plan,
+    recorder: &'a mut Recorder,
+    paths: Paths,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<World<'a>, Error> {
+    let mut world = World::new(plan, recorder, paths)?;
+    world.run(watch)?;
+    Ok(world)
+}
+
+impl<'a> World<'a> {
+    fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
+        let observed = crate::sample::observed_ports(plan);
+        let mut net = net::build(plan, &observed, paths)?;
+        let spare = net.packets.take();
+        let tables = Tables::new(plan, recorder);
+        let mut world = World {
+            plan,
+            net,
+            sockets: Vec::new(),
+            free_sockets: Vec::new(),
+            flows: Vec::new(),
+            free_flows: Vec::new(),
+            arrivals: Vec::new(),
+            flows_made: 0,
+            tables,
+            recorder,
+            spare,
+            events_done: 0,
+            observed,
+        };
+        world.create_static_flows();
+        if let Some(every) = plan.record.every {
+            let first = Time::ZERO + every;
+            world.net.events.push(Event::new(first, Class::Sample, 0, 0));
+        }
+        if plan.warmup > Time::ZERO {
+            world.net.events.push(Event::new(plan.warmup, Class::Sample, 0, WARMUP));
+        }
+        for (i, traffic) in plan.traffic.iter().enumerate() {
+            if let Some(stop) = traffic.stop {
+                world.net.events.push(Event::new(stop, Class::Change, i as u32, i as u32));
+            }
+        }
+        Ok(world)
+    }
+
+    fn run(&mut self, watch: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Error> {
+        const BETWEEN_LOOKS: u64 = 1 << 15;
+        let end = self.plan.duration;
+        let mut now = Time::ZERO;
+        loop {
+            for _ in 0..BETWEEN_LOOKS {
+                let Some(event) = self.net.events.pop_until(end) else {
+                    return self.tables.events(&mut self.net, self.plan, self.recorder);
+                };
+                now = event.time();
+                self.events_done += 1;
+                self.handle(event);
+            }
+            self.tables.events(&mut self.net, self.plan, self.recorder)?;
+            let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
+            if !watch(&progress) {
+                return Err(Error::Stopped);
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let (now, id) = (event.time(), event.id());
+        match event.class() {
+            Class::Arrival => {
+                if let Some(packet) = self.net.arrive(now, id) {
+                    self.deliver(now, packet);
+                }
+            }
+            Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
+            Class::Timer => self.ring(now, id),
+            Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
+            Class::Application => self.application(now, id),
+            Class::End => self.net.end_of_transmission(now, id),
+            Class::Start => self.net.wake(now, id),
+            Class::Control => self.net.control(now, id),
+            Class::Change => self.stop_traffic(now, id),
+            Class::Sample if id == WARMUP => self.end_warmup(),
+            Class::Sample => self.sample(now),
+        }
+    }
+
+    /// A packet has reached its host.
+    fn deliver(&mut self, now: Time, packet: u32) {
+        let (p, sack) = self.net.packets.get(packet);
+        let (dest, number) = (p.dest, p.flow);
+        if p.traits & traits::UDP != 0 {
+            let bytes = u64::from(p.segment.len);
+            self.net.packets.free(packet);
+            self.datagram_arrived(dest, number, bytes);
+            return;
+        }
+        let socket = &mut self.sockets[dest as usize];
+        if socket.number != number {
+            // The connection is gone; its last packets were still under way.
+            self.net.packets.free(packet);
+            return;
+        }
+        socket.endpoint.on_segment(now, &p.segment, sack);
+        let watched = socket.watched;
+        self.net.packets.free(packet);
+        if watched {
+            self.attend(now, dest);
+        }
+        self.flush(now, dest);
+    }
+
+    /// A timer of a socket has rung.
+    fn ring(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        match socket.alarm.ring(now, socket.endpoint.next_timer()) {
+            Ring::Stale | Ring::Off => {}
+            Ring::Later(time) => {
+                let event = Event::new(time, Class::Timer, socket.key, id);
+                self.net.events.push(event);
+            }
+            Ring::Due => {
+                socket.endpoint.on_timer(now);
+                if socket.watched {
+                    self.attend(now, id);
+                }
+                self.flush(now, id);
+            }
+        }
+    }
+
+    /// Sends what a socket has to send and sets its timer.
+    #[inline]
+    pub fn flush(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        loop {
+            let (p, sack) = self.net.packets.get_mut(self.spare);
+            if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
+                break;
+            }
+            p.sent = now;
+            p.route = socket.route;
+            p.dest = socket.peer;
+            p.flow = socket.number;
+            p.ip_bytes = p.segment.ip_bytes();
+            p.traits = 0;
+            if p.segment.len > 0 {
+                p.traits = traits::DATA;
+                let end = p.segment.seq.wrapping_add(p.segment.len);
+                if end.wrapping_sub(socket.highest) as i32 > 0 {
+                    socket.highest = end;
+                } else {
+                    p.traits = traits::DATA | traits::RETRANSMISSION;
+                }
+            }
+            self.net.send(now, self.spare);
+            self.spare = self.net.packets.take();
+        }
+        let deadline = socket.endpoint.next_timer();
+        if socket.alarm.arm(deadline) {
+            self.net.events.push(Event::new(deadline, Class::Timer, socket.key, id));
+        }
+    }
+
+    /// Sends one datagram of `payload` bytes.
+    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, number: u32, payload: u64) {
+        let packet = self.spare;
+        let (p, _) = self.net.packets.get_mut(packet);
+        p.segment = elephan_tcp::Segment { len: payload as u32, ..Default::default() };
+        p.sent = now;
+        p.route = route;
+        p.dest = flow;
+        p.flow = number;
+        p.ip_bytes = payload as u32 + UDP_IP_HEADERS;
+        p.traits = traits::UDP | traits::DATA;
+        self.net.send(now, packet);
+        self.spare = self.net.packets.take();
+    }
+
+    /// Keeps a socket in a free place.
+    pub fn place(&mut self, socket: Socket) -> u32 {
+        match self.free_sockets.pop() {
+            Some(id) => {
+                self.sockets[id as usize] = socket;
+                id
+            }
+            None => {
+                self.sockets.push(socket);
+                (self.sockets.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Ends the life of a socket; its place is used again, its stale events and packets are recognised.
+    pub fn discard(&mut self, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        socket.number = NONE;
+        socket.alarm = Alarm::default();
+        self.free_sockets.push(id);
+    }
+
+    pub fn packet_hops(&self) -> u64 {
+        self.net.links.iter().map(|l| l.counts.tx_packets).sum()
+    }
+
+    /// Every packet handed in was delivered, dropped or is still somewhere (design law 9).
+    pub fn check_packets(&self) -> Result<(), Error> {
+        let inside = self.net.inside();
+        let live = self.net.packets.live() as u64 - 1;
+        let (injected, delivered, dropped) = (self.net.injected, self.net.delivered, self.net.dropped);
+        if injected == delivered + dropped + inside && live == inside {
+            return Ok(());
+        }
+        Err(Error::Conservation(format!(
+            "{injected} packets sent, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
+        )))
+    }
+}
+
+/// IP and UDP headers of a datagram.
+pub const UDP_IP_HEADERS: u32 = 28;
