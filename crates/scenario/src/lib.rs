@@ -1,1 +1,30 @@
-//! elephan-scenario
+//! The scenario language: text in, a resolved plain [`Plan`] out.
+//!
+//! The law of this layer: what is written is checked before anything is built, every error names its place in one
+//! line, and every default is a value that the resolved scenario spells out. The way of a text:
+//! TOML or JSON -> tree with positions -> overrides, template, presets -> schema -> types -> meaning -> [`Plan`].
+
+mod error;
+mod json;
+mod near;
+mod output;
+mod overrides;
+mod plan;
+mod preset;
+mod read;
+mod resolve;
+mod shape;
+mod sweep;
+pub mod template;
+mod toml;
+mod tree;
+mod walk;
+pub mod written;
+
+pub use error::{Error, Errors};
+pub use output::{Origin, Provenance};
+pub use overrides::Override;
+pub use plan::*;
+pub use preset::Preset;
+pub use read::{Resolved, Source, read, schema};
+pub use sweep::{AxisArgument, Sweep, Variant, sweep};

@@ -1,0 +1,125 @@
+//! Errors of a scenario: one line each, with file, line, column, path and what is wrong.
+
+use std::fmt;
+
+use crate::tree::{Node, Origin, Path, Step, Value};
+use crate::{Override, Source};
+
+/// Something wrong, before its place has been turned into line and column.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub path: Path,
+    pub origin: Origin,
+    pub message: String,
+}
+
+impl Problem {
+    pub fn new(path: Path, origin: Origin, message: impl Into<String>) -> Problem {
+        Problem { path, origin, message: message.into() }
+    }
+
+    /// At the value of `path` in `tree`; where the value is a default, at the deepest table that is written.
+    pub fn at(tree: &Node, path: Path, message: impl Into<String>) -> Problem {
+        let origin = tree.deepest(&path).0.origin;
+        Problem::new(path, origin, message)
+    }
+
+    /// At the key of `path`.
+    pub fn at_key(tree: &Node, path: Path, message: impl Into<String>) -> Problem {
+        let key = match (path.0.last(), tree.at(&path.parent()).map(|n| &n.value)) {
+            (Some(Step::Key(key)), Some(Value::Table(table))) => table.get(key).map(|e| e.key),
+            _ => None,
+        };
+        match key {
+            Some(origin) => Problem::new(path, origin, message),
+            None => Problem::at(tree, path, message),
+        }
+    }
+}
+
+/// One error with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// File and, where they are known, line and column (from 1, columns in characters), or the override at fault.
+    pub place: String,
+    /// Path in the scenario; empty when the place says it all.
+    pub path: String,
+    pub message: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            write!(f, "{}: {}", self.place, self.message)
+        } else {
+            write!(f, "{}: {}: {}", self.place, self.path, self.message)
+        }
+    }
+}
+
+/// Every error that was found; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errors(pub Vec<Error>);
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, error) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str("\n")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Errors {}
+
+impl Errors {
+    pub fn one(place: impl Into<String>, path: impl Into<String>, message: impl Into<String>) -> Errors {
+        Errors(vec![Error { place: place.into(), path: path.into(), message: message.into() }])
+    }
+
+    pub(crate) fn from(problems: Vec<Problem>, source: &Source, overrides: &[Override]) -> Errors {
+        let mut errors: Vec<Error> = Vec::with_capacity(problems.len());
+        for problem in problems {
+            let error = locate(problem, source, overrides);
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        Errors(errors)
+    }
+}
+
+fn locate(problem: Problem, source: &Source, overrides: &[Override]) -> Error {
+    let mut path = problem.path.to_string();
+    let place = match problem.origin {
+        Origin::Text(offset) => {
+            let (line, column) = position(source.text(), offset);
+            format!("{}:{line}:{column}", source.name())
+        }
+        Origin::Override(i) => match overrides.get(i) {
+            Some(o) => {
+                if path == o.key() {
+                    path.clear();
+                }
+                o.label().to_owned()
+            }
+            None => source.name().to_owned(),
+        },
+        Origin::Filled | Origin::Program => source.name().to_owned(),
+    };
+    Error { place, path, message: problem.message }
+}
+
+/// Line and column from 1; the column counts characters.
+pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
+    let mut end = offset.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}

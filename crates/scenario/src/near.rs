@@ -1,0 +1,42 @@
+//! The nearest valid name, for "did you mean".
+
+/// The candidate nearest to `wrong` in edit distance (optimal string alignment, so that a swapped pair counts one),
+/// if it is near enough to be what was meant: at most a third of the letters, and at least two, may differ.
+pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = fold(wrong);
+    let allowed = (wrong.chars().count() / 3).max(2);
+    candidates
+        .into_iter()
+        .map(|c| (strsim::osa_distance(&folded, &fold(c)), c))
+        .filter(|&(d, c)| d <= allowed && d < c.chars().count().max(2))
+        .min_by_key(|&(d, _)| d)
+        .map(|(_, c)| c)
+}
+
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}
+
+/// `; did you mean "x"?`, or the list of what is valid.
+pub(crate) fn hint(wrong: &str, candidates: &[&str]) -> String {
+    match nearest(wrong, candidates.iter().copied()) {
+        Some(name) => format!("; did you mean \"{name}\"?"),
+        None if candidates.is_empty() => String::new(),
+        None if candidates.len() <= 24 => format!("; valid here: {}", candidates.join(", ")),
+        None => format!("; valid here: {}, ...", candidates[..24].join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant() {
+        assert_eq!(nearest("clinet", ["client", "server"]), Some("client"));
+        assert_eq!(nearest("Gbs", ["Gbps", "Mbps"]), Some("Gbps"));
+        assert_eq!(nearest("congestion-control", ["congestion_control", "name"]), Some("congestion_control"));
+        assert_eq!(nearest("pause", ["none"]), None);
+        assert_eq!(nearest("zz", ["ab"]), None);
+    }
+}

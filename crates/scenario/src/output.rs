@@ -1,0 +1,207 @@
+//! The resolved scenario as text, and where each of its values comes from.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value as Toml, value};
+
+use crate::shape::{Shape, branches, members};
+use crate::tree::{self, Node, Path, Step};
+use crate::written::Scenario;
+
+/// Where a parameter's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The scenario or an override says it.
+    Given,
+    /// A documented default with a source, or a plain absence (no latency, no loss).
+    Default,
+    /// A default that nothing published supports.
+    Assumed,
+}
+
+/// A parameter of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Provenance {
+    pub value: Json,
+    pub origin: Origin,
+    /// For a stack's default, where it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// The text of a resolved scenario, and the origin of each of its leaves.
+pub(crate) fn write(words: &Scenario, tree: &Node, root: &Json) -> (String, IndexMap<String, Provenance>) {
+    let mut json = serde_json::to_value(words).unwrap_or_default();
+    prune(&mut json);
+    let Json::Object(map) = &json else { return (String::new(), IndexMap::new()) };
+    let mut leaves = IndexMap::new();
+    let mut marker = Marker { tree, words, root, out: &mut leaves };
+    marker.mark(root, &json, &Path::default());
+    (document(map).to_string(), leaves)
+}
+
+/// Leaves out what is not given and tables without content.
+fn prune(json: &mut Json) {
+    if let Json::Object(map) = json {
+        map.values_mut().for_each(prune);
+        map.retain(|_, v| !v.is_null() && v.as_object().is_none_or(|m| !m.is_empty()));
+    } else if let Json::Array(items) = json {
+        items.iter_mut().for_each(prune);
+    }
+}
+
+fn document(map: &Map<String, Json>) -> DocumentMut {
+    let mut document = DocumentMut::new();
+    for (key, json) in map {
+        let item = match (key.as_str(), json) {
+            ("hosts" | "switches", Json::Object(groups)) => {
+                let mut section = Table::new();
+                section.set_implicit(true);
+                for (name, group) in groups {
+                    section.insert(name, Item::Table(table(group)));
+                }
+                Item::Table(section)
+            }
+            ("links" | "traffic", Json::Array(entries)) => {
+                let mut tables = ArrayOfTables::new();
+                entries.iter().for_each(|entry| tables.push(table(entry)));
+                Item::ArrayOfTables(tables)
+            }
+            ("record", _) => Item::Table(table(json)),
+            _ => value(inline(json)),
+        };
+        document.insert(key, item);
+    }
+    document
+}
+
+/// A table with its `tcp` as a table of its own, everything else on one line each.
+fn table(json: &Json) -> Table {
+    let mut out = Table::new();
+    for (key, json) in json.as_object().into_iter().flatten() {
+        let item = if key == "tcp" { Item::Table(table(json)) } else { value(inline(json)) };
+        out.insert(key, item);
+    }
+    out
+}
+
+fn inline(json: &Json) -> Toml {
+    match json {
+        Json::Null => Toml::from(""),
+        Json::Bool(b) => Toml::from(*b),
+        Json::Number(n) => n.as_i64().map(Toml::from).unwrap_or_else(|| Toml::from(n.as_f64().unwrap_or_default())),
+        Json::String(s) => Toml::from(s.as_str()),
+        Json::Array(items) => Toml::Array(items.iter().map(inline).collect::<Array>()),
+        Json::Object(map) => {
+            Toml::InlineTable(map.iter().map(|(k, v)| (k.as_str(), inline(v))).collect::<InlineTable>())
+        }
+    }
+}
+
+struct Marker<'a> {
+    tree: &'a Node,
+    words: &'a Scenario,
+    root: &'a Json,
+    out: &'a mut IndexMap<String, Provenance>,
+}
+
+impl<'a> Marker<'a> {
+    fn mark(&mut self, schema: &'a Json, json: &Json, at: &Path) {
+        match json {
+            Json::Object(map) => {
+                for (key, inner) in map {
+                    match self.property(schema, json, key) {
+                        Some((of, description)) if inner.is_object() || inner.is_array() && has_tables(inner) => {
+                            let _ = description;
+                            self.mark(of, inner, &at.key(key));
+                        }
+                        Some((of, _)) => self.leaf(Some(of), inner, at.key(key)),
+                        None => self.leaf(None, inner, at.key(key)),
+                    }
+                }
+            }
+            Json::Array(items) => {
+                let of = branches(self.root, schema).into_iter().find_map(|b| b.get("items"));
+                for (i, item) in items.iter().enumerate() {
+                    match of {
+                        Some(of) if item.is_object() => self.mark(of, item, &at.index(i)),
+                        _ => self.leaf(of, item, at.index(i)),
+                    }
+                }
+            }
+            _ => self.leaf(Some(schema), json, at.clone()),
+        }
+    }
+
+    /// The schema of a key: of the members that have it, the one with the tag's value.
+    fn property(&self, schema: &'a Json, json: &Json, key: &str) -> Option<(&'a Json, ())> {
+        let mut fallback = None;
+        for branch in branches(self.root, schema) {
+            for part in std::iter::once(branch).chain(members(self.root, branch)) {
+                let shape = Shape::of(part);
+                let Some(of) = shape.property(key).or(shape.free) else { continue };
+                match shape.tag() {
+                    Some((tag, name)) if json.get(tag).and_then(Json::as_str) != Some(name) => fallback = Some(of),
+                    _ => return Some((of, ())),
+                }
+            }
+        }
+        fallback.map(|of| (of, ()))
+    }
+
+    fn leaf(&mut self, schema: Option<&Json>, json: &Json, at: Path) {
+        let (origin, source) = self.origin(schema, json, &at);
+        self.out.insert(at.to_string(), Provenance { value: json.clone(), origin, source });
+    }
+
+    fn origin(&self, schema: Option<&Json>, json: &Json, at: &Path) -> (Origin, Option<String>) {
+        if self.given(json, at) {
+            return (Origin::Given, None);
+        }
+        if let [Step::Key(hosts), Step::Key(name), Step::Key(key), Step::Key(option), ..] = at.0.as_slice() {
+            if (hosts.as_str(), key.as_str()) == ("hosts", "tcp") {
+                return self.option(name, option, json, at);
+            }
+            if (hosts.as_str(), key.as_str()) == ("hosts", "stack") && self.tree.get("stack").is_some() {
+                return (Origin::Given, None);
+            }
+        }
+        let description = schema.and_then(|s| s.get("description")).and_then(Json::as_str).unwrap_or_default();
+        (if description.contains("[assumed") { Origin::Assumed } else { Origin::Default }, None)
+    }
+
+    /// A TCP option of a host: given for all hosts, or of its stack.
+    fn option(&self, host: &str, option: &str, json: &Json, at: &Path) -> (Origin, Option<String>) {
+        let mut shared = Path(vec![Step::Key("tcp".to_owned())]);
+        shared.0.extend_from_slice(&at.0[3..]);
+        if self.given(json, &shared) {
+            return (Origin::Given, None);
+        }
+        let stack = self.words.hosts.get(host).and_then(|h| h.stack.as_deref()).and_then(elephan_tcp::stack);
+        let row = stack.and_then(|s| s.provenance().into_iter().find(|p| p.name == option));
+        match row.map(|row| row.origin) {
+            Some(elephan_tcp::options::Origin::Assumed(source)) => (Origin::Assumed, Some(source.to_owned())),
+            Some(elephan_tcp::options::Origin::Default(source)) => (Origin::Default, Some(source.to_owned())),
+            _ => (Origin::Default, None),
+        }
+    }
+
+    /// Whether the tree has this leaf; a text may stand for a table of which it is the `kind`.
+    fn given(&self, json: &Json, at: &Path) -> bool {
+        let (node, steps) = self.tree.deepest(at);
+        if node.origin == tree::Origin::Filled {
+            return false;
+        }
+        match node.as_text() {
+            _ if steps == at.0.len() => true,
+            Some(text) => at.0.last() == Some(&Step::Key("kind".to_owned())) && json.as_str() == Some(text),
+            None => false,
+        }
+    }
+}
+
+fn has_tables(json: &Json) -> bool {
+    json.as_array().is_some_and(|items| items.iter().any(Json::is_object))
+}

@@ -1,0 +1,336 @@
+//! Overrides: `-s traffic.upload.load="2 Gbps"`. A path into the scenario, then a value.
+//!
+//! A path follows the schema, so a key that the language does not have is an error even before the value is looked at;
+//! entries of arrays go by index (`links[0].rate`) or by name (`traffic.upload.load`, `links.sw->server.rate`).
+
+use serde_json::Value as Json;
+
+use crate::error::{Errors, Problem};
+use crate::near::nearest;
+use crate::shape::{Shape, branches, by_tag, members};
+use crate::tree::{Entry, Node, Origin, Path, Step, Value, at};
+use crate::{near, toml};
+
+/// One parameter given from outside the text.
+#[derive(Clone, Debug)]
+pub struct Override {
+    key: String,
+    label: String,
+    steps: Path,
+    value: Given,
+}
+
+#[derive(Clone, Debug)]
+enum Given {
+    Text(String),
+    Json(Json),
+    /// From `[sweep]`: a value of the text itself.
+    Node(Node),
+}
+
+impl Override {
+    /// `key=value`: the value as TOML, or a bare text.
+    pub fn parse(argument: &str) -> Result<Override, Errors> {
+        let label = format!("-s {}", one_line(argument));
+        match argument.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Override::new(key.trim(), label, Given::Text(value.trim().to_owned()))
+            }
+            _ => Err(Errors::one(label, "", "write it as key=value, like hosts.client.count=3")),
+        }
+    }
+
+    /// A path and a value, as from a program.
+    pub fn json(key: &str, value: Json) -> Result<Override, Errors> {
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Override::new(key.trim(), format!("-s {}={}", key.trim(), one_line(&shown)), Given::Json(value))
+    }
+
+    /// A value of the text's own `[sweep]`; errors then point there.
+    pub(crate) fn node(key: &str, value: Node) -> Result<Override, Errors> {
+        Override::new(key, format!("-s {key}"), Given::Node(value))
+    }
+
+    fn new(key: &str, label: String, value: Given) -> Result<Override, Errors> {
+        match parse_path(key) {
+            Ok(steps) => Ok(Override { key: steps.to_string(), label, steps, value }),
+            Err(message) => Err(Errors::one(label, "", message)),
+        }
+    }
+
+    /// The path in its usual form.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// How messages call it.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    pub(crate) fn is_template(&self) -> bool {
+        self.steps.0.first() == Some(&Step::Key("template".to_owned()))
+    }
+
+    /// Whether it chooses a member of a tagged union; those go first.
+    pub(crate) fn is_kind(&self) -> bool {
+        self.steps.0.last() == Some(&Step::Key("kind".to_owned()))
+    }
+
+    fn to_node(&self, origin: Origin) -> Result<Node, String> {
+        match &self.value {
+            Given::Node(node) => Ok(node.clone()),
+            Given::Json(json) => Ok(Node::from_json(json, origin)),
+            Given::Text(text) => {
+                if let Some(node) = toml::parse_value(text, origin) {
+                    return Ok(node);
+                }
+                if text.starts_with(['"', '\'', '[', '{']) {
+                    return Err(format!("{} is not a TOML value", one_line(text)));
+                }
+                Ok(Node::text(text.clone(), origin))
+            }
+        }
+    }
+
+    /// Changes the tree. Returns the keys dropped because a new `kind` does not know them.
+    pub(crate) fn apply(&self, root: &Json, tree: &mut Node, index: usize) -> Result<Vec<String>, Problem> {
+        let origin = Origin::Override(index);
+        let wrong = |message: String| Problem::new(self.steps.clone(), origin, message);
+        let value = self.to_node(origin).map_err(wrong)?;
+        let names = names_of(tree);
+        let mut cursor = Cursor { root, names, origin };
+        cursor.set(root, tree, &self.steps.0, &mut Path::default(), value).map_err(|(at, message)| {
+            let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
+            // The override's own label says the path; only another place is worth naming.
+            let path = if at == self.steps || !matches!(self.value, Given::Node(_)) { self.steps.clone() } else { at };
+            Problem::new(path, origin, message)
+        })
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+/// `a.b[0]."c d"` to steps.
+fn parse_path(text: &str) -> Result<Path, String> {
+    let bad = || format!("\"{}\" is not a path like traffic.upload.load or links[0].rate", one_line(text));
+    let mut steps = Vec::new();
+    let mut rest = text;
+    loop {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let end = quoted.find('"').ok_or_else(bad)?;
+            steps.push(Step::Key(quoted[..end].to_owned()));
+            rest = &quoted[end + 1..];
+        } else {
+            let end = rest.find(['.', '[', '"']).unwrap_or(rest.len());
+            if end == 0 {
+                return Err(bad());
+            }
+            steps.push(Step::Key(rest[..end].trim().to_owned()));
+            rest = &rest[end..];
+        }
+        while let Some(inside) = rest.strip_prefix('[') {
+            let end = inside.find(']').ok_or_else(bad)?;
+            steps.push(Step::Index(inside[..end].trim().parse().map_err(|_| bad())?));
+            rest = &inside[end + 1..];
+        }
+        match rest.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if rest.is_empty() => return Ok(Path(steps)),
+            None => return Err(bad()),
+        }
+    }
+}
+
+/// Names of the entries of `traffic` and `links`.
+struct Names {
+    traffic: Vec<String>,
+    links: Vec<String>,
+}
+
+fn names_of(tree: &Node) -> Names {
+    let list = |key| tree.get(key).map(Node::items).unwrap_or_default();
+    let link = |node: &Node| {
+        let ends: Vec<&str> =
+            node.get("between").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_text).collect();
+        ends.join("->")
+    };
+    Names { traffic: traffic_names(list("traffic")), links: list("links").iter().map(link).collect() }
+}
+
+/// The name of every traffic entry: given, or its kind, numbered from the second on.
+pub(crate) fn traffic_names(entries: &[Node]) -> Vec<String> {
+    let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
+    let given: Vec<Option<String>> = entries.iter().map(|e| text(e, "name")).collect();
+    let mut out: Vec<String> = Vec::with_capacity(entries.len());
+    for (entry, name) in entries.iter().zip(&given) {
+        let name = name.clone().unwrap_or_else(|| {
+            let kind = text(entry, "kind").unwrap_or_else(|| "traffic".to_owned());
+            let free = |candidate: &String| !out.contains(candidate) && !given.contains(&Some(candidate.clone()));
+            std::iter::once(kind.clone()).chain((2..).map(|n| format!("{kind}-{n}"))).find(free).unwrap_or_default()
+        });
+        out.push(name);
+    }
+    out
+}
+
+struct Cursor<'a> {
+    root: &'a Json,
+    names: Names,
+    origin: Origin,
+}
+
+type Wrong = (Path, String);
+
+impl<'a> Cursor<'a> {
+    fn set(
+        &mut self,
+        schema: &'a Json,
+        node: &mut Node,
+        steps: &[Step],
+        at: &mut Path,
+        value: Node,
+    ) -> Result<Vec<String>, Wrong> {
+        let Some((step, rest)) = steps.split_first() else {
+            *node = value;
+            return Ok(Vec::new());
+        };
+        match (&mut node.value, step) {
+            (Value::Array(items), step) => {
+                let i = self.index_of(items, step, at)?;
+                let of = self.items(schema).ok_or_else(|| (at.clone(), "no such key".to_owned()))?;
+                at.0.push(Step::Index(i));
+                self.set(of, &mut items[i], rest, at, value)
+            }
+            (_, Step::Index(_)) => Err((at.clone(), format!("{at} is not an array"))),
+            (Value::Text(text), Step::Key(_)) if self.tagged(schema) => {
+                // `congestion_control = "cubic"` is short for `{ kind = "cubic" }`.
+                let kind = Node::text(text.clone(), node.origin);
+                let mut table = Node::table(node.origin);
+                table.set("kind", kind);
+                *node = table;
+                self.key(schema, node, steps, at, value)
+            }
+            (Value::Table(_), Step::Key(_)) => self.key(schema, node, steps, at, value),
+            _ => Err((at.clone(), format!("no such key: {at} is {}, not a table", node.shown()))),
+        }
+    }
+
+    fn key(
+        &mut self,
+        schema: &'a Json,
+        node: &mut Node,
+        steps: &[Step],
+        at: &mut Path,
+        value: Node,
+    ) -> Result<Vec<String>, Wrong> {
+        let Some((Step::Key(key), rest)) = steps.split_first() else { return Ok(Vec::new()) };
+        let (known, free) = self.properties(schema);
+        let property = known.iter().find(|(name, _)| name == key).map(|(_, schema)| *schema);
+        let Some(table) = node.as_table_mut() else { return Ok(Vec::new()) };
+        let inner = match (property, free) {
+            (Some(property), _) => property,
+            (None, Some(free)) if table.contains_key(key) => free,
+            _ => {
+                let candidates: Vec<&str> =
+                    known.iter().map(|(name, _)| *name).chain(table.keys().map(String::as_str)).collect();
+                return Err((at.key(key), no_such_key(at, key, &candidates)));
+            }
+        };
+        at.0.push(Step::Key(key.clone()));
+        let origin = self.origin;
+        if rest.is_empty() && key == "kind" {
+            node.set(key, value);
+            at.0.pop();
+            return Ok(self.drop_unknown(schema, node, at));
+        }
+        let entry = table.entry(key.clone()).or_insert_with(|| Entry { key: origin, node: Node::table(origin) });
+        if rest.is_empty() {
+            *entry = Entry { key: origin, node: value };
+            return Ok(Vec::new());
+        }
+        self.set(inner, &mut entry.node, rest, at, value)
+    }
+
+    /// All keys that a table of this schema may have, whatever its kind, and the schema of free names.
+    fn properties(&self, schema: &'a Json) -> (Vec<(&'a str, &'a Json)>, Option<&'a Json>) {
+        let mut known = Vec::new();
+        let mut free = None;
+        for branch in branches(self.root, schema) {
+            for part in std::iter::once(branch).chain(members(self.root, branch)) {
+                let shape = Shape::of(part);
+                known.extend(shape.properties);
+                free = free.or(shape.free);
+            }
+        }
+        (known, free)
+    }
+
+    fn items(&self, schema: &'a Json) -> Option<&'a Json> {
+        branches(self.root, schema).into_iter().find_map(|b| b.get("items"))
+    }
+
+    fn tagged(&self, schema: &Json) -> bool {
+        branches(self.root, schema).into_iter().any(|b| Shape::of(b).tag().is_some())
+    }
+
+    fn index_of(&self, items: &[Node], step: &Step, at: &Path) -> Result<usize, Wrong> {
+        let names: &[String] = match at.to_string().as_str() {
+            "traffic" => &self.names.traffic,
+            "links" => &self.names.links,
+            _ => &[],
+        };
+        match step {
+            Step::Index(i) if *i < items.len() => Ok(*i),
+            Step::Index(i) => Err((at.index(*i), format!("{at} has {} entries, counted from 0", items.len()))),
+            Step::Key(name) => names.iter().position(|n| n == name).ok_or_else(|| {
+                let candidates: Vec<&str> = names.iter().map(String::as_str).collect();
+                (at.key(name), no_such_key(at, name, &candidates))
+            }),
+        }
+    }
+
+    /// After a change of `kind`: the keys that the new kind does not know.
+    fn drop_unknown(&self, schema: &'a Json, node: &mut Node, at: &Path) -> Vec<String> {
+        let mut known: Vec<&str> = Vec::new();
+        let all = branches(self.root, schema);
+        for branch in &all {
+            let inner = members(self.root, branch);
+            match by_tag(&inner, node) {
+                Some(Ok(member)) => {
+                    known.extend(Shape::of(branch).keys());
+                    known.extend(Shape::of(member).keys());
+                }
+                Some(Err(_)) => return Vec::new(),
+                None => {}
+            }
+        }
+        let tables: Vec<&Json> = all.into_iter().filter(|b| Shape::of(b).tag().is_some()).collect();
+        match by_tag(&tables, node) {
+            Some(Ok(member)) => known.extend(Shape::of(member).keys()),
+            Some(Err(_)) => return Vec::new(),
+            None => {}
+        }
+        let Some(table) = node.as_table_mut() else { return Vec::new() };
+        let dropped: Vec<String> = table.keys().filter(|k| !known.contains(&k.as_str())).cloned().collect();
+        for key in &dropped {
+            table.shift_remove(key);
+        }
+        dropped.iter().map(|key| at.key(key).to_string()).collect()
+    }
+}
+
+fn no_such_key(at: &Path, key: &str, candidates: &[&str]) -> String {
+    match nearest(key, candidates.iter().copied()) {
+        Some(name) => format!("no such key; did you mean \"{}\"?", at.key(name)),
+        None => {
+            let hint = near::hint(key, candidates);
+            format!(
+                "no such key \"{}\"{hint}",
+                if at.0.is_empty() { at![key].to_string() } else { at.key(key).to_string() }
+            )
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Known switches: fragments that fill in what `[switches.NAME]` leaves out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::toml;
+use crate::tree::{Node, Origin, Value};
+
+/// One line per preset: its name, what it is, and its keys as TOML.
+macro_rules! presets {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $toml:literal;)+) => {
+        /// A known switch.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Preset {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Preset {
+            fn toml(self) -> &'static str {
+                match self { $(Preset::$variant => $toml,)+ }
+            }
+        }
+    };
+}
+
+presets! {
+    /// 48 KiB shared by all ports, 1 us of forwarding latency, no flow control: a 10 Gb/s switch of 2004. [assumed:
+    /// "48K" read as binary, and the latency]
+    Shared48k = r#"memory = "48 KiB"
+        latency = "1 us""#;
+    /// `shared48k` with "48K" read as 48,000 bytes: 31 full frames instead of 32. [assumed: the latency]
+    Shared48kDecimal = r#"memory = "48000 B"
+        latency = "1 us""#;
+    /// `shared48k` with IEEE 802.3x PAUSE: XOFF at 21 KiB, XON at 16 KiB. [assumed: both thresholds]
+    Shared48kPause = r#"memory = "48 KiB"
+        latency = "1 us"
+        flow_control = { kind = "pause", xoff = "21 KiB", xon = "16 KiB" }"#;
+    /// `shared48k` with PAUSE at the largest XOFF that loses nothing with three senders at 100 m which take 60 quanta
+    /// to react.
+    Shared48kPauseStrict = r#"memory = "48 KiB"
+        latency = "1 us"
+        flow_control = { kind = "pause", xoff = "21829 B", xon = "16 KiB" }"#;
+}
+
+/// Fills in the keys of every switch that names a preset. A `flow_control` of another kind than the preset's stays as
+/// it is. Presets that do not exist are left for the schema to report.
+pub(crate) fn expand(tree: &mut Node) {
+    let Some(switches) = tree.as_table_mut().and_then(|t| t.get_mut("switches")) else { return };
+    let Some(switches) = switches.node.as_table_mut() else { return };
+    for entry in switches.values_mut() {
+        let Some(name) = entry.node.get("preset").and_then(Node::as_text) else { continue };
+        let Ok(preset) = serde_json::from_value::<Preset>(name.into()) else { continue };
+        let Ok(mut below) = toml::parse(preset.toml()) else { continue };
+        fill_origin(&mut below);
+        let kind = |node: &Node| node.get("flow_control").and_then(|f| f.get("kind")).map(|k| k.to_json());
+        if kind(&entry.node).is_some() && kind(&entry.node) != kind(&below) {
+            if let Some(table) = below.as_table_mut() {
+                table.shift_remove("flow_control");
+            }
+        }
+        entry.node.fill_from(&below);
+    }
+}
+
+fn fill_origin(node: &mut Node) {
+    node.origin = Origin::Filled;
+    if let Value::Table(table) = &mut node.value {
+        for entry in table.values_mut() {
+            entry.key = Origin::Filled;
+            fill_origin(&mut entry.node);
+        }
+    }
+}

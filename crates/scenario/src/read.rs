@@ -1,0 +1,238 @@
+//! From source and overrides to the resolved scenario.
+
+use std::sync::LazyLock;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use crate::error::{Errors, Problem};
+use crate::output::{self, Provenance};
+use crate::resolve::resolve;
+use crate::shape;
+use crate::tree::{Node, Origin, Path, at};
+use crate::walk::walk;
+use crate::written::Scenario;
+use crate::{Override, Plan, json, preset, sweep, template, toml};
+
+/// The text of a scenario and what errors call it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Toml,
+    Json,
+    /// Handed over by a program: no text, no positions.
+    Value(Json),
+}
+
+impl Source {
+    pub fn toml(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { name: name.into(), text: text.into(), form: Form::Toml }
+    }
+
+    pub fn json(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { name: name.into(), text: text.into(), form: Form::Json }
+    }
+
+    /// A scenario built by a program; its errors name paths, not lines.
+    pub fn value(name: impl Into<String>, value: Json) -> Source {
+        Source { name: name.into(), text: String::new(), form: Form::Value(value) }
+    }
+
+    /// Reads a file: JSON if its name ends in `.json`, else TOML.
+    pub fn open(file: &std::path::Path) -> Result<Source, Errors> {
+        let name = file.display().to_string();
+        let bytes = std::fs::read(file).map_err(|e| Errors::one(&name, "", format!("cannot be read: {e}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| Errors::one(&name, "", "is not a text (UTF-8)"))?;
+        let is_json = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        Ok(if is_json { Source::json(name, text) } else { Source::toml(name, text) })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn tree(&self) -> Result<Node, Problem> {
+        let tree = match &self.form {
+            Form::Toml => toml::parse(self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)),
+            Form::Json => json::parse(&self.text),
+            Form::Value(value) => Ok(Node::from_json(value, Origin::Program)),
+        }?;
+        match tree.as_table() {
+            Some(_) => Ok(tree),
+            None => Err(Problem::new(Path::default(), tree.origin, format!("{}: a scenario is a table", tree.shown()))),
+        }
+    }
+}
+
+/// A scenario with everything worked out.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    pub plan: Plan,
+    /// The scenario with every default spelled out; read again it gives the same plan.
+    pub toml: String,
+    /// For every parameter in `toml`, in its order: given, default or assumed.
+    pub provenance: IndexMap<String, Provenance>,
+    /// Keys dropped because an override chose a kind that does not know them.
+    pub dropped: Vec<String>,
+    /// Whether the text has a `[sweep]`, which a single run ignores.
+    pub has_sweep: bool,
+}
+
+/// The JSON Schema of a scenario.
+pub fn schema() -> &'static Json {
+    static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
+        let mut schema = schemars::schema_for!(Scenario).to_value();
+        if let Some(map) = schema.as_object_mut() {
+            map.insert("title".to_owned(), "elephan scenario".into());
+        }
+        schema
+    });
+    &SCHEMA
+}
+
+/// Reads a scenario with overrides; `seed` wins over the scenario's own.
+pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Result<Resolved, Errors> {
+    let fail = |problems: Vec<Problem>| Errors::from(problems, source, overrides);
+    let written = prepare(source, overrides, seed).map_err(fail)?;
+    let Written { tree, words, dropped, has_sweep } = written;
+    let (plan, words) = resolve(words, &tree).map_err(fail)?;
+    let (toml, provenance) = output::write(&words, &tree, schema());
+    Ok(Resolved { plan, toml, provenance, dropped, has_sweep })
+}
+
+/// What is written, overrides, template and presets worked in, checked against the schema.
+pub(crate) struct Written {
+    pub tree: Node,
+    pub words: Scenario,
+    pub dropped: Vec<String>,
+    pub has_sweep: bool,
+}
+
+pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>) -> Result<Written, Vec<Problem>> {
+    let root = schema();
+    let mut tree = source.tree().map_err(|p| vec![p])?;
+    let mut dropped = apply(root, &mut tree, overrides, true).map_err(|p| vec![p])?;
+    expand_template(root, &mut tree)?;
+    dropped.extend(apply(root, &mut tree, overrides, false).map_err(|p| vec![p])?);
+    if let Some(seed) = seed {
+        let seed = i64::try_from(seed).map_err(|_| {
+            vec![Problem::new(at!["seed"], Origin::Program, format!("{seed}: must be at most {}", i64::MAX))]
+        })?;
+        tree.set("seed", Node::integer(seed, Origin::Program));
+    }
+    let has_sweep = tree.get("sweep").is_some();
+    let mut problems = sweep::check(root, &tree);
+    if let Some(table) = tree.as_table_mut() {
+        table.shift_remove("sweep");
+    }
+    preset::expand(&mut tree);
+    problems.extend(walk(root, root, &tree, &Path::default()));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    match serde_json::from_value(tree.to_json()) {
+        Ok(words) => Ok(Written { tree, words, dropped, has_sweep }),
+        Err(error) => Err(blame(&tree, &error.to_string())),
+    }
+}
+
+/// Applies the overrides of the template, or all others; those that choose a kind first.
+fn apply(root: &Json, tree: &mut Node, overrides: &[Override], template: bool) -> Result<Vec<String>, Problem> {
+    let mut dropped = Vec::new();
+    for kinds in [true, false] {
+        for (i, one) in overrides.iter().enumerate() {
+            if one.is_template() == template && one.is_kind() == kinds {
+                dropped.extend(one.apply(root, tree, i)?);
+            }
+        }
+    }
+    Ok(dropped)
+}
+
+fn expand_template(root: &Json, tree: &mut Node) -> Result<(), Vec<Problem>> {
+    let Some(given) = tree.get("template") else { return Ok(()) };
+    let of = root.pointer("/properties/template").unwrap_or(&Json::Null);
+    let problems = walk(root, of, given, &at!["template"]);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let problems = template::expand(tree);
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The schema was met, yet a type refused its value: finds the smallest part that is refused by itself.
+fn blame(tree: &Node, message: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let root = schema();
+    descend(root, root, tree, &Path::default(), &mut problems);
+    if problems.is_empty() {
+        problems.push(Problem::new(Path::default(), tree.origin, message.replace('\n', " ")));
+    }
+    problems
+}
+
+fn descend(root: &Json, schema: &Json, node: &Node, at: &Path, problems: &mut Vec<Problem>) {
+    use crate::tree::Value;
+    let before = problems.len();
+    match &node.value {
+        Value::Table(table) => {
+            for (key, entry) in table {
+                let inner = shape::branches(root, schema).into_iter().find_map(|branch| {
+                    let all = std::iter::once(branch).chain(shape::members(root, branch));
+                    all.map(shape::Shape::of).find_map(|s| s.property(key).or(s.free))
+                });
+                if let Some(inner) = inner {
+                    descend(root, inner, &entry.node, &at.key(key), problems);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let of = shape::branches(root, schema).into_iter().find_map(|b| b.get("items"));
+            for (i, item) in items.iter().enumerate() {
+                if let Some(of) = of {
+                    descend(root, of, item, &at.index(i), problems);
+                }
+            }
+        }
+        _ => {}
+    }
+    if problems.len() == before {
+        if let Err(message) = trial(node, at) {
+            problems.push(Problem::new(at.clone(), node.origin, message));
+        }
+    }
+}
+
+/// Deserialises the parts that have types of their own, by the last key of their path.
+fn trial(node: &Node, at: &Path) -> Result<(), String> {
+    use crate::tree::Step;
+    use crate::written::{Hosts, Links, RecordWords, Switches, TrafficWords};
+    fn typed<T: serde::de::DeserializeOwned>(node: &Node) -> Result<(), String> {
+        serde_json::from_value::<T>(node.to_json()).map(drop).map_err(|e| e.to_string().replace('\n', " "))
+    }
+    let keys: Vec<&str> = at.0.iter().map(|s| if let Step::Key(key) = s { key.as_str() } else { "[]" }).collect();
+    match keys.as_slice() {
+        [.., "congestion_control"] => typed::<elephan_cc::Spec>(node),
+        [.., "tcp"] => typed::<elephan_tcp::Overrides>(node),
+        [.., "loss"] => typed::<elephan_link::Loss>(node),
+        [.., "queue" | "host_queue"] => typed::<elephan_link::queue::QueueSpec>(node),
+        [.., "flow_control"] => typed::<elephan_link::FlowControl>(node),
+        [.., "start"] => typed::<elephan_traffic::Start>(node),
+        ["hosts", _] => typed::<Hosts>(node),
+        ["switches", _] => typed::<Switches>(node),
+        ["links", "[]"] => typed::<Links>(node),
+        ["traffic", "[]"] => typed::<TrafficWords>(node),
+        ["record"] => typed::<RecordWords>(node),
+        _ => Ok(()),
+    }
+}

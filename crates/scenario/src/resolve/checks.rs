@@ -1,0 +1,141 @@
+//! What cannot run: times, flow control, buffers too small for a packet.
+
+use elephan_link::FlowControl;
+use elephan_link::queue::QueueSpec;
+use elephan_units::{Size, Span, parse_size};
+use serde_json::Value as Json;
+
+use super::Resolver;
+use super::routes::Crossing;
+use crate::plan::NodeKind;
+use crate::tree::{Path, at};
+use crate::written::{Scenario, Switches};
+
+/// The longest time that can be written, 213 days.
+const SPAN_MAX: Span = Span(213 * 86_400 * elephan_units::PS_PER_S);
+
+impl Resolver<'_> {
+    pub(super) fn times(&mut self, words: &Scenario) {
+        if words.duration == Span::ZERO {
+            self.report(at!["duration"], "0 s: nothing would happen");
+        } else if words.warmup >= words.duration {
+            let message = format!("{} is not before the end of the run, {}", words.warmup, words.duration);
+            self.report(at!["warmup"], message);
+        }
+        if words.duration > SPAN_MAX {
+            self.report(at!["duration"], format!("{} is beyond 213 days, the longest time", words.duration));
+        }
+        if words.record.every == Some(Span::ZERO) {
+            self.report(at!["record", "every"], "0 s: samples need an interval; leave it out for none");
+        }
+    }
+
+    pub(super) fn switches(&mut self, words: &Scenario) {
+        for (name, switch) in &words.switches {
+            self.flow_control(at!["switches", name], switch);
+        }
+    }
+
+    fn flow_control(&mut self, at: Path, switch: &Switches) {
+        let FlowControl::Pause(pause) = switch.flow_control else { return };
+        let at_pause = at.key("flow_control");
+        let Some(memory) = switch.memory else {
+            let message = format!("pause watches the switch's shared memory; give {at}.memory");
+            return self.report(at_pause, message);
+        };
+        if pause.xoff.0 == 0 {
+            self.report(at_pause.key("xoff"), "0 B: the switch would never stop pausing");
+        }
+        if pause.xon > pause.xoff {
+            let message = format!("{} is above xoff, {}", pause.xon, pause.xoff);
+            self.report(at_pause.key("xon"), message);
+        }
+        if pause.xoff > memory {
+            let message = format!("{} is above the switch's memory, {memory}", pause.xoff);
+            self.report(at_pause.key("xoff"), message);
+        }
+        if pause.quanta == 0 {
+            self.report(at_pause.key("quanta"), "0: a PAUSE of 0 quanta means resume");
+        }
+    }
+
+    /// Limits of queues against what crosses them.
+    pub(super) fn queues(&mut self) {
+        let mut reported = None;
+        for i in 0..self.links.len() {
+            let (entry, forward) = self.entries[i];
+            if reported == Some((entry, forward)) {
+                continue;
+            }
+            if let Some(message) = self.queue_problem(i, &self.crossings[i]) {
+                reported = Some((entry, forward));
+                let at = self.queue_path(i);
+                self.report(at, message);
+            }
+        }
+    }
+
+    fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {
+        let link = &self.links[i];
+        let limit = limit_of(&link.queue)?;
+        let frame = u64::from(link.framing.charged_bytes(u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2)));
+        match limit {
+            Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
+            Size::Bytes(0) | Size::MilliBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
+            Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
+                Some(format!("{} cannot hold one packet of {frame} B ({})", elephan_units::Bytes(bytes), link.name))
+            }
+            Size::MilliBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
+                Some(format!("no flow crosses {}, so its bdp is unknown; give bdp_rtt", link.name))
+            }
+            Size::MilliBdp(milli) => {
+                let bytes = u128::from(milli) * u128::from(link.bdp_bytes) / 1000;
+                let text = limit;
+                (crossing.ip_bytes > 0 && bytes < u128::from(frame))
+                    .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where the queue of a direction is written.
+    fn queue_path(&self, i: usize) -> Path {
+        let (entry, forward) = self.entries[i];
+        let at = at!["links", entry];
+        let own = at.key(if forward { "forward" } else { "backward" }).key("queue");
+        let host = self.groups.of_node(self.links[i].from).host;
+        let shared = at.key(if host { "host_queue" } else { "queue" });
+        if self.tree.at(&own).is_some() { own.key("limit") } else { shared.key("limit") }
+    }
+
+    /// Memories of switches against the packets that pass.
+    pub(super) fn buffers(&mut self, words: &Scenario) {
+        let mut largest = vec![0u64; self.nodes.len()];
+        for (link, crossing) in self.links.iter().zip(&self.crossings) {
+            if crossing.ip_bytes > 0 {
+                let ip = u32::try_from(crossing.ip_bytes).unwrap_or(u32::MAX / 2);
+                let frame = &mut largest[link.from as usize];
+                *frame = (*frame).max(u64::from(link.framing.charged_bytes(ip)));
+            }
+        }
+        let mut reported = Vec::new();
+        for (node, frame) in largest.into_iter().enumerate() {
+            let NodeKind::Switch(switch) = &self.nodes[node].kind else { continue };
+            let Some(memory) = switch.memory_bytes.filter(|m| *m < frame || *m == 0) else { continue };
+            let group = self.groups.of_node(node as u32).index;
+            if reported.contains(&group) {
+                continue;
+            }
+            reported.push(group);
+            let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
+            let message = format!("{} cannot hold one packet of {frame} B", elephan_units::Bytes(memory));
+            self.report(at!["switches", name.as_str(), "memory"], message);
+        }
+    }
+}
+
+/// The key `limit` of a queue of any kind.
+fn limit_of(queue: &QueueSpec) -> Option<Size> {
+    let json = serde_json::to_value(queue).ok()?;
+    json.get("limit").and_then(Json::as_str).and_then(|text| parse_size(text).ok())
+}

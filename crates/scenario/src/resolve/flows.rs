@@ -1,0 +1,187 @@
+//! `[[traffic]]`: entries become flows.
+
+use elephan_cc::Spec;
+use elephan_random::Stream;
+use elephan_tcp::Overrides;
+use elephan_traffic::Carrier;
+use elephan_units::Time;
+
+use super::Resolver;
+use super::pairs::pairs;
+use crate::overrides::traffic_names;
+use crate::plan::{FlowPlan, Traffic};
+use crate::tree::{Node, Path, at};
+use crate::written::{Scenario, TrafficWords};
+
+/// Flows of one run, at most.
+const FLOWS_MAX: usize = 10_000_000;
+
+impl Resolver<'_> {
+    pub(super) fn traffic(&mut self, words: &mut Scenario) {
+        if words.traffic.is_empty() {
+            return self.report(at!["traffic"], "no traffic: add [[traffic]]");
+        }
+        let names = traffic_names(self.tree.get("traffic").map(Node::items).unwrap_or_default());
+        let mut flows = 0;
+        for (entry, name) in names.iter().enumerate() {
+            let at = at!["traffic", entry];
+            if names[..entry].contains(name) {
+                self.report(at.key("name"), format!("duplicate name: two traffic entries are called {name:?}"));
+            }
+            if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c)) {
+                self.report(at.key("name"), format!("{name:?}: a name has letters, digits, _, - and spaces only"));
+            }
+        }
+        let mut entries = std::mem::take(&mut words.traffic);
+        for (entry, (traffic, name)) in entries.iter_mut().zip(names).enumerate() {
+            self.check_entry(words, entry, traffic);
+            traffic.kind.resolve();
+            let Some(plan) = self.entry(words, entry, traffic, &name, FLOWS_MAX - flows) else { continue };
+            flows += plan.flows.len();
+            traffic.name = Some(name);
+            if traffic.kind.carrier() != Carrier::Datagrams {
+                traffic.congestion_control = Some(plan.congestion_control.clone());
+            }
+            self.traffic.push(plan);
+        }
+        words.traffic = entries;
+    }
+
+    fn check_entry(&mut self, words: &Scenario, entry: usize, traffic: &TrafficWords) {
+        let at = at!["traffic", entry];
+        let keyed = |at: &Path, key: &str| key.split('.').filter(|k| !k.is_empty()).fold(at.clone(), |p, k| p.key(k));
+        if let Err(invalid) = traffic.kind.validate() {
+            self.report(keyed(&at, &invalid.key), invalid.message);
+        }
+        if let Err(invalid) = traffic.start.validate("start") {
+            self.report(keyed(&at, &invalid.key), invalid.message);
+        }
+        let latest = traffic.start.latest();
+        if latest >= words.duration {
+            let message = format!("{latest} is not before the end of the run, {}", words.duration);
+            self.report(at.key("start"), message);
+        }
+        if let Some(stop) = traffic.stop {
+            if stop <= latest {
+                self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
+            }
+        }
+        let name = traffic.kind.name();
+        match traffic.kind.carrier() {
+            Carrier::Datagrams if traffic.congestion_control.is_some() => {
+                self.report(at.key("congestion_control"), format!("{name} is UDP: it has no congestion control"));
+            }
+            Carrier::Datagrams if traffic.tcp != Overrides::default() => {
+                self.report(at.key("tcp"), format!("{name} is UDP: it has no TCP options"));
+            }
+            Carrier::Transfers if traffic.connections != 1 => {
+                let message = format!("{name} opens a connection for each transfer; leave this out");
+                self.report(at.key("connections"), message);
+            }
+            _ => {}
+        }
+    }
+
+    fn entry(
+        &mut self,
+        words: &Scenario,
+        entry: usize,
+        traffic: &TrafficWords,
+        name: &str,
+        most: usize,
+    ) -> Option<Traffic> {
+        let at = at!["traffic", entry];
+        let from = self.hosts(&at.key("from"), traffic.from.names());
+        let to = self.hosts(&at.key("to"), traffic.to.names());
+        let (from, to) = (from?, to?);
+        let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
+        let pairs = match pairs(traffic.pairing, &from, &to, &mut stream, most) {
+            Ok(pairs) => pairs,
+            Err(message) => {
+                let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
+                self.report(at.key(key), message);
+                return None;
+            }
+        };
+        let total = pairs.len().saturating_mul(traffic.connections as usize);
+        if total > most {
+            let message = format!("{} pairs x {} are more than {FLOWS_MAX} flows", pairs.len(), traffic.connections);
+            self.report(at.key("connections"), message);
+            return None;
+        }
+        let congestion_control = self.congestion_control(entry, traffic, &from)?;
+        let mut flows = Vec::with_capacity(total);
+        for (from, to) in pairs {
+            let flow = FlowPlan {
+                from,
+                to,
+                sender: self.options_of(from, entry, &traffic.tcp),
+                receiver: self.options_of(to, entry, &traffic.tcp),
+            };
+            flows.extend(std::iter::repeat_n(flow, traffic.connections as usize));
+        }
+        Some(Traffic {
+            name: name.to_owned(),
+            kind: traffic.kind.clone(),
+            flows,
+            start: traffic.start,
+            stop: traffic.stop.map(|s| Time(s.0)),
+            congestion_control,
+        })
+    }
+
+    fn options_of(&mut self, host: u32, entry: usize, own: &Overrides) -> u32 {
+        let group = self.groups.of_node(host).index;
+        self.options_for(group, entry, own)
+    }
+
+    /// The hosts that several words mean; `None` after reporting.
+    fn hosts(&mut self, at: &Path, words: &[String]) -> Option<Vec<u32>> {
+        let mut hosts = Vec::new();
+        let several = words.len() > 1 || self.tree.at(at).is_some_and(|n| n.as_text().is_none());
+        for (i, word) in words.iter().enumerate() {
+            let at = if several { at.index(i) } else { at.clone() };
+            match self.groups.members(word) {
+                Ok(range) if self.groups.of_node(range.start).host => hosts.extend(range),
+                Ok(_) => {
+                    self.report(at, format!("{word:?} is a switch; traffic goes between hosts"));
+                    return None;
+                }
+                Err(message) => {
+                    self.report(at, message);
+                    return None;
+                }
+            }
+        }
+        if hosts.is_empty() {
+            self.report(at.clone(), "an empty array: name a host");
+            return None;
+        }
+        Some(hosts)
+    }
+
+    /// The entry's own, its TCP options', or that of the senders' stack, if they agree.
+    fn congestion_control(&mut self, entry: usize, traffic: &TrafficWords, from: &[u32]) -> Option<Spec> {
+        if let Some(own) = traffic.congestion_control.as_ref().or(traffic.tcp.congestion_control.as_ref()) {
+            return Some(own.clone());
+        }
+        let of = |r: &Self, host: u32| r.stacks.of_group(r.groups.of_node(host).index).congestion_control.clone();
+        let first = of(self, from[0]);
+        let mut groups: Vec<usize> = Vec::new();
+        for &host in from {
+            let group = self.groups.of_node(host).index;
+            if groups.contains(&group) {
+                continue;
+            }
+            groups.push(group);
+            let other = of(self, host);
+            if other != first {
+                let names = format!("{} and {}", first.name(), other.name());
+                let message = format!("the senders' stacks differ ({names}); say congestion_control");
+                self.report(at!["traffic", entry], message);
+                return None;
+            }
+        }
+        Some(first)
+    }
+}

@@ -1,0 +1,126 @@
+//! Groups of nodes and the words that refer to them: `client`, `client[2]`, `client[0-3]`.
+
+use elephan_units::{Bytes, Span};
+use indexmap::IndexMap;
+
+use super::Resolver;
+use crate::near::hint;
+use crate::plan::{Node, NodeKind, Switch};
+use crate::tree::{Path, at};
+use crate::written::Scenario;
+
+/// Nodes of one run, and members of one group, at most.
+const NODES_MAX: u64 = 1_000_000;
+
+/// A group: where its nodes are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group {
+    pub first: u32,
+    pub count: u32,
+    pub host: bool,
+    /// Index among the hosts' (or switches') groups.
+    pub index: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    by_name: IndexMap<String, Group>,
+    /// Group of each node.
+    of: Vec<u32>,
+}
+
+impl Groups {
+    pub fn of_node(&self, node: u32) -> Group {
+        self.by_name[self.of[node as usize] as usize]
+    }
+
+    /// The nodes that `text` means.
+    pub fn members(&self, text: &str) -> Result<std::ops::Range<u32>, String> {
+        let (name, inside) = match text.split_once('[') {
+            Some((name, rest)) => (name, Some(rest.strip_suffix(']').ok_or_else(|| unreadable(text))?)),
+            None => (text, None),
+        };
+        let Some(group) = self.by_name.get(name.trim()) else {
+            let names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
+            return Err(format!("no host or switch is called \"{}\"{}", name.escape_debug(), hint(name, &names)));
+        };
+        let Some(inside) = inside else { return Ok(group.first..group.first + group.count) };
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| unreadable(text));
+        let (low, high) = match inside.split_once('-') {
+            Some((low, high)) => (number(low)?, number(high)?),
+            None => (number(inside)?, number(inside)?),
+        };
+        if low > high || high >= group.count {
+            let last = group.count - 1;
+            return Err(format!("\"{text}\" does not exist: members of {name} are counted from 0 to {last}"));
+        }
+        Ok(group.first + low..group.first + high + 1)
+    }
+}
+
+fn unreadable(text: &str) -> String {
+    format!("\"{}\" is not a name like client, client[2] or client[0-3]", text.escape_debug())
+}
+
+impl Resolver<'_> {
+    pub(super) fn groups(&mut self, words: &Scenario) {
+        let hosts = words.hosts.iter().map(|(name, h)| (name, h.count, true));
+        let switches = words.switches.iter().map(|(name, s)| (name, s.count, false));
+        let mut total = 0;
+        for (i, (name, count, host)) in hosts.chain(switches).enumerate() {
+            let section = if host { "hosts" } else { "switches" };
+            let index = if host { i } else { i - words.hosts.len() };
+            let at = at![section, name];
+            total += u64::from(count.unwrap_or(1));
+            if total > NODES_MAX {
+                return self.report(at.key("count"), format!("more than {NODES_MAX} hosts and switches"));
+            }
+            if let Some(problem) = bad_name(name) {
+                self.report_key(at.clone(), problem);
+                continue;
+            }
+            let group = Group { first: self.nodes.len() as u32, count: count.unwrap_or(1), host, index };
+            if self.groups.by_name.contains_key(name) {
+                self.report_key(at, format!("duplicate name: hosts and switches both have \"{name}\""));
+                continue;
+            }
+            let entry = self.groups.by_name.len() as u32;
+            self.groups.by_name.insert(name.clone(), group);
+            for member in 0..group.count {
+                self.groups.of.push(entry);
+                let name = if count.is_some() { format!("{name}[{member}]") } else { name.clone() };
+                self.nodes.push(node(words, name, group));
+            }
+        }
+        if words.hosts.is_empty() {
+            self.report(at!["hosts"], "no hosts: add [hosts.NAME] or a [template]");
+        }
+    }
+
+    fn report_key(&mut self, path: Path, message: impl Into<String>) {
+        let problem = crate::error::Problem::at_key(self.tree, path, message);
+        self.problems.push(problem);
+    }
+}
+
+fn node(words: &Scenario, name: String, group: Group) -> Node {
+    if group.host {
+        return Node { name, kind: NodeKind::Host, pause: words.hosts[group.index].pause };
+    }
+    let s = &words.switches[group.index];
+    let memory_bytes = s.memory.map(|Bytes(b)| b);
+    let latency: Span = s.latency;
+    Node {
+        name,
+        kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control }),
+        pause: s.pause,
+    }
+}
+
+fn bad_name(name: &str) -> Option<String> {
+    let fine = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || !name.chars().all(fine) || name.contains("->") {
+        return Some(format!("\"{}\": a name has letters, digits, _ and - only", name.escape_debug()));
+    }
+    None
+}

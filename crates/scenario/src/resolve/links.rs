@@ -1,0 +1,216 @@
+//! `[[links]]`: groups joined, each link in its two directions.
+
+use std::collections::BTreeMap;
+
+use elephan_link::Loss;
+use elephan_random::Stream;
+use elephan_units::Span;
+
+use super::Resolver;
+use super::groups::Group;
+use crate::plan::Link;
+use crate::tree::at;
+use crate::written::{Delay, Direction, LinkPairing, Links, Scenario, Spread};
+
+/// Links of one run, at most.
+const LINKS_MAX: usize = 4_000_000;
+
+impl Resolver<'_> {
+    pub(super) fn links(&mut self, words: &Scenario) {
+        let mut joined: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for (entry, link) in words.links.iter().enumerate() {
+            self.check_link(entry, link);
+            let Some(pairs) = self.ends(entry, link) else { continue };
+            if self.links.len() + 2 * pairs.len() > LINKS_MAX {
+                return self.report(at!["links", entry], format!("more than {} links", LINKS_MAX / 2));
+            }
+            for (i, &(a, b)) in pairs.iter().enumerate() {
+                if let Some(&other) = joined.get(&(a.min(b), a.max(b))) {
+                    let (a, b) = (&self.nodes[a as usize].name, &self.nodes[b as usize].name);
+                    let message = format!("duplicate link: links[{other}] joins {a} and {b} already");
+                    self.report(at!["links", entry, "between"], message);
+                    break;
+                }
+                joined.insert((a.min(b), a.max(b)), entry);
+                self.join(words.seed, entry, link, (a, b), (i, pairs.len()));
+            }
+        }
+        self.all_linked(words);
+    }
+
+    /// The pairs of nodes that an entry joins.
+    fn ends(&mut self, entry: usize, link: &Links) -> Option<Vec<(u32, u32)>> {
+        let mut sides = Vec::with_capacity(2);
+        for (i, end) in link.between.iter().enumerate() {
+            match self.groups.members(end) {
+                Ok(range) => sides.push(range.collect::<Vec<u32>>()),
+                Err(message) => self.report(at!["links", entry, "between", i], message),
+            }
+        }
+        let [a, b] = sides.as_slice() else { return None };
+        let pairs = match pair(link.pairing, a, b) {
+            Ok(pairs) => pairs,
+            Err(message) => {
+                self.report(at!["links", entry, "between"], message);
+                return None;
+            }
+        };
+        if let Some((same, _)) = pairs.iter().find(|(a, b)| a == b) {
+            let name = &self.nodes[*same as usize].name;
+            let message = format!("links {name} to itself");
+            self.report(at!["links", entry, "between"], message);
+            return None;
+        }
+        Some(pairs)
+    }
+
+    fn join(&mut self, seed: u64, entry: usize, link: &Links, (a, b): (u32, u32), place: (usize, usize)) {
+        let first = self.links.len() as u32;
+        for forward in [true, false] {
+            let (from, to) = if forward { (a, b) } else { (b, a) };
+            let own = if forward { &link.forward } else { &link.backward };
+            let name = format!("{}->{}", self.nodes[from as usize].name, self.nodes[to as usize].name);
+            let host = self.groups.of_node(from).host;
+            // The stream bears the forward name in both directions, so that an ordinary delay is the same each way.
+            let stream = if own.delay.is_some() {
+                name.clone()
+            } else {
+                format!("{}->{}", self.nodes[a as usize].name, self.nodes[b as usize].name)
+            };
+            let delay = draw(own.delay.as_ref().unwrap_or(&link.delay), seed, &stream, place);
+            let queue = own.queue.as_ref().unwrap_or(if host { &link.host_queue } else { &link.queue });
+            self.links.push(Link {
+                name,
+                from,
+                to,
+                reverse: if forward { first + 1 } else { first },
+                rate: own.rate.unwrap_or(link.rate),
+                delay,
+                framing: link.framing,
+                queue: queue.clone(),
+                bdp_bytes: 0,
+                loss: own.loss.unwrap_or(link.loss),
+            });
+            self.entries.push((entry, forward));
+        }
+    }
+
+    fn check_link(&mut self, entry: usize, link: &Links) {
+        let at = at!["links", entry];
+        let delays = [
+            (at.key("delay"), Some(&link.delay)),
+            (at.key("forward").key("delay"), link.forward.delay.as_ref()),
+            (at.key("backward").key("delay"), link.backward.delay.as_ref()),
+        ];
+        for (at, delay) in delays {
+            if let Some(Delay::Spread(Spread::Uniform([low, high]))) = delay {
+                if low > high {
+                    self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
+                }
+            }
+        }
+        let own = |d: &Direction| d.loss;
+        let losses = [
+            (at.key("loss"), Some(link.loss)),
+            (at.key("forward").key("loss"), own(&link.forward)),
+            (at.key("backward").key("loss"), own(&link.backward)),
+        ];
+        for (at, loss) in losses {
+            match loss {
+                Some(Loss::Periodic(0)) => self.report(at.key("periodic"), "0: every N-th packet, so 1 at least"),
+                Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(&p) => {
+                    self.report(at.key("bernoulli"), format!("{p}: a probability is from 0 to 1"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A node without links is a mistake.
+    fn all_linked(&mut self, words: &Scenario) {
+        let mut linked = vec![false; self.nodes.len()];
+        for link in &self.links {
+            linked[link.from as usize] = true;
+        }
+        let mut reported: Option<Group> = None;
+        for (node, _) in linked.iter().enumerate().filter(|(_, linked)| !**linked) {
+            let group = self.groups.of_node(node as u32);
+            if reported.is_some_and(|r| r.first == group.first) {
+                continue;
+            }
+            reported = Some(group);
+            let (section, key) = match group.host {
+                true => ("hosts", words.hosts.get_index(group.index).map(|(k, _)| k.clone())),
+                false => ("switches", words.switches.get_index(group.index).map(|(k, _)| k.clone())),
+            };
+            let message = format!("no link reaches {}", self.nodes[node].name);
+            self.report(at![section, key.unwrap_or_default().as_str()], message);
+        }
+    }
+}
+
+/// Which members are joined.
+fn pair(pairing: LinkPairing, a: &[u32], b: &[u32]) -> Result<Vec<(u32, u32)>, String> {
+    let zip = |x: &[u32], y: &[u32]| x.iter().copied().zip(y.iter().copied()).collect();
+    match pairing {
+        LinkPairing::All => Ok(a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))).collect()),
+        LinkPairing::Blocks => {
+            let (large, small) = (a.len().max(b.len()), a.len().min(b.len()));
+            if large % small != 0 {
+                return Err(format!("{} and {} members do not divide into equal blocks", a.len(), b.len()));
+            }
+            let block = large / small;
+            Ok((0..large).map(|i| if a.len() == large { (a[i], b[i / block]) } else { (a[i / block], b[i]) }).collect())
+        }
+        LinkPairing::Auto if a.len() == b.len() => Ok(zip(a, b)),
+        LinkPairing::Auto if b.len() == 1 => Ok(zip(a, &vec![b[0]; a.len()])),
+        LinkPairing::Auto if a.len() == 1 => Ok(zip(&vec![a[0]; b.len()], b)),
+        LinkPairing::Auto => Err(format!("{} and {} members: say pairing = \"all\" or \"blocks\"", a.len(), b.len())),
+    }
+}
+
+/// The delay of link `i` of `n`.
+fn draw(delay: &Delay, seed: u64, name: &str, (i, n): (usize, usize)) -> Span {
+    match delay {
+        Delay::Fixed(span) => *span,
+        Delay::Spread(Spread::Linear([a, b])) => {
+            let steps = (n.max(2) - 1) as i128;
+            let (a, b) = (i128::from(a.0), i128::from(b.0));
+            // Nearest picosecond, halves up; between a and b, so it is a u64.
+            Span((a + ((b - a) * i as i128 * 2 + steps).div_euclid(2 * steps)) as u64)
+        }
+        Delay::Spread(Spread::Uniform([a, b])) => {
+            Span(Stream::new(seed, &format!("link.{name}"), "delay").between(a.0, b.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_delays_are_evenly_spaced() {
+        // The access delays of 100 pairs whose RTT goes from 15 to 35 ms in steps of 20/99 ms.
+        let delay = Delay::Spread(Spread::Linear([Span::from_us(1250), Span::from_us(6250)]));
+        let at = |i| draw(&delay, 1, "", (i, 100)).0;
+        assert_eq!(at(0), 1_250_000_000);
+        assert_eq!(at(99), 6_250_000_000);
+        assert_eq!(at(33), 1_250_000_000 + 5_000_000_000 / 3 + 1); // 1666666666.67 rounds up
+        let down = Delay::Spread(Spread::Linear([Span(10), Span(0)]));
+        assert_eq!((0..5).map(|i| draw(&down, 1, "", (i, 5)).0).collect::<Vec<_>>(), [10, 8, 5, 3, 0]);
+        assert_eq!(draw(&delay, 1, "", (0, 1)), Span::from_us(1250));
+    }
+
+    #[test]
+    fn pairings() {
+        assert_eq!(pair(LinkPairing::Auto, &[1, 2], &[3, 4]).unwrap(), [(1, 3), (2, 4)]);
+        assert_eq!(pair(LinkPairing::Auto, &[1, 2], &[3]).unwrap(), [(1, 3), (2, 3)]);
+        assert_eq!(pair(LinkPairing::Auto, &[1], &[3, 4]).unwrap(), [(1, 3), (1, 4)]);
+        assert!(pair(LinkPairing::Auto, &[1, 2, 3], &[4, 5]).is_err());
+        assert_eq!(pair(LinkPairing::All, &[1, 2], &[3, 4]).unwrap(), [(1, 3), (1, 4), (2, 3), (2, 4)]);
+        assert_eq!(pair(LinkPairing::Blocks, &[1, 2, 3, 4], &[8, 9]).unwrap(), [(1, 8), (2, 8), (3, 9), (4, 9)]);
+        assert_eq!(pair(LinkPairing::Blocks, &[8, 9], &[1, 2, 3, 4]).unwrap(), [(8, 1), (8, 2), (9, 3), (9, 4)]);
+        assert!(pair(LinkPairing::Blocks, &[1, 2, 3], &[8, 9]).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
+
+mod checks;
+mod flows;
+mod groups;
+mod links;
+mod pairs;
+mod ports;
+mod routes;
+mod stacks;
+
+use elephan_units::Time;
+
+use crate::Plan;
+use crate::error::Problem;
+use crate::plan::{Link, Node as PlanNode, Traffic};
+use crate::tree::{Node, Path};
+use crate::written::Scenario;
+
+/// Work in progress.
+struct Resolver<'a> {
+    tree: &'a Node,
+    problems: Vec<Problem>,
+    nodes: Vec<PlanNode>,
+    groups: groups::Groups,
+    links: Vec<Link>,
+    /// For each of `links`: its `[[links]]` entry, and whether it is the forward direction.
+    entries: Vec<(usize, bool)>,
+    traffic: Vec<Traffic>,
+    stacks: stacks::Stacks,
+    crossings: Vec<routes::Crossing>,
+}
+
+impl Resolver<'_> {
+    /// Reports at the value of `path`.
+    fn report(&mut self, path: Path, message: impl Into<String>) {
+        let problem = Problem::at(self.tree, path, message);
+        self.problems.push(problem);
+    }
+
+    /// Later stages would only report consequences.
+    fn done(&mut self) -> Result<(), Vec<Problem>> {
+        if self.problems.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.problems)) }
+    }
+}
+
+/// The plan, and the words with every default spelled out.
+pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenario), Vec<Problem>> {
+    let mut r = Resolver {
+        tree,
+        problems: Vec::new(),
+        nodes: Vec::new(),
+        groups: groups::Groups::default(),
+        links: Vec::new(),
+        entries: Vec::new(),
+        traffic: Vec::new(),
+        stacks: stacks::Stacks::default(),
+        crossings: Vec::new(),
+    };
+    r.times(&words);
+    r.switches(&words);
+    r.groups(&words);
+    r.done()?;
+    r.stacks(&mut words);
+    r.links(&words);
+    r.done()?;
+    r.traffic(&mut words);
+    r.done()?;
+    r.routes(&words);
+    r.done()?;
+    r.queues();
+    r.buffers(&words);
+    let record = r.record(&words);
+    r.done()?;
+    let (options, option_stacks) = r.stacks.finish();
+    let plan = Plan {
+        title: words.title.clone(),
+        question: words.question.clone(),
+        duration: Time(words.duration.0),
+        warmup: Time(words.warmup.0),
+        seed: words.seed,
+        nodes: r.nodes,
+        links: r.links,
+        options,
+        option_stacks,
+        traffic: r.traffic,
+        record,
+    };
+    Ok((plan, words))
+}

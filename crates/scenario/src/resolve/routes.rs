@@ -1,0 +1,274 @@
+//! Shortest paths: whether every flow has one, which flows cross a link, and with it what "1 bdp" means there.
+//!
+//! A path is shortest by hops; hosts do not forward. A link counts as crossed by a flow if it lies on any shortest path
+//! of the flow's data, or, where no data passes, of its ACKs. The base RTT is twice a way: the least propagation delay
+//! among the shortest paths there, and back. bdp = rate x mean base RTT over the flows that cross the link.
+//!
+//! Hosts with one link are folded into their switch, so the work grows with flows and switches, not with hosts.
+
+use std::collections::BTreeMap;
+
+use elephan_tcp::Options;
+use elephan_traffic::{Carrier, Kind};
+use elephan_units::Span;
+
+use super::Resolver;
+use crate::plan::{FlowPlan, NodeKind};
+use crate::tree::at;
+use crate::written::Scenario;
+
+/// The longest round trip and run together: 213 days, as any time.
+const TIME_MAX_PS: u128 = 213 * 86_400 * elephan_units::PS_PER_S as u128;
+/// IP and UDP headers.
+const UDP_HEADERS_BYTES: u64 = 28;
+/// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
+const TCP_HEADERS_BYTES: u64 = 40;
+/// The largest pure ACK: both headers and 40 bytes of options.
+const ACK_BYTES: u64 = 80;
+
+/// What crosses one direction of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Crossing {
+    data: Sum,
+    acks: Sum,
+    /// Largest IP packet.
+    pub ip_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    flows: u64,
+    rtt_ps: u128,
+}
+
+impl Sum {
+    fn add(&mut self, flows: u64, rtt_ps: u128) {
+        self.flows += flows;
+        self.rtt_ps += rtt_ps;
+    }
+}
+
+impl Crossing {
+    fn add(&mut self, data: bool, flows: u64, rtt_ps: u128, ip_bytes: u64) {
+        let sum = if data { &mut self.data } else { &mut self.acks };
+        sum.add(flows, rtt_ps);
+        self.ip_bytes = self.ip_bytes.max(if data { ip_bytes } else { ip_bytes.min(ACK_BYTES) });
+    }
+
+    pub fn mean_rtt(&self) -> Option<Span> {
+        let of = if self.data.flows > 0 { self.data } else { self.acks };
+        let mean = of.rtt_ps.checked_div(u128::from(of.flows))?;
+        Some(Span(u64::try_from(mean).unwrap_or(u64::MAX)))
+    }
+}
+
+/// Hops and delay to one node from every other, through switches.
+struct Tree {
+    hops: Vec<u32>,
+    delay_ps: Vec<u128>,
+}
+
+const UNREACHED: u32 = u32::MAX;
+
+struct Graph<'a> {
+    resolver: &'a Resolver<'a>,
+    /// Links out of each node.
+    out: Vec<Vec<u32>>,
+    /// For a host with one link to a switch: that link, outward.
+    leaf: Vec<Option<u32>>,
+    trees: BTreeMap<u32, Tree>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(resolver: &'a Resolver<'a>) -> Graph<'a> {
+        let mut out = vec![Vec::new(); resolver.nodes.len()];
+        for (i, link) in resolver.links.iter().enumerate() {
+            out[link.from as usize].push(i as u32);
+        }
+        let switch = |node: u32| matches!(resolver.nodes[node as usize].kind, NodeKind::Switch(_));
+        let leaf = out
+            .iter()
+            .enumerate()
+            .map(|(node, links)| match links.as_slice() {
+                [one] if !switch(node as u32) && switch(resolver.links[*one as usize].to) => Some(*one),
+                _ => None,
+            })
+            .collect();
+        Graph { resolver, out, leaf, trees: BTreeMap::new() }
+    }
+
+    fn forwards(&self, node: u32) -> bool {
+        matches!(self.resolver.nodes[node as usize].kind, NodeKind::Switch(_))
+    }
+
+    /// Where the node's folded path starts: its switch, or itself.
+    fn anchor(&self, node: u32) -> u32 {
+        self.leaf[node as usize].map_or(node, |link| self.resolver.links[link as usize].to)
+    }
+
+    fn delay(&self, link: u32) -> u128 {
+        u128::from(self.resolver.links[link as usize].delay.0)
+    }
+
+    /// Breadth first from `target` backwards; at equal hops the least delay.
+    fn tree(&mut self, target: u32) {
+        if self.trees.contains_key(&target) {
+            return;
+        }
+        let n = self.out.len();
+        let mut tree = Tree { hops: vec![UNREACHED; n], delay_ps: vec![u128::MAX; n] };
+        tree.hops[target as usize] = 0;
+        tree.delay_ps[target as usize] = 0;
+        let (mut layer, mut hops) = (vec![target], 0);
+        while !layer.is_empty() {
+            hops += 1;
+            let mut next = Vec::new();
+            for &node in &layer {
+                if node != target && !self.forwards(node) {
+                    continue;
+                }
+                for &link in &self.out[node as usize] {
+                    // The way towards `target` is the reverse of this link.
+                    let (link, back) =
+                        (&self.resolver.links[link as usize], self.resolver.links[link as usize].reverse);
+                    let from = link.to as usize;
+                    if self.leaf[from].is_some() {
+                        continue;
+                    }
+                    let delay = tree.delay_ps[node as usize] + self.delay(back);
+                    if tree.hops[from] == UNREACHED {
+                        tree.hops[from] = hops;
+                        tree.delay_ps[from] = delay;
+                        next.push(link.to);
+                    } else if tree.hops[from] == hops {
+                        tree.delay_ps[from] = tree.delay_ps[from].min(delay);
+                    }
+                }
+            }
+            layer = next;
+        }
+        self.trees.insert(target, tree);
+    }
+
+    /// Delay between two anchors, `None` if there is no path. The trees of `b` must be there.
+    fn way(&self, a: u32, b: u32) -> Option<u128> {
+        let tree = self.trees.get(&b)?;
+        (tree.hops[a as usize] != UNREACHED).then(|| tree.delay_ps[a as usize])
+    }
+
+    /// Every link on a shortest path from `a` to `b`.
+    fn links_between(&self, a: u32, b: u32) -> Vec<u32> {
+        let Some(tree) = self.trees.get(&b) else { return Vec::new() };
+        let mut links = Vec::new();
+        let mut layer = vec![a];
+        while !layer.is_empty() {
+            let mut next: Vec<u32> = Vec::new();
+            for &node in &layer {
+                let hops = tree.hops[node as usize];
+                for &link in &self.out[node as usize] {
+                    let to = self.resolver.links[link as usize].to;
+                    let nearer = tree.hops[to as usize].checked_add(1) == Some(hops);
+                    if nearer && (to == b || self.forwards(to)) {
+                        links.push(link);
+                        next.push(to);
+                    }
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            layer = next;
+        }
+        links
+    }
+}
+
+/// Flows between two anchors.
+#[derive(Default)]
+struct Bundle {
+    flows: u64,
+    rtt_ps: u128,
+    ip_bytes: u64,
+}
+
+/// Largest IP packet of a flow.
+fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
+    match (kind.carrier(), kind) {
+        (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
+        (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
+        _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,
+    }
+}
+
+impl Resolver<'_> {
+    /// Checks that every flow has a path, and works out `bdp_bytes`.
+    pub(super) fn routes(&mut self, words: &Scenario) {
+        let (crossings, longest, unreachable) = self.cross();
+        for (entry, message) in unreachable {
+            self.report(at!["traffic", entry, "to"], message);
+        }
+        if longest + u128::from(words.duration.0) > TIME_MAX_PS {
+            let message = "the longest round trip and the duration together are beyond 213 days";
+            self.report(at!["duration"], message);
+        }
+        for (i, crossing) in crossings.iter().enumerate() {
+            let (entry, forward) = self.entries[i];
+            let link = &words.links[entry];
+            let own = if forward { &link.forward } else { &link.backward };
+            let rtt = own.bdp_rtt.or(link.bdp_rtt).or(crossing.mean_rtt());
+            self.links[i].bdp_bytes = rtt.map_or(0, |rtt| self.links[i].rate.bytes_in(rtt));
+        }
+        self.crossings = crossings;
+    }
+
+    /// What crosses each link, the longest round trip, and the entries that have a flow without a path.
+    #[allow(clippy::type_complexity)]
+    fn cross(&self) -> (Vec<Crossing>, u128, Vec<(usize, String)>) {
+        let mut graph = Graph::new(self);
+        let mut crossings = vec![Crossing::default(); self.links.len()];
+        let mut bundles: BTreeMap<(u32, u32), Bundle> = BTreeMap::new();
+        let mut unreachable = Vec::new();
+        let mut longest = 0;
+        for (entry, traffic) in self.traffic.iter().enumerate() {
+            let sizes =
+                |flow: &FlowPlan| ip_bytes(&traffic.kind, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
+            for run in traffic.flows.chunk_by(|x, y| (x.from, x.to) == (y.from, y.to)) {
+                let (flow, flows, ip) = (run[0], run.len() as u64, sizes(&run[0]));
+                let (a, b) = (graph.anchor(flow.from), graph.anchor(flow.to));
+                graph.tree(a);
+                graph.tree(b);
+                let (Some(there), Some(back)) = (graph.way(a, b), graph.way(b, a)) else {
+                    let (from, to) = (&self.nodes[flow.from as usize].name, &self.nodes[flow.to as usize].name);
+                    unreachable.push((entry, format!("no path of links and switches from {from} to {to}")));
+                    break;
+                };
+                let ends =
+                    [(flow.from, true), (flow.to, false)].map(|(node, sends)| (graph.leaf[node as usize], sends));
+                let outer: u128 = ends
+                    .iter()
+                    .filter_map(|(leaf, _)| *leaf)
+                    .map(|l| graph.delay(l) + graph.delay(self.links[l as usize].reverse))
+                    .sum();
+                let rtt = there + back + outer;
+                longest = longest.max(rtt);
+                for (leaf, sends) in ends {
+                    let Some(up) = leaf else { continue };
+                    let down = self.links[up as usize].reverse;
+                    crossings[up as usize].add(sends, flows, rtt * u128::from(flows), ip);
+                    crossings[down as usize].add(!sends, flows, rtt * u128::from(flows), ip);
+                }
+                let bundle = bundles.entry((a, b)).or_default();
+                bundle.flows += flows;
+                bundle.rtt_ps += rtt * u128::from(flows);
+                bundle.ip_bytes = bundle.ip_bytes.max(ip);
+            }
+        }
+        for ((a, b), bundle) in &bundles {
+            for (data, links) in [(true, graph.links_between(*a, *b)), (false, graph.links_between(*b, *a))] {
+                for link in links {
+                    crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);
+                }
+            }
+        }
+        (crossings, longest, unreachable)
+    }
+}

@@ -1,0 +1,102 @@
+//! TCP options: stack, then the scenario's, the host's and the traffic's own, each over the one before.
+
+use std::sync::Arc;
+
+use elephan_tcp::{Options, Overrides};
+
+use super::Resolver;
+use crate::near::hint;
+use crate::tree::{Path, at};
+use crate::written::Scenario;
+
+/// The options in use, shared by index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stacks {
+    /// Per group of hosts.
+    groups: Vec<Options>,
+    used: Vec<Arc<Options>>,
+    /// Index into `used` of the options of a group of hosts under a traffic entry's overrides.
+    index: Vec<((usize, Option<usize>), u32)>,
+}
+
+impl Stacks {
+    pub fn of_group(&self, group: usize) -> &Options {
+        &self.groups[group]
+    }
+
+    pub fn finish(self) -> (Vec<Arc<Options>>, Vec<String>) {
+        let names = self.used.iter().map(|o| o.stack.to_owned()).collect();
+        (self.used, names)
+    }
+
+    pub fn get(&self, index: u32) -> &Arc<Options> {
+        &self.used[index as usize]
+    }
+}
+
+impl Resolver<'_> {
+    /// Works out the options of every group of hosts, and spells them out.
+    pub(super) fn stacks(&mut self, words: &mut Scenario) {
+        let default = std::mem::take(&mut words.tcp);
+        if elephan_tcp::stack(&words.stack).is_none() {
+            let message = unknown_stack(&words.stack);
+            return self.report(at!["stack"], message);
+        }
+        for (name, host) in &mut words.hosts {
+            let stack = host.stack.get_or_insert_with(|| words.stack.clone());
+            let Some(mut options) = elephan_tcp::stack(stack) else {
+                let message = unknown_stack(stack);
+                self.report(at!["hosts", name, "stack"], message);
+                continue;
+            };
+            let own = at!["hosts", name, "tcp"];
+            // The whole is checked once, so that options given in two places may depend on each other.
+            let merged = merge(&default, &host.tcp);
+            if let Err(error) = options.apply(&merged) {
+                let place = self.option_place(&[own, at!["tcp"]], error.option);
+                self.report(place, format!("{} (stack {stack})", error.reason));
+            }
+            host.tcp = options.to_overrides();
+            self.stacks.groups.push(options);
+        }
+    }
+
+    /// Where an option is written, of several tables.
+    fn option_place(&self, tables: &[Path], option: &str) -> Path {
+        let written = tables.iter().find(|table| self.tree.at(&table.key(option)).is_some());
+        written.unwrap_or(&tables[0]).key(option)
+    }
+
+    /// Index of the options of the hosts' group `group` in traffic entry `entry` with its overrides.
+    pub(super) fn options_for(&mut self, group: usize, entry: usize, own: &Overrides) -> u32 {
+        let key = (group, (*own != Overrides::default()).then_some(entry));
+        if let Some((_, index)) = self.stacks.index.iter().find(|(k, _)| *k == key) {
+            return *index;
+        }
+        let mut options = self.stacks.groups[group].clone();
+        if let Err(error) = options.apply(own) {
+            let place = at!["traffic", entry, "tcp", error.option];
+            self.report(place, format!("{} (stack {})", error.reason, options.stack));
+        }
+        let index = self.stacks.used.len() as u32;
+        self.stacks.used.push(Arc::new(options));
+        self.stacks.index.push((key, index));
+        index
+    }
+}
+
+fn unknown_stack(name: &str) -> String {
+    let names: Vec<&str> = elephan_tcp::stacks().iter().map(|(name, _)| *name).collect();
+    format!("unknown stack {name:?}{}", hint(name, &names))
+}
+
+/// `below` overridden key by key.
+fn merge(below: &Overrides, above: &Overrides) -> Overrides {
+    let (Ok(serde_json::Value::Object(mut map)), Ok(serde_json::Value::Object(own))) =
+        (serde_json::to_value(below), serde_json::to_value(above))
+    else {
+        return above.clone();
+    };
+    map.extend(own);
+    serde_json::from_value(map.into()).unwrap_or_else(|_| above.clone())
+}

@@ -1,0 +1,268 @@
+//! Sweeps: `[sweep]` and `-s key=v1,v2` become variants, each a list of overrides, each run with the same seeds.
+
+use serde_json::Value as Json;
+
+use crate::error::{Errors, Problem};
+use crate::read::prepare;
+use crate::tree::{Node, Origin, Table, Value, at};
+use crate::{Override, Source, read};
+
+/// Variants and runs of one sweep, at most.
+const VARIANTS_MAX: u64 = 100_000;
+const RUNS_MAX: u64 = 10_000_000;
+
+/// One point of a sweep.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// `kind=pause, memory=48 KiB`; `base` if nothing varies.
+    pub label: String,
+    /// Path and value of each varied parameter.
+    pub values: Vec<(String, Json)>,
+    /// Everything to hand to [`read`].
+    pub overrides: Vec<Override>,
+}
+
+/// All runs of a scenario: every variant with seeds `seed`, `seed + 1` ...
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Paths of the varied parameters.
+    pub parameters: Vec<String>,
+    pub variants: Vec<Variant>,
+    pub repetitions: u32,
+    pub seed: u64,
+}
+
+impl Sweep {
+    /// (variant, repetition, seed) of every run, in order.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, u32, u64)> + '_ {
+        let of = move |v| (0..self.repetitions).map(move |i| (v, i, self.seed + u64::from(i)));
+        (0..self.variants.len()).flat_map(of)
+    }
+}
+
+/// `key=v1,v2,...` from the command line.
+#[derive(Clone, Debug)]
+pub struct AxisArgument {
+    overrides: Vec<Override>,
+    values: Vec<Json>,
+}
+
+impl AxisArgument {
+    /// Commas within quotes, brackets or braces do not separate.
+    pub fn parse(argument: &str) -> Result<AxisArgument, Errors> {
+        let key = argument.split_once('=').map_or(argument, |(key, _)| key);
+        let Some((_, list)) = argument.split_once('=') else {
+            return Override::parse(argument).map(|o| AxisArgument { overrides: vec![o], values: Vec::new() });
+        };
+        let mut axis = AxisArgument { overrides: Vec::new(), values: Vec::new() };
+        for value in split(list) {
+            let value = value.trim();
+            if value.is_empty() {
+                return Err(Errors::one(format!("-s {argument}"), "", "an empty value; write key=v1,v2"));
+            }
+            axis.overrides.push(Override::parse(&format!("{key}={value}"))?);
+            axis.values.push(match crate::toml::parse_value(value, Origin::Program) {
+                Some(node) => node.to_json(),
+                None => Json::from(value),
+            });
+        }
+        Ok(axis)
+    }
+
+    /// With one value it is an ordinary override.
+    pub fn single(&self) -> Option<&Override> {
+        if let [one] = self.overrides.as_slice() { Some(one) } else { None }
+    }
+
+    fn key(&self) -> &str {
+        self.overrides[0].key()
+    }
+}
+
+fn split(list: &str) -> Vec<&str> {
+    let (mut depth, mut quote, mut start) = (0i32, None, 0);
+    let mut parts = Vec::new();
+    for (i, c) in list.char_indices() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                parts.push(&list[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&list[start..]);
+    parts
+}
+
+/// A parameter with the overrides that set it to each of its values.
+struct Axis {
+    key: String,
+    points: Vec<(Json, Override)>,
+}
+
+/// The axes of `[sweep]`: path, position of the key, values. Nested tables are paths too.
+fn axes(table: &Table, prefix: &str, out: &mut Vec<(String, Origin, Node)>) {
+    for (key, entry) in table {
+        if prefix.is_empty() && matches!(key.as_str(), "repetitions" | "zip") {
+            continue;
+        }
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match &entry.node.value {
+            Value::Table(inner) => axes(inner, &path, out),
+            _ => out.push((path, entry.key, entry.node.clone())),
+        }
+    }
+}
+
+/// What is wrong with `[sweep]`, seen from the scenario that it varies.
+pub(crate) fn check(root: &Json, tree: &Node) -> Vec<Problem> {
+    let Some(sweep) = tree.get("sweep") else { return Vec::new() };
+    let Some(table) = sweep.as_table() else {
+        return vec![Problem::new(at!["sweep"], sweep.origin, format!("{}: expected a table", sweep.shown()))];
+    };
+    let mut problems =
+        crate::walk::walk(root, root.pointer("/$defs/SweepWords").unwrap_or(&Json::Null), sweep, &at!["sweep"]);
+    let mut found = Vec::new();
+    axes(table, "", &mut found);
+    for (key, origin, node) in &found {
+        let at = at!["sweep", key];
+        let Value::Array(values) = &node.value else {
+            let message = format!("{}: expected an array of values", node.shown());
+            problems.push(Problem::new(at, node.origin, message));
+            continue;
+        };
+        let Some(first) = values.first() else {
+            problems.push(Problem::new(at, node.origin, "an empty array: give the values to try"));
+            continue;
+        };
+        match Override::node(key, first.clone()) {
+            Err(errors) => problems.push(Problem::new(at, *origin, errors.0[0].message.clone())),
+            Ok(_) if key == "seed" || key == "sweep" || key.starts_with("sweep.") => {
+                problems.push(Problem::new(at, *origin, "cannot be swept; use repetitions for seeds"));
+            }
+            Ok(one) => {
+                if let Err(problem) = one.apply(root, &mut tree.clone(), 0) {
+                    if !one.is_template() {
+                        problems.push(Problem::new(at, *origin, problem.message));
+                    }
+                }
+            }
+        }
+    }
+    let zip = sweep.get("zip").is_some_and(|z| matches!(z.value, Value::Bool(true)));
+    let lengths: Vec<usize> = found.iter().map(|(_, _, n)| n.items().len()).collect();
+    if zip && lengths.windows(2).any(|w| w[0] != w[1]) {
+        let message = format!("zip needs as many values for each parameter, not {lengths:?}");
+        problems.push(Problem::at(tree, at!["sweep", "zip"], message));
+    }
+    problems
+}
+
+/// Expands the scenario's `[sweep]`, with the arguments' axes instead of the file's where both name a parameter.
+/// Every variant has been resolved once, so a sweep that starts is a sweep whose variants all are valid.
+pub fn sweep(
+    source: &Source,
+    arguments: &[AxisArgument],
+    repetitions: Option<u32>,
+    seed: Option<u64>,
+) -> Result<Sweep, Errors> {
+    let fixed: Vec<Override> = arguments.iter().filter_map(AxisArgument::single).cloned().collect();
+    let fail = |problems| Errors::from(problems, source, &fixed);
+    let written = prepare(source, &fixed, seed).map_err(fail)?;
+    let tree = source.tree().map_err(|p| fail(vec![p]))?;
+    let empty = Node::table(Origin::Program);
+    let own = tree.get("sweep").unwrap_or(&empty);
+    let zip = own.get("zip").is_some_and(|z| matches!(z.value, Value::Bool(true)));
+    let mut all = file_axes(own, arguments)?;
+    for argument in arguments.iter().filter(|a| a.single().is_none()) {
+        let points = argument.values.iter().cloned().zip(argument.overrides.iter().cloned()).collect();
+        all.push(Axis { key: argument.key().to_owned(), points });
+    }
+    let given = own.get("repetitions").and_then(|r| r.to_json().as_u64()).map(|r| r as u32);
+    let repetitions = repetitions.or(given).unwrap_or(1);
+    if repetitions == 0 {
+        return Err(Errors::one("--repetitions 0", "", "one repetition at least"));
+    }
+    let seed = written.words.seed;
+    if seed.checked_add(u64::from(repetitions)).is_none_or(|last| last > i64::MAX as u64) {
+        return Err(Errors::one(source.name(), "seed", format!("{seed} + {repetitions} repetitions are too large")));
+    }
+    let variants = variants(&all, &fixed, zip).map_err(|message| Errors::one(source.name(), "sweep", message))?;
+    if variants.len() as u64 * u64::from(repetitions) > RUNS_MAX {
+        return Err(Errors::one(source.name(), "sweep", format!("more than {RUNS_MAX} runs")));
+    }
+    for variant in &variants {
+        read(source, &variant.overrides, Some(seed))?;
+    }
+    Ok(Sweep { parameters: all.into_iter().map(|a| a.key).collect(), variants, repetitions, seed })
+}
+
+/// The axes of the text that no argument replaces.
+fn file_axes(own: &Node, arguments: &[AxisArgument]) -> Result<Vec<Axis>, Errors> {
+    let mut found = Vec::new();
+    if let Some(table) = own.as_table() {
+        axes(table, "", &mut found);
+    }
+    let mut all = Vec::new();
+    for (key, _, node) in found {
+        let points: Result<Vec<(Json, Override)>, Errors> =
+            node.items().iter().map(|n| Ok((n.to_json(), Override::node(&key, n.clone())?))).collect();
+        let points = points?;
+        let Some(name) = points.first().map(|(_, o)| o.key().to_owned()) else { continue };
+        if !arguments.iter().any(|a| a.key() == name) {
+            all.push(Axis { key: name, points });
+        }
+    }
+    Ok(all)
+}
+
+fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>, String> {
+    let total = if zip {
+        let length = axes.first().map_or(1, |a| a.points.len());
+        if axes.iter().any(|a| a.points.len() != length) {
+            return Err("zip needs as many values for each parameter".to_owned());
+        }
+        length as u64
+    } else {
+        axes.iter().try_fold(1u64, |n, a| n.checked_mul(a.points.len() as u64)).unwrap_or(u64::MAX)
+    };
+    if total > VARIANTS_MAX {
+        return Err(format!("more than {VARIANTS_MAX} variants"));
+    }
+    let names = short_names(axes);
+    let one = |n: u64| {
+        let mut rest = n as usize;
+        // The last parameter varies fastest.
+        let mut picks = vec![0; axes.len()];
+        for (pick, axis) in picks.iter_mut().zip(axes).rev() {
+            *pick = if zip { n as usize } else { rest % axis.points.len() };
+            rest /= axis.points.len();
+        }
+        let points: Vec<&(Json, Override)> = axes.iter().zip(picks).map(|(a, pick)| &a.points[pick]).collect();
+        let show = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+        let parts: Vec<String> = names.iter().zip(&points).map(|(n, (v, _))| format!("{n}={}", show(v))).collect();
+        Variant {
+            label: if parts.is_empty() { "base".to_owned() } else { parts.join(", ") },
+            values: axes.iter().zip(&points).map(|(a, (v, _))| (a.key.clone(), v.clone())).collect(),
+            overrides: fixed.iter().chain(points.iter().map(|(_, o)| o)).cloned().collect(),
+        }
+    };
+    Ok((0..total).map(one).collect())
+}
+
+/// The shortest ends of the paths that tell them apart: `kind`, or `a.rate` and `b.rate`.
+fn short_names(axes: &[Axis]) -> Vec<String> {
+    let last = |key: &str, n: usize| {
+        let parts: Vec<&str> = key.split('.').collect();
+        parts[parts.len().saturating_sub(n)..].join(".")
+    };
+    let unique = |key: &str, n: usize| axes.iter().filter(|a| last(&a.key, n) == last(key, n)).count() == 1;
+    let short = |key: &str| (1..20).find(|n| unique(key, *n)).map_or_else(|| key.to_owned(), |n| last(key, n));
+    axes.iter().map(|a| short(&a.key)).collect()
+}

@@ -1,0 +1,180 @@
+//! Templates: common topologies as a few parameters. The registry: a template is one file here and one line below.
+//!
+//! A template writes hosts, switches and links into the tree, each value with the origin of the parameter that it comes
+//! from; what the scenario writes itself in `[hosts.NAME]` or `[switches.NAME]` wins, and its links follow the template's.
+
+mod dumbbell;
+mod path;
+mod star;
+
+pub use dumbbell::Dumbbell;
+pub use path::{Hop, PathOfHops};
+pub use star::Star;
+
+use elephan_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Problem;
+use crate::tree::{Entry, Node, Origin, Table, Value, at};
+
+/// Declares the templates: the scenario's `template = { kind = ... }` and its expansion.
+macro_rules! templates {
+    ($($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty);)+) => {
+        /// A common topology and its parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum Template {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant($spec),)+
+        }
+
+        impl Template {
+            fn build(&self, out: &mut Builder<'_>) {
+                match self { $(Template::$variant(spec) => spec.build(out),)+ }
+            }
+        }
+
+        /// Every template's name and its one line.
+        pub const TEMPLATES: &[(&str, &str)] = &[$(($name, concat!($($doc),+)),)+];
+    };
+}
+
+templates! {
+    /// Pairs of hosts on both sides of one bottleneck link between two switches
+    "dumbbell" => Dumbbell(Dumbbell);
+    /// Clients and servers around one switch
+    "star" => Star(Star);
+    /// Two hosts joined by a chain of links with switches between them
+    "path" => Path(PathOfHops);
+}
+
+/// What a template's file writes to.
+struct Builder<'a> {
+    /// The `[template]` table, for origins.
+    given: &'a Node,
+    hosts: Node,
+    switches: Node,
+    links: Vec<Node>,
+}
+
+impl Builder<'_> {
+    /// The parameter `name` as it is written, else its default `value`.
+    fn value(&self, name: &str, value: &impl Serialize) -> Node {
+        match self.given.get(name) {
+            Some(node) => node.clone(),
+            None => Node::from_json(&serde_json::to_value(value).unwrap_or_default(), Origin::Filled),
+        }
+    }
+
+    /// A group of hosts; `count` is the parameter that sizes it, `None` for a single host.
+    fn hosts(&mut self, name: &str, count: Option<(&str, u32)>) {
+        let node = self.group(count);
+        self.hosts.set(name, node);
+    }
+
+    /// A group of switches with the parameters called `keys`.
+    fn switches(&mut self, name: &str, count: Option<(&str, u32)>, keys: &[&str]) {
+        let mut node = self.group(count);
+        for key in keys {
+            if let Some(value) = self.given.get(key) {
+                node.set(key, value.clone());
+            }
+        }
+        self.switches.set(name, node);
+    }
+
+    fn group(&self, count: Option<(&str, u32)>) -> Node {
+        let mut node = Node::table(self.given.origin);
+        if let Some((parameter, count)) = count {
+            let origin = self.given.get(parameter).map_or(Origin::Filled, |n| n.origin);
+            node.set("count", Node::integer(i64::from(count), origin));
+        }
+        node
+    }
+
+    fn link(&mut self, from: &str, to: &str, keys: Vec<(&str, Node)>) {
+        let origin = self.given.origin;
+        let ends = [from, to].map(|end| Node::text(end, origin)).to_vec();
+        let mut node = Node::table(origin);
+        node.set("between", Node::array(ends, origin));
+        for (key, value) in keys {
+            node.set(key, value);
+        }
+        self.links.push(node);
+    }
+}
+
+/// A table of what `given` has of `keys`; `None` if that is nothing.
+fn part(given: &Node, keys: &[&str]) -> Option<Node> {
+    let mut node = Node::table(given.origin);
+    for key in keys {
+        if let Some(value) = given.get(key) {
+            node.set(key, value.clone());
+        }
+    }
+    node.as_table().is_some_and(|t| !t.is_empty()).then_some(node)
+}
+
+/// Replaces `[template]` by what it stands for. The table has passed the schema.
+pub(crate) fn expand(tree: &mut Node) -> Vec<Problem> {
+    let Some(entry) = tree.as_table_mut().and_then(|t| t.shift_remove("template")) else { return Vec::new() };
+    let given = entry.node;
+    let template: Template = match serde_json::from_value(given.to_json()) {
+        Ok(template) => template,
+        Err(error) => return vec![Problem::new(at!["template"], given.origin, error.to_string())],
+    };
+    let table = || Node::table(given.origin);
+    let mut out = Builder { given: &given, hosts: table(), switches: table(), links: Vec::new() };
+    template.build(&mut out);
+    let (hosts, switches, mut links) = (out.hosts, out.switches, out.links);
+    let mut problems = Vec::new();
+    for (section, built) in [("hosts", hosts), ("switches", switches)] {
+        problems.extend(merge(tree, section, built));
+    }
+    if let Some(table) = tree.as_table_mut() {
+        let entry = table
+            .entry("links".to_owned())
+            .or_insert_with(|| Entry { key: given.origin, node: Node::array(Vec::new(), given.origin) });
+        if let Value::Array(own) = &mut entry.node.value {
+            links.append(own);
+            *own = links;
+        }
+    }
+    problems
+}
+
+/// The template's groups first, in its order, refined by what the scenario has under the same names.
+fn merge(tree: &mut Node, section: &str, mut built: Node) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let Some(table) = tree.as_table_mut() else { return problems };
+    let own = table.get(section).map(|e| e.node.clone()).unwrap_or_else(|| Node::table(built.origin));
+    let Some(own) = own.as_table() else { return problems };
+    for (name, entry) in own {
+        if let (Some(count), true) = (entry.node.get("count"), built.get(name).is_some()) {
+            let message = format!("the template sets the number of {name}; change its parameters instead");
+            problems.push(Problem::new(at![section, name, "count"], count.origin, message));
+        }
+        let mut refined = entry.node.clone();
+        match built.get(name) {
+            Some(below) => refined.fill_from(&below.clone()),
+            None => {}
+        }
+        if let Some(groups) = built.as_table_mut() {
+            let kept: &mut Table = groups;
+            kept.insert(name.clone(), Entry { key: entry.key, node: refined });
+        }
+    }
+    let key = table.get(section).map_or(built.origin, |e| e.key);
+    table.insert(section.to_owned(), Entry { key, node: built });
+    problems
+}
+
+/// Default rate of access links: fast enough not to be the bottleneck.
+fn access_rate() -> Rate {
+    Rate(10_000_000_000)
+}
+
+/// Default delay of short links.
+fn access_delay() -> Span {
+    Span::from_us(10)
+}

@@ -1,0 +1,94 @@
+//! TOML text to tree.
+
+use toml_edit::{Document, Item, Key, TableLike, Value as Toml};
+
+use crate::error::Problem;
+use crate::tree::{Entry, Node, Origin, Path, Table, Value};
+
+pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
+    let document = Document::parse(text).map_err(|e| {
+        let offset = e.span().map_or(0, |s| s.start);
+        let message = e.message().trim().replace('\n', ", ");
+        Problem::new(Path::default(), Origin::Text(offset), format!("not valid TOML: {message}"))
+    })?;
+    table(document.as_table(), 0, &Path::default())
+}
+
+/// A single TOML value, as on the right of `-s key=value`; `None` if the text is not one.
+pub(crate) fn parse_value(text: &str, origin: Origin) -> Option<Node> {
+    let document = Document::parse(format!("value = {text}")).ok()?;
+    if document.as_table().len() != 1 {
+        return None;
+    }
+    let node = item(document.as_table().get("value")?, 0, &Path::default()).ok()?;
+    Some(reseat(node, origin))
+}
+
+fn reseat(mut node: Node, origin: Origin) -> Node {
+    node.origin = origin;
+    match &mut node.value {
+        Value::Array(items) => {
+            for item in items {
+                let taken = std::mem::replace(item, Node::integer(0, origin));
+                *item = reseat(taken, origin);
+            }
+        }
+        Value::Table(table) => {
+            for entry in table.values_mut() {
+                entry.key = origin;
+                let taken = std::mem::replace(&mut entry.node, Node::integer(0, origin));
+                entry.node = reseat(taken, origin);
+            }
+        }
+        _ => {}
+    }
+    node
+}
+
+fn table(from: &dyn TableLike, offset: usize, path: &Path) -> Result<Node, Problem> {
+    let mut out = Table::new();
+    for (name, value) in from.iter() {
+        let key = from.get_key_value(name).and_then(|(k, _): (&Key, &Item)| k.span()).map_or(offset, |s| s.start);
+        let node = item(value, key, &path.key(name))?;
+        out.insert(name.to_owned(), Entry { key: Origin::Text(key), node });
+    }
+    Ok(Node { value: Value::Table(out), origin: Origin::Text(offset) })
+}
+
+fn item(from: &Item, near: usize, path: &Path) -> Result<Node, Problem> {
+    match from {
+        Item::None => Ok(Node::table(Origin::Text(near))),
+        Item::Value(v) => value(v, near, path),
+        Item::Table(t) => table(t, t.span().map_or(near, |s| s.start), path),
+        Item::ArrayOfTables(tables) => {
+            let items: Result<Vec<Node>, Problem> = tables
+                .iter()
+                .enumerate()
+                .map(|(i, t)| table(t, t.span().map_or(near, |s| s.start), &path.index(i)))
+                .collect();
+            Ok(Node::array(items?, Origin::Text(near)))
+        }
+    }
+}
+
+fn value(from: &Toml, near: usize, path: &Path) -> Result<Node, Problem> {
+    let offset = from.span().map_or(near, |s| s.start);
+    let origin = Origin::Text(offset);
+    let value = match from {
+        Toml::String(s) => Value::Text(s.value().clone()),
+        Toml::Integer(i) => Value::Integer(*i.value()),
+        Toml::Float(f) => Value::Float(*f.value()),
+        Toml::Boolean(b) => Value::Bool(*b.value()),
+        Toml::Datetime(d) => {
+            let message = format!("{}: dates have no meaning in a scenario", d.value());
+            return Err(Problem::new(path.clone(), origin, message));
+        }
+        Toml::Array(items) => {
+            let items: Result<Vec<Node>, Problem> =
+                items.iter().enumerate().map(|(i, v)| self::value(v, offset, &path.index(i))).collect();
+            Value::Array(items?)
+        }
+        Toml::InlineTable(t) => return table(t, offset, path),
+    };
+    Ok(Node { value, origin })
+}

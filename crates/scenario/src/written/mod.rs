@@ -1,0 +1,78 @@
+//! The written scenario: the words of the language as types. Their doc comments are the reference page, their serde
+//! defaults the documented defaults, their schema what the text is checked against.
+
+mod links;
+mod nodes;
+mod record;
+mod sweep;
+mod traffic;
+
+pub use links::{Delay, Direction, LinkPairing, Links, Spread};
+pub use nodes::{Hosts, Switches};
+pub use record::{PortChoice, RecordChoice, RecordWords};
+pub use sweep::{Axis, SweepWords, Zip};
+pub use traffic::{FlowPairing, Members, TrafficWords};
+
+use elephan_tcp::Overrides;
+use elephan_units::Span;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::template::Template;
+
+/// An experiment: hosts, switches, links, traffic, and what to record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// One line that says what this is.
+    #[serde(default)]
+    pub title: String,
+    /// The question that the run answers, for the report.
+    #[serde(default)]
+    pub question: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// Goodput, delivered bytes and utilisation count from here on; tables hold everything.
+    #[serde(default)]
+    pub warmup: Span,
+    /// All random draws follow from it. `--seed` overrides it; repetition i of a sweep uses seed + i.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
+    pub seed: u64,
+    /// Stack of the hosts that name none.
+    #[serde(default = "stack")]
+    pub stack: String,
+    /// TCP options of all hosts, over their stack; a host's own `tcp` wins key by key.
+    #[serde(default)]
+    pub tcp: Overrides,
+    /// A common topology; it adds hosts, switches and links, which the tables of the same names may refine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Template>,
+    /// Hosts by group name: `[hosts.client]`.
+    #[serde(default)]
+    pub hosts: IndexMap<String, Hosts>,
+    /// Switches by group name: `[switches.sw]`.
+    #[serde(default)]
+    pub switches: IndexMap<String, Switches>,
+    /// Full-duplex links: `[[links]]`.
+    #[serde(default)]
+    pub links: Vec<Links>,
+    /// Who sends what when: `[[traffic]]`.
+    #[serde(default)]
+    pub traffic: Vec<TrafficWords>,
+    /// What is written down.
+    #[serde(default)]
+    pub record: RecordWords,
+    /// Parameters to vary; `run` ignores it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweepWords>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn stack() -> String {
+    "rfc".to_owned()
+}

@@ -1,0 +1,57 @@
+//! `[hosts.NAME]` and `[switches.NAME]`.
+
+use elephan_link::{FlowControl, PauseReaction};
+use elephan_tcp::Overrides;
+use elephan_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::preset::Preset;
+
+/// One host, or a group of equal hosts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hosts {
+    /// Hosts in the group, called `NAME[0]`, `NAME[1]` ...; without it there is one, called `NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1))]
+    pub count: Option<u32>,
+    /// TCP stack; without it the scenario's `stack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub stack: Option<String>,
+    /// TCP options, over those of the stack and of the scenario.
+    #[serde(default)]
+    pub tcp: Overrides,
+    /// How the hosts' ports react to PAUSE frames.
+    #[serde(default)]
+    pub pause: PauseReaction,
+}
+
+/// One switch, or a group of equal switches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switches {
+    /// Switches in the group, called `NAME[0]`, `NAME[1]` ...; without it there is one, called `NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1))]
+    pub count: Option<u32>,
+    /// A known switch that fills in the keys which are not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Preset")]
+    pub preset: Option<Preset>,
+    /// Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the
+    /// queues' own limits hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub memory: Option<Bytes>,
+    /// From the last bit in to the egress queue, beyond store and forward.
+    #[serde(default)]
+    pub latency: Span,
+    /// What the switch does when its memory fills.
+    #[serde(default)]
+    pub flow_control: FlowControl,
+    /// How the switch's ports react to PAUSE frames.
+    #[serde(default)]
+    pub pause: PauseReaction,
+}

@@ -1,0 +1,80 @@
+//! `[[traffic]]`.
+
+use elephan_tcp::Overrides;
+use elephan_traffic::{Kind, Start};
+use elephan_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Traffic of one kind between two groups of hosts. Beside these keys it has those of its `kind`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficWords {
+    /// Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub name: Option<String>,
+    /// Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    pub from: Members,
+    /// Receiving hosts.
+    pub to: Members,
+    /// Which senders send to which receivers.
+    #[serde(default)]
+    pub pairing: FlowPairing,
+    /// Connections or streams of each pair.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub connections: u32,
+    /// When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection.
+    #[serde(default)]
+    pub start: Start,
+    /// Nothing new is sent from here on; without it to the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub stop: Option<Span>,
+    /// Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of the
+    /// senders' stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "elephan_cc::Spec")]
+    pub congestion_control: Option<elephan_cc::Spec>,
+    /// TCP options of these connections, at both ends, over those of the hosts.
+    #[serde(default)]
+    pub tcp: Overrides,
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Hosts by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Members {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Members {
+    pub fn names(&self) -> &[String] {
+        match self {
+            Members::One(name) => std::slice::from_ref(name),
+            Members::Several(names) => names,
+        }
+    }
+}
+
+/// Which senders send to which receivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowPairing {
+    /// One to one if both sides have as many hosts, else each to the only host of the other side.
+    #[default]
+    Auto,
+    /// Each sender to every receiver except itself.
+    All,
+    /// Each sender to one receiver and each receiver from one sender, at random, never to itself.
+    Permutation,
+    /// Each sender to a random receiver, never to itself.
+    Random,
+}
