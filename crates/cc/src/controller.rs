@@ -83,9 +83,13 @@ impl Controller {
         match signal {
             Signal::Undo { .. } => {
                 let Some((cwnd, ssthresh)) = self.prior.take() else { return };
-                self.w.cwnd = self.w.cwnd.max(cwnd);
-                self.w.ssthresh = ssthresh;
                 self.backed_off = false;
+                self.w.ssthresh = ssthresh;
+                // RFC 9438 section 4.9: a window that has passed the old one keeps its course.
+                if self.w.cwnd >= cwnd {
+                    return;
+                }
+                self.w.cwnd = cwnd;
             }
             Signal::Rto { .. } if self.backed_off => {
                 self.w.cwnd = self.w.mss;
@@ -115,8 +119,11 @@ impl Controller {
     /// Lowers the window to `bytes` without a congestion event: the restart window after idle (RFC 5681 section 4.1)
     /// or a stack's burst moderation. Never raises it.
     pub fn shrink_to(&mut self, bytes: f64) {
-        self.w.cwnd = self.w.cwnd.min(bytes);
-        self.bound();
+        if bytes < self.w.cwnd {
+            self.w.cwnd = bytes;
+            self.bound();
+            self.law.on_shrink(&self.w);
+        }
     }
 
     /// The congestion window in bytes.
@@ -174,5 +181,96 @@ impl Controller {
 
     fn bound(&mut self) {
         self.w.cwnd = self.w.cwnd.clamp(self.w.mss, MAX_WINDOW_BYTES.max(self.w.mss));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{MSS, ack, loss, state};
+
+    const S: f64 = MSS as f64;
+
+    fn controller(law: &str) -> Controller {
+        Controller::new(&Spec::named(law).unwrap(), MSS, 10 * MSS)
+    }
+
+    fn undo() -> Signal {
+        Signal::Undo { now: Time::ZERO }
+    }
+
+    #[test]
+    fn it_starts_in_slow_start_with_the_initial_window() {
+        let c = controller("reno");
+        assert_eq!((c.window(), c.ssthresh(), c.in_slow_start()), (10.0 * S, f64::INFINITY, true));
+        assert_eq!((c.name(), c.pacing_rate(), c.next_timer()), ("reno", None, None));
+    }
+
+    #[test]
+    fn the_handshake_settles_segment_and_initial_window() {
+        let mut c = controller("reno");
+        c.establish(536, 2 * 536);
+        assert_eq!((c.window(), c.mss()), (1072.0, 536.0));
+        c.establish(536, 0);
+        assert_eq!(c.window(), 536.0);
+    }
+
+    #[test]
+    fn undo_restores_once_and_only_what_was_lowered() {
+        let mut c = controller("cubic");
+        c.on_congestion(&undo());
+        assert_eq!(c.window(), 10.0 * S);
+        c.on_congestion(&loss(0.0, 10.0));
+        c.on_congestion(&undo());
+        assert_eq!((c.window(), c.ssthresh()), (10.0 * S, f64::INFINITY));
+        c.on_congestion(&undo());
+        assert_eq!((c.window(), c.ssthresh()), (10.0 * S, f64::INFINITY));
+        // The window has passed the old one: window and curve keep their course.
+        c.on_congestion(&loss(0.0, 10.0));
+        c.poke("cwnd", 12.0 * S);
+        c.on_congestion(&undo());
+        assert_eq!((c.window(), state(&c, "w_max")), (12.0 * S, 10.0 * S));
+    }
+
+    /// The first of two expiries for one segment is the one that is undone.
+    #[test]
+    fn undo_after_a_backed_off_timer_restores_what_was_before_the_first() {
+        let mut c = controller("reno");
+        for _ in 0..2 {
+            c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 10 * MSS });
+        }
+        c.on_congestion(&undo());
+        assert_eq!((c.window(), c.ssthresh()), (10.0 * S, f64::INFINITY));
+    }
+
+    #[test]
+    fn shrinking_never_raises_and_leaves_a_segment() {
+        let mut c = controller("reno");
+        c.shrink_to(20.0 * S);
+        assert_eq!(c.window(), 10.0 * S);
+        c.shrink_to(3.5 * S);
+        assert_eq!(c.window(), 3.5 * S);
+        c.shrink_to(0.0);
+        assert_eq!(c.window(), S);
+    }
+
+    #[test]
+    fn poke_sets_what_can_be_and_says_so() {
+        let mut c = controller("cubic");
+        assert!(c.poke("cwnd", 20.0 * S) && c.poke("ssthresh", f64::INFINITY) && c.poke("w_max", 5.0 * S));
+        assert_eq!((c.window(), state(&c, "w_max")), (20.0 * S, 5.0 * S));
+        for (name, value) in
+            [("cwnd", f64::NAN), ("cwnd", 0.0), ("ssthresh", f64::NAN), ("w_max", f64::NAN), ("x", 1.0)]
+        {
+            assert!(!c.poke(name, value), "{name}");
+        }
+        assert!(!controller("reno").poke("w_max", 1.0));
+    }
+
+    #[test]
+    fn no_window_grows_beyond_the_largest() {
+        let mut c = controller("reno");
+        c.on_ack(&ack(0.0, 1 << 50, 0.1));
+        assert_eq!(c.window(), MAX_WINDOW_BYTES);
     }
 }

@@ -17,6 +17,8 @@ mod event;
 pub mod law;
 mod registry;
 pub mod slow_start;
+#[cfg(test)]
+mod testing;
 
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use event::{Ack, ReduceFrom, Signal, Window};

@@ -21,8 +21,11 @@ pub trait Law {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack);
 
     /// A congestion event. The law sets `cwnd` and `ssthresh`; at [`Signal::Undo`] both are restored already and the
-    /// law restores its own state.
+    /// law restores its own state. A timer that expires again for the same segment is not told again.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
+
+    /// The window was lowered without a congestion event (restart after idle, burst moderation).
+    fn on_shrink(&mut self, _w: &Window) {}
 
     fn next_timer(&self) -> Option<Time> {
         None
@@ -57,6 +60,10 @@ impl Law for Any {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         each_law!(self, law => law.on_congestion(w, signal))
+    }
+
+    fn on_shrink(&mut self, w: &Window) {
+        each_law!(self, law => law.on_shrink(w))
     }
 
     #[inline]

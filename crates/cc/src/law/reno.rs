@@ -73,3 +73,84 @@ impl Law for Reno {
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{self, MSS, ack, ack_limited, loss};
+    use crate::{Controller, Signal, Spec};
+    use elephan_units::Time;
+    use serde_json::json;
+
+    const S: f64 = MSS as f64;
+
+    /// In congestion avoidance at a window of `segments`.
+    fn reno(segments: f64) -> Controller {
+        let mut c = Controller::new(&Spec::named("reno").unwrap(), MSS, 10 * MSS);
+        c.poke("cwnd", segments * S);
+        c.poke("ssthresh", segments * S);
+        c
+    }
+
+    /// RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd per segment; an ACK of two segments counts for two.
+    #[test]
+    fn congestion_avoidance_adds_a_segment_per_window() {
+        for (acked, expected) in [(1, 10.1), (2, 10.2), (10, 11.0), (500, 11.0)] {
+            let mut c = reno(10.0);
+            c.on_ack(&ack(0.0, acked * MSS, 0.1));
+            assert!((c.window() - expected * S).abs() < 1e-9, "{acked}: {}", c.window());
+        }
+        let mut c = reno(10.0);
+        c.on_ack(&ack_limited(0.0, MSS, 0.1));
+        assert_eq!(c.window(), 10.0 * S);
+    }
+
+    /// RFC 5681 equation 4: half of FlightSize, at least two segments.
+    #[test]
+    fn a_loss_halves_what_was_in_flight() {
+        for (cwnd, flight, expected) in [(20.0, 20.0, 10.0), (20.0, 12.0, 6.0), (20.0, 22.0, 10.0), (3.0, 3.0, 2.0)] {
+            let mut c = reno(cwnd);
+            c.on_congestion(&loss(0.0, flight));
+            assert_eq!((c.window(), c.ssthresh()), (expected * S, expected * S));
+        }
+        let spec = Spec::with("reno", json!({ "reduce_from": "cwnd" }).as_object().unwrap()).unwrap();
+        let mut c = Controller::new(&spec, MSS, 20 * MSS);
+        c.on_congestion(&loss(0.0, 12.0));
+        assert_eq!(c.window(), 10.0 * S);
+    }
+
+    /// RFC 3168 section 6.1.2: as a single loss; so a local drop.
+    #[test]
+    fn ecn_and_a_local_drop_halve_too() {
+        let (now, inflight) = (Time::ZERO, 20 * MSS);
+        for signal in [Signal::Ecn { now, inflight }, Signal::LocalDrop { now, inflight }] {
+            let mut c = reno(20.0);
+            c.on_congestion(&signal);
+            assert_eq!((c.window(), c.ssthresh()), (10.0 * S, 10.0 * S));
+        }
+    }
+
+    /// RFC 5681 section 3.1: one segment; expiring again for the same segment holds ssthresh.
+    #[test]
+    fn a_timeout_leaves_one_segment_and_a_backed_off_timer_holds_ssthresh() {
+        let rto = |inflight| Signal::Rto { now: Time::ZERO, inflight };
+        let mut c = reno(20.0);
+        c.on_congestion(&rto(20 * MSS));
+        assert_eq!((c.window(), c.ssthresh()), (S, 10.0 * S));
+        c.on_congestion(&rto(MSS));
+        assert_eq!((c.window(), c.ssthresh()), (S, 10.0 * S));
+        c.on_ack(&ack(1.0, MSS, 0.1));
+        assert_eq!(c.window(), 2.0 * S);
+        c.on_congestion(&rto(2 * MSS));
+        assert_eq!((c.window(), c.ssthresh()), (S, 2.0 * S));
+    }
+
+    /// Mathis et al. 1997, periodic loss: 1.2247 / sqrt(p) segments; 122.5 at 1e-4, 387.3 at 1e-5.
+    #[test]
+    fn the_response_function_is_mathis() {
+        let spec = Spec::named("reno").unwrap();
+        for (segments, expected) in [(1_000, 38.73), (10_000, 122.47), (100_000, 387.3)] {
+            let mean = testing::mean_window(&spec, segments, 0.1, 100.0, 20);
+            assert!((mean / expected - 1.0).abs() < 0.015, "{mean} is not {expected}");
+        }
+    }
+}

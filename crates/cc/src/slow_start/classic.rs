@@ -118,3 +118,55 @@ impl JsonSchema for Limit {
         json_schema!({ "anyOf": [{ "type": "number", "minimum": 1 }, { "type": "string", "enum": ["none"] }] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, ack, ack_limited};
+    use crate::{Controller, Signal, Spec, slow_start};
+    use elephan_units::Time;
+
+    const S: f64 = MSS as f64;
+
+    fn with_limit(limit: serde_json::Value) -> Controller {
+        let table = serde_json::json!({ "limit": limit });
+        let slow_start = slow_start::Spec::with("classic", table.as_object().unwrap()).unwrap();
+        Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow_start, MSS, 10 * MSS)
+    }
+
+    /// RFC 3465 section 2.2: min(acked, L * SMSS).
+    #[test]
+    fn an_ack_adds_at_most_l_segments() {
+        for (limit, expected) in [(1.into(), 11.0), (2.into(), 12.0), ("none".into(), 14.0)] {
+            let mut c = with_limit(limit);
+            c.on_ack(&ack(0.0, 4 * MSS, 0.1));
+            assert_eq!(c.window(), expected * S);
+        }
+    }
+
+    #[test]
+    fn growth_stops_while_the_application_limits() {
+        let mut c = with_limit("none".into());
+        c.on_ack(&ack_limited(0.0, MSS, 0.1));
+        assert_eq!(c.window(), 10.0 * S);
+    }
+
+    /// RFC 3465 section 2.3: L = 1 in the slow start after a timeout.
+    #[test]
+    fn the_limit_is_one_after_a_timeout() {
+        let mut c = with_limit(2.into());
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 10 * MSS });
+        c.on_ack(&ack(1.0, 3 * MSS, 0.1));
+        assert_eq!(c.window(), 2.0 * S);
+    }
+
+    /// The ACK that crosses ssthresh: slow start takes 1 of 3 segments, Reno grows by 2 / 10 of a segment.
+    #[test]
+    fn the_rest_of_the_ack_that_crosses_ssthresh_grows_by_the_law() {
+        let mut c = with_limit("none".into());
+        c.poke("cwnd", 9.0 * S);
+        c.poke("ssthresh", 10.0 * S);
+        c.on_ack(&ack(0.0, 3 * MSS, 0.1));
+        assert!((c.window() - 10.2 * S).abs() < 1e-9);
+        assert!(!c.in_slow_start());
+    }
+}
