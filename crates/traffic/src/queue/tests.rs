@@ -11,8 +11,8 @@ use crate::Offer;
 struct List(std::vec::IntoIter<(u64, u64)>);
 
 impl List {
-    fn new(offers: &[(u64, u64)]) -> List {
-        List(offers.to_vec().into_iter())
+    fn new(offers: impl Into<Vec<(u64, u64)>>) -> List {
+        List(offers.into().into_iter())
     }
 }
 
@@ -23,11 +23,11 @@ impl Generate for List {
 }
 
 /// Messages of 8000 B every 10 us from 0 on, into a send buffer of 20,000 B whose capacity grows to 24,000 at 100 us,
-/// 24,001 at 110 us and 40,001 at 200 us. Returns (enter us, stream begin) of each message by 215 us, and the queue.
+/// 24,001 at 110 us and 40,001 at 200 us. Returns when each message entered by 215 us, and the queue.
 fn example(when_full: WhenFull) -> (Vec<u64>, MessageQueue<List>) {
     let mut offers = vec![(0, 8000)];
     offers.extend([(10, 8000); 100]);
-    let mut queue = MessageQueue::new(List::new(&offers), when_full, Time::ZERO);
+    let mut queue = MessageQueue::new(List::new(offers), when_full, Time::ZERO);
     let mut capacity = 20_000;
     for now in 0..=215 {
         for (at, grown) in [(100, 24_000), (110, 24_001), (200, 40_001)] {
@@ -72,7 +72,7 @@ fn drop() {
 
 #[test]
 fn delivery_and_end() {
-    let mut queue = MessageQueue::new(List::new(&[(5, 100), (5, 1), (5, 200)]), WhenFull::Block, Time(1000));
+    let mut queue = MessageQueue::new(List::new([(5, 100), (5, 1), (5, 200)]), WhenFull::Block, Time(1000));
     assert_eq!(queue.next_arrival(), Time(1005));
     assert_eq!(queue.pump(Time(1005), 10_000), 100);
     assert_eq!(queue.pump(Time(1010), 10_000), 101);
@@ -95,7 +95,7 @@ fn delivery_and_end() {
 #[test]
 fn stopping() {
     for when_full in [WhenFull::Block, WhenFull::PauseClock, WhenFull::Drop] {
-        let mut queue = MessageQueue::new(List::new(&[(1, 100); 9]), when_full, Time::ZERO);
+        let mut queue = MessageQueue::new(List::new([(1, 100); 9]), when_full, Time::ZERO);
         assert_eq!(queue.pump(Time(1), 50), 100);
         queue.pump(Time(5), 50);
         queue.stop();
@@ -108,7 +108,7 @@ fn stopping() {
 /// Permanent overload: the queue remembers what is in TCP and nothing of what waits.
 #[test]
 fn a_backlog_costs_no_memory() {
-    let mut queue = MessageQueue::new(List::new(&[(1, 100); 30_000]), WhenFull::Block, Time::ZERO);
+    let mut queue = MessageQueue::new(List::new([(1, 100); 30_000]), WhenFull::Block, Time::ZERO);
     let mut longest = 0;
     for now in 1..20_000 {
         // 50 B leave per tick, 100 B arrive.
