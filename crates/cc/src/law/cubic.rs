@@ -434,7 +434,7 @@ mod tests {
         let mut c = cubic(json!({}));
         c.poke("cwnd", 1000.0 * S);
         c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 1000 * MSS });
-        assert_eq!((c.window(), c.ssthresh()), (S, 700.0 * S));
+        assert_eq!((c.window(), c.ssthresh(), state(&c, "k")), (S, 700.0 * S, 0.0));
         for i in 0..10 {
             c.on_ack(&ack(1.0 + 0.1 * f64::from(i), c.window() as u64, 0.1));
         }
