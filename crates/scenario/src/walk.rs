@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::error::Problem;
 use crate::near::{hint, nearest};
 use crate::shape::{Mismatch, Shape, admits, branches, by_tag, example, expected, is_type, members, names, resolve};
-use crate::tree::{Node, Path, Value};
+use crate::tree::{Node, Path, Step, Value};
 
 /// Checks `node` against `schema`; every problem found, in written order.
 pub(crate) fn walk(root: &Json, schema: &Json, node: &Node, path: &Path) -> Vec<Problem> {
@@ -60,7 +60,8 @@ impl<'a> Walker<'a> {
             return;
         }
         let Some(open) = fitting.iter().find(|b| names(b).is_none()) else {
-            let message = format!("{text:?} is not known here{}", hint(text, &known));
+            let what = path.0.iter().rev().find_map(|s| if let Step::Key(key) = s { Some(key.replace('_', " ")) } else { None });
+            let message = format!("unknown {} {text:?}{}", what.unwrap_or_default(), hint(text, &known));
             return self.report(path, node, message);
         };
         if let Some(quantity) = open.get("x-quantity").and_then(Json::as_str) {
@@ -71,13 +72,13 @@ impl<'a> Walker<'a> {
     }
 
     fn union(&mut self, fitting: &[&'a Json], node: &Node, path: &Path) {
-        if let [one] = fitting {
-            return self.table(one, node, path);
-        }
         match by_tag(fitting, node) {
             Some(Ok(member)) => return self.table(member, node, path),
             Some(Err(mismatch)) => return self.bad_tag(mismatch, node, path),
             None => {}
+        }
+        if let [one] = fitting {
+            return self.table(one, node, path);
         }
         let given = node.as_table().map(|t| t.keys().map(String::as_str).collect::<Vec<_>>()).unwrap_or_default();
         let by_key = fitting.iter().find(|b| Shape::of(b).sole().is_some_and(|key| given.contains(&key)));
@@ -155,7 +156,7 @@ impl<'a> Walker<'a> {
     /// Numbers, booleans, arrays.
     fn one(&mut self, schema: &'a Json, node: &Node, path: &Path) {
         match &node.value {
-            Value::Float(f) if !f.is_finite() => self.report(path, node, format!("{f} is not a number to work with")),
+            Value::Float(f) if !f.is_finite() => self.report(path, node, format!("{}: must be a finite number", node.shown())),
             Value::Float(f) => self.range(schema, *f, node, path),
             Value::Integer(i) => self.range(schema, *i as f64, node, path),
             Value::Array(items) => self.array(schema, items, node, path),
@@ -221,29 +222,33 @@ fn largest(schema: &Json) -> Option<f64> {
 
 /// Parses a quantity; the error says what was likely meant.
 pub(crate) fn check_quantity(quantity: &str, text: &str) -> Result<(), String> {
-    let parse = |text: &str| -> Result<(), ParseError> {
-        match quantity {
-            "time" => parse_span(text).map(drop),
-            "rate" => parse_rate(text).map(drop),
-            "limit" => parse_size(text).map(drop),
-            _ => parse_bytes(text).map(drop),
-        }
-    };
-    let Err(error) = parse(text) else { return Ok(()) };
-    let message = error.0.replace('\n', " ");
+    let Err(error) = parse(quantity, text) else { return Ok(()) };
+    let message = error.0.replace(['\n', '\r'], " ");
     if !message.starts_with("unknown unit") {
         return Err(message);
+    }
+    if let Some(other) = ["time", "rate", "size"].into_iter().find(|other| parse(other, text).is_ok()) {
+        return Err(format!("{text:?} is a {other}; a {quantity} is needed, like \"{}\"", example(quantity)));
     }
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
     let (number, unit) = (trimmed[..end].trim(), trimmed[end..].trim());
     let meant = nearest(unit, units_of(quantity).iter().copied())
         .map(|unit| format!("{number} {unit}"))
-        .filter(|meant| parse(meant).is_ok());
+        .filter(|meant| parse(quantity, meant).is_ok());
     Err(match meant {
         Some(meant) => format!("{message}; did you mean \"{meant}\"?"),
         None => message,
     })
+}
+
+fn parse(quantity: &str, text: &str) -> Result<(), ParseError> {
+    match quantity {
+        "time" => parse_span(text).map(drop),
+        "rate" => parse_rate(text).map(drop),
+        "limit" => parse_size(text).map(drop),
+        _ => parse_bytes(text).map(drop),
+    }
 }
 
 fn units_of(quantity: &str) -> &'static [&'static str] {

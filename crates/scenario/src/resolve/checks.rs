@@ -2,7 +2,7 @@
 
 use elephan_link::FlowControl;
 use elephan_link::queue::QueueSpec;
-use elephan_units::{Size, Span, parse_size};
+use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
 use super::Resolver;
@@ -83,14 +83,15 @@ impl Resolver<'_> {
             Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
             Size::Bytes(0) | Size::MilliBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
             Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
-                Some(format!("{} cannot hold one packet of {frame} B ({})", elephan_units::Bytes(bytes), link.name))
+                let shown = self.written(&self.queue_path(i), limit);
+                Some(format!("{shown} cannot hold one packet of {frame} B ({})", link.name))
             }
             Size::MilliBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
                 Some(format!("no flow crosses {}, so its bdp is unknown; give bdp_rtt", link.name))
             }
             Size::MilliBdp(milli) => {
                 let bytes = u128::from(milli) * u128::from(link.bdp_bytes) / 1000;
-                let text = limit;
+                let text = self.written(&self.queue_path(i), limit);
                 (crossing.ip_bytes > 0 && bytes < u128::from(frame))
                     .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
             }
@@ -128,8 +129,9 @@ impl Resolver<'_> {
             }
             reported.push(group);
             let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
-            let message = format!("{} cannot hold one packet of {frame} B", elephan_units::Bytes(memory));
-            self.report(at!["switches", name.as_str(), "memory"], message);
+            let at = at!["switches", name.as_str(), "memory"];
+            let message = format!("{} cannot hold one packet of {frame} B", self.written(&at, Bytes(memory)));
+            self.report(at, message);
         }
     }
 }

@@ -35,7 +35,10 @@ impl Resolver<'_> {
                 self.join(words.seed, entry, link, (a, b), (i, pairs.len()));
             }
         }
-        self.all_linked(words);
+        // After an error above this would only report its consequences.
+        if self.problems.is_empty() {
+            self.all_linked(words);
+        }
     }
 
     /// The pairs of nodes that an entry joins.

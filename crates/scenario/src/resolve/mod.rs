@@ -38,6 +38,11 @@ impl Resolver<'_> {
         self.problems.push(problem);
     }
 
+    /// The value of `path` as it is written, in quotes, else `default`.
+    fn written(&self, path: &Path, default: impl std::fmt::Display) -> String {
+        self.tree.at(path).map_or_else(|| default.to_string(), Node::shown)
+    }
+
     /// Later stages would only report consequences.
     fn done(&mut self) -> Result<(), Vec<Problem>> {
         if self.problems.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.problems)) }
