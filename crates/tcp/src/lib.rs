@@ -6,7 +6,13 @@
 
 mod endpoint;
 pub mod options;
+mod reassembly;
+mod receiver;
+mod recovery;
+pub mod rtt;
+mod scoreboard;
 mod segment;
+mod sender;
 mod stacks;
 mod stats;
 

@@ -1,4 +1,9 @@
 //! What a connection counts: the instruments of RFC 4898 (TCP Extended Statistics MIB), in snake case.
+//!
+//! Time is attributed to one of three states (RFC 4898 `tcpEStatsPerfSndLim*`): limited by the receiver's window, by
+//! congestion control (the wait for a timeout included), or by the sender, which has nothing to send.
+
+use elephan_units::{Span, Time};
 
 /// A snapshot of a connection's statistics. Times are nanoseconds, sizes bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,4 +59,86 @@ pub struct Stats {
     pub zero_rwin_rcvd: u64,
     /// Segments that the host's own transmit queue refused.
     pub send_stall: u64,
+}
+
+/// Why sending has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Rwin,
+    Cwnd,
+    Snd,
+}
+
+/// The clock of the three states. It starts as limited by the sender when the connection is established.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LimitClock {
+    state: Limit,
+    since: Time,
+    running: bool,
+    spent: [Span; 3],
+    entered: [u64; 3],
+}
+
+impl LimitClock {
+    pub const fn new() -> LimitClock {
+        LimitClock { state: Limit::Snd, since: Time::ZERO, running: false, spent: [Span::ZERO; 3], entered: [0; 3] }
+    }
+
+    pub fn start(&mut self, now: Time) {
+        (self.running, self.since) = (true, now);
+    }
+
+    /// The connection is over.
+    pub fn stop(&mut self, now: Time) {
+        self.credit(now);
+        self.running = false;
+    }
+
+    fn credit(&mut self, now: Time) {
+        if self.running {
+            let spent = &mut self.spent[self.state as usize];
+            *spent = spent.saturating_add(now.since(self.since));
+            self.since = now;
+        }
+    }
+
+    #[inline]
+    pub fn set(&mut self, now: Time, state: Limit) {
+        if self.state != state {
+            self.credit(now);
+            self.state = state;
+            self.entered[state as usize] += 1;
+        }
+    }
+
+    /// Writes transitions and times up to `now` into a snapshot.
+    pub fn fill(mut self, now: Time, stats: &mut Stats) {
+        self.credit(now);
+        let ns = |limit: Limit| self.spent[limit as usize].0 / 1000;
+        [stats.snd_lim_trans_rwin, stats.snd_lim_trans_cwnd, stats.snd_lim_trans_snd] = self.entered;
+        stats.snd_lim_time_rwin_ns = ns(Limit::Rwin);
+        stats.snd_lim_time_cwnd_ns = ns(Limit::Cwnd);
+        stats.snd_lim_time_snd_ns = ns(Limit::Snd);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_to_the_life_of_the_connection() {
+        let mut clock = LimitClock::new();
+        clock.set(Time(500), Limit::Cwnd);
+        clock.start(Time(1_000));
+        clock.set(Time(3_000), Limit::Rwin);
+        clock.set(Time(7_000), Limit::Rwin);
+        clock.set(Time(9_000), Limit::Snd);
+        let mut stats = Stats::default();
+        clock.fill(Time(20_000), &mut stats);
+        let times = (stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_rwin_ns, stats.snd_lim_time_snd_ns);
+        assert_eq!(times, (2, 6, 11));
+        let entered = (stats.snd_lim_trans_cwnd, stats.snd_lim_trans_rwin, stats.snd_lim_trans_snd);
+        assert_eq!(entered, (1, 1, 1));
+    }
 }

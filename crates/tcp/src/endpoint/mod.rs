@@ -1,14 +1,25 @@
 //! The endpoint: one end of a connection, sans-IO.
+//!
+//! The law of this layer: calls change state and note what is to be done in `work`; [`Endpoint::poll_transmit`] does it,
+//! one segment a call, and returns at once when there is nothing. Sequence numbers are 64-bit offsets inside (the SYN
+//! is 0) and 32-bit on the wire.
+
+mod ack;
+mod connect;
+mod receive;
+mod send;
+mod timers;
 
 use crate::options::Options;
-use crate::segment::{SackBlocks, Segment};
-use crate::stats::Stats;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+use crate::stats::{LimitClock, Stats};
 use elephan_cc::Controller;
 use elephan_units::{Span, Time};
 use std::sync::Arc;
 
 /// Connection states of RFC 9293 section 3.3.2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     #[default]
     Closed,
@@ -31,7 +42,9 @@ pub enum Phase {
     Handshake,
     SlowStart,
     CongestionAvoidance,
+    /// Fast recovery.
     Recovery,
+    /// After a timeout, until what was lost has been sent again and acknowledged.
     Loss,
 }
 
@@ -48,92 +61,220 @@ impl Phase {
     }
 }
 
+/// What `poll_transmit` has to do.
+mod work {
+    /// A SYN, SYN-ACK or window probe.
+    pub const CONTROL: u8 = 1;
+    /// Something may be sent that could not be sent before.
+    pub const DATA: u8 = 2;
+    /// An ACK is due.
+    pub const ACK: u8 = 4;
+}
+
+/// One end of a connection.
 pub struct Endpoint {
-    options: Arc<Options>,
-    cc: Controller,
+    tx: Sender,
+    rx: Receiver,
+    work: u8,
     state: State,
+    /// Negotiated: timestamps in every segment.
+    timestamps: bool,
+    /// The application has closed; the FIN has been sent.
+    closing: bool,
+    fin_sent: bool,
+    /// The retransmission timer is the persist timer.
+    persist: bool,
+    /// The timer lets a small segment out (RFC 1122 section 4.2.3.4, override time-out).
+    small_due: bool,
+    isn: u32,
+    irs: u32,
+    /// Length of the application's stream so far.
+    total: u64,
+    /// Retransmission, persist, SYN and TIME-WAIT timer; delayed ACK; end of a pacing gap.
+    rtx_at: Time,
+    ack_at: Time,
+    pace_wake: Time,
+    /// When pacing lets the next segment out.
+    pace_at: Time,
+    /// Timestamp clock and until when it shows that value.
+    ts_value: u32,
+    ts_until: Time,
+    options: Arc<Options>,
+    stats: Stats,
+    clock: LimitClock,
+    persist_backoffs: u32,
+    syn_losses: u32,
+    syn_at: Time,
+    peer_mss: u16,
 }
 
 impl Endpoint {
-    pub fn new(options: &Arc<Options>, cc: Controller, _isn: u32) -> Endpoint {
-        Endpoint { options: options.clone(), cc, state: State::Closed }
+    /// A closed endpoint. `isn` is its initial sequence number.
+    pub fn new(options: &Arc<Options>, cc: Controller, isn: u32) -> Endpoint {
+        Endpoint {
+            tx: Sender::new(options, cc),
+            rx: Receiver::new(options),
+            work: 0,
+            state: State::Closed,
+            timestamps: false,
+            closing: false,
+            fin_sent: false,
+            persist: false,
+            small_due: false,
+            isn,
+            irs: 0,
+            total: 0,
+            rtx_at: Time::NEVER,
+            ack_at: Time::NEVER,
+            pace_wake: Time::NEVER,
+            pace_at: Time::ZERO,
+            ts_value: 0,
+            ts_until: Time::ZERO,
+            options: options.clone(),
+            stats: Stats::default(),
+            clock: LimitClock::new(),
+            persist_backoffs: 0,
+            syn_losses: 0,
+            syn_at: Time::ZERO,
+            peer_mss: 0,
+        }
     }
-    /// Active open.
-    pub fn connect(&mut self, _now: Time) {}
-    /// Passive open.
-    pub fn listen(&mut self) {}
-    /// Appends to the stream what the send buffer takes; returns how much that was.
-    pub fn write(&mut self, _now: Time, _bytes: u64) -> u64 {
-        0
+
+    /// Appends to the stream what the send buffer takes of `bytes`; returns how much that was.
+    pub fn write(&mut self, _now: Time, bytes: u64) -> u64 {
+        if self.closing {
+            return 0;
+        }
+        let room = self.acked().saturating_add(self.options.send_buffer.0).saturating_sub(self.total);
+        let taken = bytes.min(room);
+        self.total += taken;
+        self.work |= work::DATA;
+        taken
     }
-    /// The application's stream is `total` bytes long so far (`u64::MAX`: endless).
-    pub fn supply(&mut self, _now: Time, _total: u64) {}
-    /// Bytes of the stream that the socket has taken: min(total, acked + send_buffer).
-    pub fn accepted(&self) -> u64 {
-        0
-    }
-    /// FIN after all data.
-    pub fn close(&mut self, _now: Time) {}
-    pub fn on_segment(&mut self, _now: Time, _seg: &Segment, _sack: &SackBlocks) {}
-    pub fn on_timer(&mut self, _now: Time) {}
-    /// `Time::NEVER` if none.
+
+    /// The application's stream is `total` bytes long so far (`u64::MAX`: endless). The socket takes of it what its
+    /// send buffer holds, without further calls.
     #[inline]
-    pub fn next_timer(&self) -> Time {
-        Time::NEVER
+    pub fn supply(&mut self, total: u64) {
+        if !self.closing && total > self.total {
+            self.total = total;
+            self.work |= work::DATA;
+        }
     }
-    /// Writes the next segment to send, if there is one; to be called until it says false.
-    pub fn poll_transmit(&mut self, _now: Time, _seg: &mut Segment, _sack: &mut SackBlocks) -> bool {
-        false
+
+    /// Bytes of the stream that have entered the socket: min(total, acked + send_buffer).
+    #[inline]
+    pub fn accepted(&self) -> u64 {
+        self.total.min(self.acked().saturating_add(self.options.send_buffer.0))
     }
-    /// The host's own transmit queue refused the segment just polled.
-    pub fn on_local_drop(&mut self, _now: Time) {}
-    pub fn set_auto_read(&mut self, _on: bool) {}
-    /// Takes up to `bytes` from the receive buffer; returns how much there was.
-    pub fn read(&mut self, _now: Time, _bytes: u64) -> u64 {
-        0
+
+    /// Whether the application reads at once (the default) or by [`Endpoint::read`].
+    pub fn set_auto_read(&mut self, on: bool) {
+        self.rx.auto_read = on;
     }
-    /// Payload bytes received in order and, unless reading is manual, read by the application.
+
+    /// Takes up to `bytes` from the receive buffer; returns how many there were.
+    pub fn read(&mut self, _now: Time, bytes: u64) -> u64 {
+        let (taken, update) = self.rx.take(bytes);
+        if update && self.state >= State::Established {
+            self.work |= work::ACK;
+        }
+        taken
+    }
+
+    /// Payload bytes received in order and read by the application.
     #[inline]
     pub fn received(&self) -> u64 {
-        0
+        self.rx.read
     }
+
     /// Payload bytes acknowledged by the peer.
     #[inline]
     pub fn acked(&self) -> u64 {
-        0
+        self.tx.board.una().saturating_sub(1).min(self.total)
     }
-    /// FlightSize (RFC 5681): bytes sent and not cumulatively acknowledged.
+
+    /// FlightSize (RFC 5681): bytes sent and not yet acknowledged cumulatively.
     #[inline]
     pub fn inflight(&self) -> u64 {
-        0
+        self.tx.board.flight()
     }
+
+    /// Bytes believed to be in the network (RFC 6675 pipe).
+    pub fn pipe(&self) -> u64 {
+        self.tx.board.pipe()
+    }
+
     pub fn state(&self) -> State {
         self.state
     }
-    pub fn phase(&self) -> Phase {
-        Phase::Closed
-    }
-    /// The handshake is done.
+
+    /// The handshake is done (and perhaps the connection over).
     pub fn is_established(&self) -> bool {
-        false
+        self.state >= State::Established || self.tx.max_sent > 0
     }
+
     /// The peer's FIN was received in order.
     pub fn peer_closed(&self) -> bool {
-        false
+        self.rx.fin
     }
-    pub fn stats(&self, _now: Time) -> Stats {
-        Stats::default()
+
+    pub fn phase(&self) -> Phase {
+        match self.state {
+            State::Closed | State::TimeWait => Phase::Closed,
+            State::Listen | State::SynSent | State::SynReceived => Phase::Handshake,
+            _ if self.tx.rec.is_recovery() => Phase::Recovery,
+            _ if self.tx.rec.is_loss() => Phase::Loss,
+            _ if self.tx.cc.in_slow_start() => Phase::SlowStart,
+            _ => Phase::CongestionAvoidance,
+        }
     }
+
+    /// The statistics of RFC 4898 as of `now`.
+    pub fn stats(&self, now: Time) -> Stats {
+        let ns = |span: Span| span.0 / 1000;
+        let mut stats = self.stats;
+        stats.cur_mss = u64::from(self.tx.mss);
+        stats.min_rtt_ns = if self.tx.min_rtt == Span::MAX { 0 } else { ns(self.tx.min_rtt) };
+        stats.max_rtt_ns = ns(self.tx.max_rtt);
+        stats.smoothed_rtt_ns = self.tx.rtt.srtt().map_or(0, ns);
+        stats.rtt_var_ns = self.tx.rtt.rttvar().map_or(0, ns);
+        stats.cur_rto_ns = ns(self.tx.rtt.rto());
+        stats.cur_rwin_rcvd = self.tx.window;
+        stats.max_rwin_rcvd = self.tx.window_max;
+        self.clock.fill(now, &mut stats);
+        stats
+    }
+
     pub fn controller(&self) -> &Controller {
-        &self.cc
+        &self.tx.cc
     }
+
     pub fn options(&self) -> &Options {
         &self.options
     }
+
+    /// Smoothed round-trip time, none before the first sample.
     pub fn srtt(&self) -> Option<Span> {
-        None
+        self.tx.rtt.srtt()
     }
+
+    pub fn min_rtt(&self) -> Option<Span> {
+        (self.tx.min_rtt != Span::MAX).then_some(self.tx.min_rtt)
+    }
+
+    /// Retransmission timeout in force, back-off included.
     pub fn rto(&self) -> Span {
-        Span::ZERO
+        self.tx.rtt.rto()
+    }
+
+    /// Payload of a full segment.
+    pub fn mss(&self) -> u64 {
+        u64::from(self.tx.mss)
+    }
+
+    /// The host's own transmit queue refused the segment just polled. It is lost like any other.
+    pub fn on_local_drop(&mut self) {
+        self.stats.send_stall += 1;
     }
 }

@@ -1,0 +1,218 @@
+//! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT.
+
+use super::{Endpoint, State, work};
+use crate::options::TIMESTAMPS_BYTES;
+use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Segment};
+use elephan_units::Time;
+
+/// MSS of a peer that announces none (RFC 9293 section 3.7.1).
+const MSS_DEFAULT: u16 = 536;
+/// Largest shift (RFC 7323 section 2.3).
+const SHIFT_MAX: u8 = 14;
+
+impl Endpoint {
+    /// Active open.
+    pub fn connect(&mut self, now: Time) {
+        if self.state == State::Closed {
+            self.open(now, State::SynSent);
+        }
+    }
+
+    /// Passive open.
+    pub fn listen(&mut self) {
+        if self.state == State::Closed {
+            self.state = State::Listen;
+        }
+    }
+
+    fn open(&mut self, now: Time, state: State) {
+        self.state = state;
+        self.syn_at = now;
+        self.work = work::CONTROL;
+        self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+    }
+
+    /// The application has no more to send: a FIN follows the data that the socket has been given.
+    pub fn close(&mut self, now: Time) {
+        if self.closing {
+            return;
+        }
+        if self.state <= State::Listen {
+            self.finish(now);
+            return;
+        }
+        self.closing = true;
+        if self.total == u64::MAX {
+            self.total = self.accepted().max(self.tx.board.nxt().saturating_sub(1));
+        }
+        self.work |= work::DATA;
+    }
+
+    /// The connection is over.
+    pub(super) fn finish(&mut self, now: Time) {
+        self.state = State::Closed;
+        self.work = 0;
+        self.rtx_at = Time::NEVER;
+        self.ack_at = Time::NEVER;
+        self.pace_wake = Time::NEVER;
+        self.clock.stop(now);
+    }
+
+    /// Smallest shift with which the whole receive window can be said (RFC 7323 section 2.2).
+    fn own_shift(&self) -> u8 {
+        let window = self.options.receive_window.0;
+        (0..SHIFT_MAX).find(|shift| window >> shift <= 65_535).unwrap_or(SHIFT_MAX)
+    }
+
+    /// Writes the SYN or SYN-ACK.
+    pub(super) fn emit_syn(&mut self, now: Time, seg: &mut Segment) {
+        let answer = self.state == State::SynReceived;
+        let o = &self.options;
+        let mut options = 0;
+        // A SYN-ACK carries only what the SYN offered.
+        if o.timestamps && (!answer || self.timestamps) {
+            options |= OPTION_TIMESTAMPS;
+        }
+        if o.sack && (!answer || self.tx.sack) {
+            options |= OPTION_SACK_PERMITTED;
+        }
+        if o.window_scaling && (!answer || self.tx.window_shift != u8::MAX) {
+            options |= OPTION_WINDOW_SCALE;
+        }
+        *seg = Segment {
+            seq: self.isn,
+            ack: if answer { self.irs.wrapping_add(1) } else { 0 },
+            mss: o.mss.0 as u16,
+            flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            options,
+            wscale: self.own_shift(),
+            ..Segment::default()
+        };
+        if options & OPTION_TIMESTAMPS != 0 {
+            seg.tsval = self.ts_now(now);
+            seg.tsecr = if answer { self.rx.ts_recent } else { 0 };
+        }
+        seg.window = self.rx.offer(true);
+        self.rx.acked();
+        self.stats.segs_out += 1;
+    }
+
+    /// Takes the options of the peer's SYN.
+    fn negotiate(&mut self, seg: &Segment) {
+        let has = |bit: u8| seg.options & bit != 0;
+        self.irs = seg.seq;
+        self.rx.nxt = 1;
+        self.rx.edge += 1;
+        self.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
+        self.timestamps = self.options.timestamps && has(OPTION_TIMESTAMPS);
+        self.rx.ts_recent = seg.tsval;
+        self.tx.sack = self.options.sack && has(OPTION_SACK_PERMITTED);
+        let scaled = self.options.window_scaling && has(OPTION_WINDOW_SCALE);
+        // Until the handshake is done `u8::MAX` says that windows are not scaled.
+        self.tx.window_shift = if scaled { seg.wscale.min(SHIFT_MAX) } else { u8::MAX };
+        self.rx.shift = if scaled { self.own_shift() } else { 0 };
+        self.take_window(seg, 0, 1, 0);
+    }
+
+    /// A segment for a listening endpoint.
+    pub(super) fn on_listen(&mut self, now: Time, seg: &Segment) {
+        if seg.flags.any(Flags::SYN) && !seg.flags.any(Flags::ACK | Flags::RST) {
+            self.negotiate(seg);
+            self.open(now, State::SynReceived);
+        }
+    }
+
+    /// A segment for an endpoint that has sent its SYN.
+    pub(super) fn on_syn_sent(&mut self, now: Time, seg: &Segment) {
+        let acks = seg.flags.any(Flags::ACK);
+        if acks && seg.ack != self.isn.wrapping_add(1) {
+            return;
+        }
+        if seg.flags.any(Flags::RST) {
+            if acks {
+                self.finish(now);
+            }
+            return;
+        }
+        if !seg.flags.any(Flags::SYN) {
+            return;
+        }
+        self.negotiate(seg);
+        if acks {
+            self.establish(now, seg);
+            self.work |= work::ACK;
+        } else {
+            // Simultaneous open.
+            self.open(now, State::SynReceived);
+        }
+    }
+
+    /// The peer has acknowledged the SYN.
+    pub(super) fn establish(&mut self, now: Time, seg: &Segment) {
+        self.state = State::Established;
+        self.work = work::DATA;
+        self.rtx_at = Time::NEVER;
+        if self.syn_losses == 0 {
+            self.sample_rtt(now, now.since(self.syn_at));
+        } else if self.timestamps && seg.tsecr != 0 {
+            let rtt = self.echoed_rtt(now, seg.tsecr);
+            self.sample_rtt(now, rtt);
+        }
+        let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
+        let mss = u32::from(self.peer_mss).min(self.options.mss.0 as u32) - timestamps;
+        self.tx.establish(&self.options, mss, self.syn_losses);
+        self.rx.establish(mss, self.tx.sack, &self.options);
+        if self.tx.window_shift == u8::MAX {
+            self.tx.window_shift = 0;
+        }
+        self.tx.window_edge = 1 + self.tx.window;
+        self.clock.start(now);
+    }
+
+    /// SYN or RST in a synchronised state.
+    pub(super) fn on_syn_or_rst(&mut self, now: Time, seg: &Segment, seq: u64) {
+        if seg.flags.any(Flags::RST) {
+            if seq >= self.rx.nxt && seq <= self.rx.edge {
+                self.finish(now);
+            }
+            return;
+        }
+        if self.state != State::SynReceived {
+            // Our ACK of the SYN-ACK was lost (RFC 5961 section 4: a challenge ACK serves).
+            self.work |= work::ACK;
+        } else if seg.flags.any(Flags::ACK) && seg.ack == self.isn.wrapping_add(1) {
+            self.establish(now, seg);
+            self.work |= work::ACK;
+        } else {
+            self.work |= work::CONTROL;
+        }
+    }
+
+    /// The FIN was acknowledged.
+    pub(super) fn on_fin_acked(&mut self, now: Time) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.time_wait(now),
+            State::LastAck => self.finish(now),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN has arrived in order.
+    pub(super) fn on_fin(&mut self, now: Time) {
+        self.work |= work::ACK;
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.time_wait(now),
+            _ => {}
+        }
+    }
+
+    /// Enters or restarts TIME-WAIT.
+    pub(super) fn time_wait(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.persist = false;
+        self.rtx_at = now.saturating_add(self.options.time_wait);
+    }
+}

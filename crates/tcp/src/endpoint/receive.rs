@@ -1,0 +1,86 @@
+//! Arriving segments: which are acceptable (RFC 9293 section 3.10.7.4), timestamps and PAWS (RFC 7323), data, FIN.
+
+use super::{Endpoint, State, work};
+use crate::receiver::Due;
+use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
+use elephan_units::Time;
+
+impl Endpoint {
+    /// A segment has arrived; the first `seg.sack_len` of `sack` are its SACK blocks.
+    #[inline]
+    pub fn on_segment(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
+        self.stats.segs_in += 1;
+        if self.state >= State::SynReceived {
+            return self.on_synchronised(now, seg, sack);
+        }
+        match self.state {
+            State::Listen => self.on_listen(now, seg),
+            State::SynSent => self.on_syn_sent(now, seg),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn on_synchronised(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
+        let nxt = self.rx.nxt;
+        let ahead = seg.seq.wrapping_sub(self.irs.wrapping_add(nxt as u32)) as i32;
+        let seq = nxt.saturating_add_signed(i64::from(ahead));
+        if self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 {
+            let newer = seg.tsval.wrapping_sub(self.rx.ts_recent) as i32;
+            // PAWS. A pure ACK that was overtaken is harmless and is not answered (as Linux `tcp_disordered_ack`).
+            if newer < 0 && seg.seq_len() > 0 && !seg.flags.any(Flags::RST) {
+                self.work |= work::ACK;
+                return;
+            }
+            if newer >= 0 && seq <= self.rx.last_ack {
+                self.rx.ts_recent = seg.tsval;
+            }
+        }
+        if seg.flags.any(Flags::SYN | Flags::RST) {
+            return self.on_syn_or_rst(now, seg, seq);
+        }
+        if !seg.flags.any(Flags::ACK) {
+            return;
+        }
+        if self.state == State::SynReceived {
+            if seg.ack != self.isn.wrapping_add(1) {
+                return;
+            }
+            self.establish(now, seg);
+        }
+        if seq > self.rx.edge {
+            self.work |= work::ACK;
+            return;
+        }
+        self.on_ack(now, seg, seq, sack);
+        if seg.len > 0 || seg.flags.any(Flags::FIN) {
+            self.on_data(now, seg, seq);
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, now: Time, seg: &Segment, seq: u64) {
+        let len = u64::from(seg.len);
+        if len > 0 {
+            self.stats.data_segs_in += 1;
+            self.stats.data_octets_in += len;
+            match self.rx.accept(seq, len) {
+                Due::Now => self.work |= work::ACK,
+                Due::Later if self.ack_at == Time::NEVER => {
+                    self.ack_at = now.saturating_add(self.options.delayed_ack_timeout);
+                }
+                Due::Later => {}
+            }
+        }
+        if seg.flags.any(Flags::FIN) {
+            self.rx.note_fin(seq + len);
+            self.work |= work::ACK;
+            if self.state == State::TimeWait {
+                self.time_wait(now);
+            }
+        }
+        if self.rx.take_fin() {
+            self.on_fin(now);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Sending: which segment goes out next, and its header.
+//!
+//! New data follows RFC 9293 section 3.8.6.2.1: a full segment, or the last of what the application has written, or
+//! half of the largest window seen; Nagle (section 3.7.4) when asked for. A writer that is blocked on the send buffer
+//! has not pushed, so a part of a segment waits for the rest.
+
+use super::{Endpoint, State, work};
+use crate::recovery::Resend;
+use crate::scoreboard::FIN;
+use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
+use crate::stats::Limit;
+use elephan_units::{PS_PER_S, Span, Time};
+
+/// Data to go out: where, how much, and whether the FIN goes with it.
+#[derive(Clone, Copy)]
+struct Piece {
+    seq: u64,
+    len: u32,
+    fin: bool,
+}
+
+impl Endpoint {
+    /// Writes the next segment to send, if there is one; to be called until it says false. `sack` is touched only
+    /// when `seg.sack_len > 0` afterwards.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        self.work != 0 && self.emit(now, seg, sack)
+    }
+
+    fn emit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.work & work::CONTROL != 0 {
+            self.work &= !work::CONTROL;
+            if self.state < State::Established {
+                self.emit_syn(now, seg);
+            } else {
+                self.emit_probe(now, seg, sack);
+            }
+            return true;
+        }
+        if self.work & work::DATA != 0 && self.state >= State::Established {
+            if self.emit_data(now, seg, sack) {
+                return true;
+            }
+            self.work &= !work::DATA;
+        }
+        if self.work & work::ACK != 0 && self.state >= State::Established {
+            self.fill(now, seg, sack, self.tx.board.nxt(), 0, Flags::ACK);
+            return true;
+        }
+        false
+    }
+
+    #[inline]
+    fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.tx.pacing_bps > 0.0 && now < self.pace_at {
+            self.pace_wake = self.pace_at;
+            return false;
+        }
+        let budget = self.tx.budget(self.options.limited_transmit);
+        if let Some(resend) = self.tx.next_resend(budget) {
+            self.emit_again(now, seg, sack, &resend);
+            return true;
+        }
+        let why = match self.next_piece(budget) {
+            Ok(piece) => {
+                self.emit_new(now, seg, sack, piece);
+                return true;
+            }
+            Err(why) => why,
+        };
+        if let Some(resend) = self.tx.next_extra(budget) {
+            self.emit_again(now, seg, sack, &resend);
+            return true;
+        }
+        self.stopped(now, why);
+        false
+    }
+
+    /// New data that may go out now, or what keeps it.
+    #[inline]
+    fn next_piece(&self, budget: u64) -> Result<Piece, Limit> {
+        let seq = self.tx.board.nxt();
+        let accepted = self.accepted();
+        let whole = accepted == self.total;
+        let waiting = (accepted + 1).saturating_sub(seq);
+        let mss = self.full_segment();
+        if waiting == 0 {
+            let fin = self.closing && !self.fin_sent && whole;
+            return if fin { Ok(Piece { seq, len: 0, fin }) } else { Err(Limit::Snd) };
+        }
+        let mut len = waiting.min(mss);
+        if len > budget {
+            return Err(Limit::Cwnd);
+        }
+        let held = len < mss && (!whole || (self.options.nagle && !self.closing && self.tx.board.flight() > 0));
+        let usable = self.tx.usable();
+        if len > usable {
+            if held || usable == 0 || (usable < self.tx.window_max / 2 && !self.small_due) {
+                return Err(Limit::Rwin);
+            }
+            len = usable;
+        } else if held {
+            return Err(Limit::Snd);
+        }
+        Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting })
+    }
+
+    /// Payload of a full segment, less what SACK blocks take in it.
+    #[inline]
+    fn full_segment(&self) -> u64 {
+        let mss = u64::from(self.tx.mss);
+        if !self.rx.has_blocks() || !self.tx.sack {
+            return mss;
+        }
+        mss - (4 + 8 * self.sack_room() as u64)
+    }
+
+    /// SACK blocks that fit beside the other options (RFC 2018 section 3).
+    fn sack_room(&self) -> usize {
+        if self.timestamps { 3 } else { 4 }
+    }
+
+    fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
+        let Piece { seq, len, fin } = piece;
+        if self.tx.board.flight() == 0 {
+            self.after_idle(now);
+        }
+        let pipe = self.tx.board.pipe();
+        self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, now.0);
+        self.tx.max_sent = self.tx.max_sent.max(self.tx.board.nxt());
+        self.tx.sent_new(u64::from(len));
+        self.tx.cc.on_sent(now, u64::from(len), pipe);
+        let mut flags = Flags::ACK;
+        if fin {
+            flags |= Flags::FIN;
+            self.fin_sent = true;
+            self.state = if self.state == State::CloseWait { State::LastAck } else { State::FinWait1 };
+        }
+        if seq + u64::from(len) == self.total.saturating_add(1) {
+            flags |= Flags::PSH;
+        }
+        self.emit_payload(now, seg, sack, seq, len, flags);
+    }
+
+    /// The restart window after an idle period (RFC 5681 section 4.1).
+    fn after_idle(&mut self, now: Time) {
+        if self.options.idle_restart && now.since(self.tx.last_sent) > self.tx.rtt.rto() {
+            let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
+            self.tx.cc.shrink_to(window as f64);
+            self.tx.refresh();
+        }
+    }
+
+    #[cold]
+    fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
+        let range = resend.range;
+        let pipe = self.tx.board.pipe();
+        self.tx.resend(resend, now);
+        let payload = range.len - u32::from(range.fin);
+        self.tx.cc.on_sent(now, u64::from(payload), pipe);
+        self.stats.segs_retrans += 1;
+        self.stats.octets_retrans += u64::from(payload);
+        let flags = if range.fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
+        self.emit_payload(now, seg, sack, range.seq, payload, flags);
+    }
+
+    #[inline]
+    fn emit_payload(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
+        self.fill(now, seg, sack, seq, len, flags);
+        self.stats.data_segs_out += u64::from(len > 0);
+        self.stats.data_octets_out += u64::from(len);
+        self.tx.last_sent = now;
+        if self.persist || self.rtx_at == Time::NEVER {
+            self.persist = false;
+            self.small_due = false;
+            self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        }
+        if self.tx.pacing_bps > 0.0 {
+            let gap = f64::from(seg.ip_bytes()) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
+            self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
+        }
+    }
+
+    /// One byte beyond a closed window (RFC 9293 section 3.8.6.1). It is not in the scoreboard: if the window has
+    /// opened meanwhile the peer's acknowledgement brings it in.
+    fn emit_probe(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        let seq = self.tx.board.nxt();
+        self.fill(now, seg, sack, seq, 1, Flags::ACK);
+        self.stats.data_segs_out += 1;
+        self.stats.data_octets_out += 1;
+        self.tx.max_sent = self.tx.max_sent.max(seq + 1);
+    }
+
+    /// Writes a segment that acknowledges.
+    #[inline]
+    fn fill(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
+        let (options, tsval, tsecr) =
+            if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
+        let sack_len = if self.rx.has_blocks() { self.fill_sack(sack) } else { 0 };
+        *seg = Segment {
+            seq: self.isn.wrapping_add(seq as u32),
+            ack: self.irs.wrapping_add(self.rx.nxt as u32),
+            len,
+            tsval,
+            tsecr,
+            window: self.rx.offer(false),
+            flags,
+            sack_len,
+            options,
+            ..Segment::default()
+        };
+        self.rx.acked();
+        self.work &= !work::ACK;
+        self.ack_at = Time::NEVER;
+        self.stats.segs_out += 1;
+    }
+
+    #[cold]
+    fn fill_sack(&mut self, sack: &mut SackBlocks) -> u8 {
+        let room = self.sack_room();
+        if self.tx.sack { self.rx.blocks(room, self.irs, sack) } else { self.rx.drop_duplicate() }
+    }
+
+    /// The timestamp clock: ticks since the start, from 1 (0 says "no echo").
+    #[inline]
+    pub(super) fn ts_now(&mut self, now: Time) -> u32 {
+        if now >= self.ts_until {
+            let tick = self.options.timestamp_granularity.0;
+            let ticks = now.0 / tick;
+            self.ts_value = (ticks as u32).wrapping_add(1);
+            self.ts_until = Time((ticks + 1).saturating_mul(tick));
+        }
+        self.ts_value
+    }
+
+    /// Nothing more can be sent, for `why`.
+    #[inline]
+    fn stopped(&mut self, now: Time, why: Limit) {
+        self.tx.stopped(why);
+        self.clock.set(now, why);
+        if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {
+            self.persist = true;
+            self.persist_backoffs = 0;
+            self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        }
+    }
+}

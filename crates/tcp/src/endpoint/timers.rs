@@ -1,0 +1,66 @@
+//! Timers: one retransmission timer that is also persist, SYN and TIME-WAIT timer, the delayed ACK, the pacing gap and
+//! what the congestion control asks for. Callers see the earliest of them.
+
+use super::{Endpoint, State, work};
+use elephan_units::Time;
+
+impl Endpoint {
+    /// When [`Endpoint::on_timer`] is due, `Time::NEVER` if never.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        self.rtx_at.min(self.ack_at).min(self.pace_wake).min(self.tx.cc_timer)
+    }
+
+    /// Does what is due at `now`; too early a call does nothing.
+    pub fn on_timer(&mut self, now: Time) {
+        if now >= self.ack_at {
+            self.ack_at = Time::NEVER;
+            self.work |= work::ACK;
+        }
+        if now >= self.pace_wake {
+            self.pace_wake = Time::NEVER;
+            self.work |= work::DATA;
+        }
+        if now >= self.tx.cc_timer {
+            self.tx.cc.on_timer(now);
+            self.tx.refresh();
+            self.work |= work::DATA;
+        }
+        if now >= self.rtx_at {
+            self.on_retransmission_timer(now);
+        }
+    }
+
+    fn on_retransmission_timer(&mut self, now: Time) {
+        match self.state {
+            State::Closed | State::Listen => self.rtx_at = Time::NEVER,
+            State::SynSent | State::SynReceived => {
+                self.syn_losses += 1;
+                self.tx.rtt.backoff();
+                self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+                self.work |= work::CONTROL;
+            }
+            State::TimeWait => self.finish(now),
+            _ if self.persist => self.on_persist_timer(now),
+            _ => {
+                self.tx.timeout(now, &mut self.stats);
+                self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+                self.work |= work::DATA;
+            }
+        }
+    }
+
+    /// Probes a closed window; the interval doubles (RFC 9293 section 3.8.6.1). A window too small for a full segment
+    /// is used after all.
+    fn on_persist_timer(&mut self, now: Time) {
+        self.persist_backoffs += 1;
+        let interval = self.tx.rtt.rto().saturating_mul(1 << self.persist_backoffs.min(20));
+        self.rtx_at = now.saturating_add(interval.min(self.options.rto_max));
+        if self.tx.usable() == 0 {
+            self.work |= work::CONTROL;
+        } else {
+            self.small_due = true;
+            self.work |= work::DATA;
+        }
+    }
+}

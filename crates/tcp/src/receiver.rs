@@ -1,0 +1,220 @@
+//! The receiving half of a connection: the next expected byte, the window offered, and when an ACK is due.
+//!
+//! ACKs (RFC 5681 section 4.2, RFC 9293 section 3.8.6.3): every n-th segment in order and at the latest after a delay;
+//! at once for a segment out of order, one that fills a gap, a duplicate, or a FIN.
+//! Window (RFC 9293 section 3.8.6.2.2): the right edge moves only by min(half the buffer, one segment) or more.
+
+use crate::options::Options;
+use crate::reassembly::{Interval, Reassembly};
+use crate::segment::SackBlocks;
+
+/// When a segment's acknowledgement is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    Later,
+    Now,
+}
+
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next expected offset (RCV.NXT).
+    pub nxt: u64,
+    /// Right edge of the window offered so far.
+    pub edge: u64,
+    /// Last acknowledgement sent (RFC 7323 Last.ACK.sent).
+    pub last_ack: u64,
+    /// Payload bytes that the application has read; follows the arrivals unless reading is manual.
+    pub read: u64,
+    buffer: u64,
+    /// The sender's full segment, for window updates.
+    mss: u64,
+    pub shift: u8,
+    pub auto_read: bool,
+    /// The peer's FIN has been received in order.
+    pub fin: bool,
+    /// The offset of the peer's FIN, `u64::MAX` if not seen.
+    fin_at: u64,
+    /// Segments received in order since the last ACK.
+    unacked: u32,
+    segments_per_ack: u32,
+    /// The next data segment is the first and is to be acknowledged at once.
+    first_due: bool,
+    dsack: bool,
+    /// Duplicate to be reported by the next ACK.
+    duplicate: Option<Interval>,
+    reassembly: Option<Box<Reassembly>>,
+    /// RFC 7323 TS.Recent.
+    pub ts_recent: u32,
+}
+
+impl Receiver {
+    pub fn new(o: &Options) -> Receiver {
+        Receiver {
+            nxt: 0,
+            edge: 0,
+            last_ack: 0,
+            read: 0,
+            buffer: o.receive_window.0,
+            mss: o.mss.0,
+            shift: 0,
+            auto_read: true,
+            fin: false,
+            fin_at: u64::MAX,
+            unacked: 0,
+            segments_per_ack: o.delayed_ack_segments,
+            first_due: o.delayed_ack_first,
+            dsack: false,
+            duplicate: None,
+            reassembly: None,
+            ts_recent: 0,
+        }
+    }
+
+    /// The handshake is done.
+    pub fn establish(&mut self, mss: u32, sack: bool, o: &Options) {
+        self.mss = u64::from(mss);
+        self.dsack = sack && o.dsack;
+    }
+
+    /// Payload bytes received in order.
+    #[inline]
+    pub fn payload(&self) -> u64 {
+        self.nxt.saturating_sub(1 + u64::from(self.fin))
+    }
+
+    /// Payload `[left, left + len)` arrived.
+    #[inline]
+    pub fn accept(&mut self, left: u64, len: u64) -> Due {
+        let right = left + len;
+        if left == self.nxt && right <= self.edge && self.reassembly.as_ref().is_none_or(|r| r.is_empty()) {
+            self.nxt = right;
+            return self.in_order();
+        }
+        self.accept_slow(left, right)
+    }
+
+    #[inline]
+    fn in_order(&mut self) -> Due {
+        if self.auto_read {
+            self.read = self.payload();
+        }
+        self.unacked += 1;
+        if self.unacked >= self.segments_per_ack || self.first_due {
+            self.first_due = false;
+            return Due::Now;
+        }
+        Due::Later
+    }
+
+    fn accept_slow(&mut self, left: u64, right: u64) -> Due {
+        let whole = (left, right);
+        let right = right.min(self.edge);
+        if whole.1 <= self.nxt {
+            self.duplicate = Some(whole);
+            return Due::Now;
+        }
+        if left >= right {
+            return Due::Now;
+        }
+        if left <= self.nxt {
+            if left < self.nxt {
+                self.duplicate = Some((left, self.nxt));
+            }
+            let filled = self.reassembly.as_mut().filter(|r| !r.is_empty()).map(|r| r.advance(right));
+            self.nxt = filled.unwrap_or(right);
+            let due = self.in_order();
+            return if filled.is_some() || self.duplicate.is_some() { Due::Now } else { due };
+        }
+        let reassembly = self.reassembly.get_or_insert_default();
+        self.duplicate = reassembly.insert(left, right).duplicate;
+        Due::Now
+    }
+
+    /// A FIN at offset `at` arrived (see [`Receiver::take_fin`]).
+    pub fn note_fin(&mut self, at: u64) {
+        if at <= self.edge {
+            self.fin_at = at;
+        }
+    }
+
+    /// Takes the FIN in order once everything before it has arrived.
+    #[inline]
+    pub fn take_fin(&mut self) -> bool {
+        if self.nxt != self.fin_at || self.fin {
+            return false;
+        }
+        self.nxt += 1;
+        self.edge = self.edge.max(self.nxt);
+        self.fin = true;
+        true
+    }
+
+    /// Space for data beyond the next expected byte.
+    #[inline]
+    fn space(&self) -> u64 {
+        self.buffer - (self.payload() - self.read).min(self.buffer)
+    }
+
+    /// The window field for the next segment, unscaled in a SYN; moves the right edge.
+    #[inline]
+    pub fn offer(&mut self, syn: bool) -> u16 {
+        let target = self.nxt + self.space();
+        if target >= self.edge + self.mss.min(self.buffer / 2) {
+            let shift = if syn { 0 } else { self.shift };
+            let field = (self.space() >> shift).min(65_535);
+            self.edge = self.edge.max(self.nxt + (field << shift));
+            return field as u16;
+        }
+        ((self.edge - self.nxt) >> if syn { 0 } else { self.shift }).min(65_535) as u16
+    }
+
+    /// An ACK leaves.
+    #[inline]
+    pub fn acked(&mut self) {
+        self.unacked = 0;
+        self.last_ack = self.nxt;
+    }
+
+    /// The application has taken up to `bytes`; returns how many there were and whether the sender should be told.
+    pub fn take(&mut self, bytes: u64) -> (u64, bool) {
+        let taken = bytes.min(self.payload() - self.read);
+        self.read += taken;
+        let gain = (self.nxt + self.space()).saturating_sub(self.edge);
+        (taken, taken > 0 && gain >= (2 * self.mss).min(self.buffer / 2))
+    }
+
+    /// Whether the next segment has SACK blocks to carry.
+    #[inline]
+    pub fn has_blocks(&self) -> bool {
+        self.duplicate.is_some() || self.reassembly.as_ref().is_some_and(|r| !r.is_empty())
+    }
+
+    /// Without SACK nobody is told of duplicates.
+    pub fn drop_duplicate(&mut self) -> u8 {
+        self.duplicate = None;
+        0
+    }
+
+    /// SACK blocks of the next segment, at most `room`, as wire sequence numbers from `origin`.
+    pub fn blocks(&mut self, room: usize, origin: u32, out: &mut SackBlocks) -> u8 {
+        let mut blocks = [(0, 0); 4];
+        let duplicate = self.duplicate.take().filter(|_| self.dsack);
+        let count = match &mut self.reassembly {
+            Some(reassembly) => {
+                // RFC 2883 section 4: a duplicate inside a block is followed by that block.
+                if let Some((left, _)) = duplicate.filter(|block| block.0 >= self.nxt) {
+                    reassembly.bring_forward(left);
+                }
+                reassembly.report(duplicate, room, &mut blocks)
+            }
+            None => {
+                blocks[0] = duplicate.unwrap_or_default();
+                usize::from(duplicate.is_some())
+            }
+        };
+        for (wire, &(left, right)) in out.iter_mut().zip(&blocks[..count]) {
+            *wire = (origin.wrapping_add(left as u32), origin.wrapping_add(right as u32));
+        }
+        count as u8
+    }
+}

@@ -1,0 +1,259 @@
+//! Loss recovery: when a loss is detected, what is sent to repair it, how much may be sent meanwhile. One rule a file;
+//! this file holds what all share.
+//!
+//! - open: new data, and limited transmit on the first duplicate ACKs (RFC 3042, RFC 5681 section 3.2 step 1);
+//! - recovery: entered by the rule, one congestion signal for one episode;
+//! - loss: after a timeout all that is not SACKed is lost and is sent again in order, in slow start, until all that had
+//!   been sent is acknowledged (RFC 5681 section 3.1; go-back-N that skips what was SACKed).
+//!
+//! A loss of data that was sent during an episode begins a new episode when the old one ends.
+
+mod newreno;
+mod reno;
+mod sack;
+
+use crate::options::{Options, RecoveryRule};
+use crate::scoreboard::Range;
+use crate::sender::{AckEvent, Sender};
+use crate::stats::Stats;
+use elephan_cc::Signal;
+use elephan_units::Time;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Open,
+    Recovery,
+    Loss,
+}
+
+/// State of loss recovery.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovery {
+    pub rule: RecoveryRule,
+    mode: Mode,
+    /// The first unacknowledged segment is to be sent again, whatever the window says.
+    head_due: bool,
+    /// NewReno: a partial ACK was seen in this episode.
+    partial_seen: bool,
+    dup_acks: u32,
+    /// RFC 6582 `recover`, RFC 6675 `RecoveryPoint`: the offset after all that had been sent.
+    point: u64,
+    /// Window inflation of RFC 5681 section 3.2 in bytes; partial ACKs may make it negative.
+    inflation: i64,
+    /// Bytes sent beyond the window by limited transmit.
+    extra: u64,
+    /// RFC 6675 `RescueRxt`, the offset after it.
+    rescue: u64,
+    /// RFC 6582 section 4.1 `prev_highest_ack`.
+    previous_ack: u64,
+}
+
+/// A segment to send again, and whether `pipe` counts it once more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resend {
+    pub range: Range,
+    counted: bool,
+}
+
+/// What an ACK means to the window and the timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The window may grow.
+    pub grow: bool,
+    /// The retransmission timer starts anew.
+    pub restart_timer: bool,
+}
+
+impl Recovery {
+    pub fn new(rule: RecoveryRule) -> Recovery {
+        Recovery {
+            rule,
+            mode: Mode::Open,
+            head_due: false,
+            partial_seen: false,
+            dup_acks: 0,
+            point: 0,
+            inflation: 0,
+            extra: 0,
+            rescue: 0,
+            previous_ack: 0,
+        }
+    }
+
+    pub fn is_recovery(&self) -> bool {
+        self.mode == Mode::Recovery
+    }
+
+    pub fn is_loss(&self) -> bool {
+        self.mode == Mode::Loss
+    }
+}
+
+impl Sender {
+    /// An ACK was taken into the scoreboard.
+    #[inline]
+    pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+        if self.rec.mode == Mode::Open && !e.duplicate {
+            // The way of almost every ACK.
+            if e.acked > 0 {
+                self.rec.dup_acks = 0;
+                self.rec.extra = 0;
+            }
+            return Verdict { grow: e.acked > 0, restart_timer: e.acked > 0 };
+        }
+        self.recover_slow(e, o, stats)
+    }
+
+    fn recover_slow(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+        if self.rec.mode == Mode::Recovery {
+            return match self.rec.rule {
+                RecoveryRule::Reno => reno::on_ack(self, e),
+                RecoveryRule::Newreno => newreno::on_ack(self, e, o),
+                RecoveryRule::Sack => sack::on_ack(self, e, o, stats),
+            };
+        }
+        if e.acked > 0 {
+            self.rec.dup_acks = 0;
+            self.rec.extra = 0;
+        }
+        if e.duplicate {
+            self.rec.dup_acks += 1;
+        }
+        let entered = match self.rec.rule {
+            RecoveryRule::Reno => reno::detect(self, e, o, stats),
+            RecoveryRule::Newreno => newreno::detect(self, e, o, stats),
+            RecoveryRule::Sack => sack::detect(self, e, o, stats),
+        };
+        if e.acked > 0 {
+            self.rec.previous_ack = self.board.una() - e.acked;
+            if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
+                self.rec.mode = Mode::Open;
+            }
+        }
+        Verdict { grow: e.acked > 0 && !entered, restart_timer: e.acked > 0 }
+    }
+
+    /// Begins an episode of fast recovery: one signal to the controller.
+    fn enter(&mut self, now: Time, lost: u64, stats: &mut Stats) {
+        let inflight = self.board.flight().saturating_sub(self.rec.extra);
+        self.rec.mode = Mode::Recovery;
+        self.rec.point = self.board.nxt();
+        self.rec.head_due = true;
+        self.rec.partial_seen = false;
+        self.rec.inflation = 0;
+        self.rec.extra = 0;
+        stats.fast_retran += 1;
+        self.signal(&Signal::Loss { now, lost, inflight }, stats);
+    }
+
+    /// A congestion event for the controller.
+    pub fn signal(&mut self, signal: &Signal, stats: &mut Stats) {
+        let before = self.cwnd;
+        self.cc.on_congestion(signal);
+        self.refresh();
+        stats.cong_signals += u64::from(self.cwnd < before);
+        let ssthresh = self.cc.ssthresh();
+        if ssthresh.is_finite() {
+            let ssthresh = ssthresh as u64;
+            stats.max_ssthresh = stats.max_ssthresh.max(ssthresh);
+            stats.min_ssthresh = if stats.min_ssthresh == 0 { ssthresh } else { stats.min_ssthresh.min(ssthresh) };
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub fn timeout(&mut self, now: Time, stats: &mut Stats) {
+        if self.rtt.backoffs() == 0 {
+            stats.timeouts += 1;
+        } else {
+            stats.subsequent_timeouts += 1;
+        }
+        // FlightSize; in an episode that is already under way what is really out there, so that the threshold falls.
+        let inflight = match self.rec.mode {
+            Mode::Open => self.board.flight().saturating_sub(self.rec.extra),
+            _ => self.outstanding(),
+        };
+        self.rtt.backoff();
+        self.board.lose_all();
+        self.rec.mode = Mode::Loss;
+        self.rec.point = self.board.nxt();
+        self.rec.head_due = false;
+        self.rec.dup_acks = 0;
+        self.rec.inflation = 0;
+        self.rec.extra = 0;
+        self.sample_at = self.board.una() + 1;
+        self.signal(&Signal::Rto { now, inflight }, stats);
+    }
+
+    /// Bytes out there: pipe, less the segments whose duplicate ACKs inflate the window.
+    fn outstanding(&self) -> u64 {
+        self.board.pipe().saturating_add_signed(-self.rec.inflation)
+    }
+
+    /// Bytes that congestion control lets out now.
+    #[inline]
+    pub fn budget(&self, limited_transmit: bool) -> u64 {
+        if self.rec.dup_acks == 0 && self.rec.mode == Mode::Open {
+            return self.cwnd.saturating_sub(self.board.pipe());
+        }
+        self.budget_slow(limited_transmit)
+    }
+
+    fn budget_slow(&self, limited_transmit: bool) -> u64 {
+        let cwnd = self.cwnd.saturating_add_signed(self.rec.inflation);
+        match (self.rec.mode, self.rec.rule) {
+            (Mode::Open, _) if !limited_transmit => cwnd.saturating_sub(self.board.flight()),
+            (Mode::Open, RecoveryRule::Reno | RecoveryRule::Newreno) => {
+                // RFC 3042: two segments beyond the window at most.
+                let extra = u64::from(self.rec.dup_acks.min(2)) * u64::from(self.mss);
+                (cwnd + extra).saturating_sub(self.board.flight())
+            }
+            _ => cwnd.saturating_sub(self.board.pipe()),
+        }
+    }
+
+    /// A segment to send again now, within `budget` unless it must go out at once.
+    #[inline]
+    pub fn next_resend(&mut self, budget: u64) -> Option<Resend> {
+        if !self.rec.head_due && self.board.lost_bytes() == 0 {
+            return None;
+        }
+        if self.rec.head_due {
+            self.rec.head_due = false;
+            if let Some(range) = self.board.first() {
+                // Without SACK what is out is FlightSize less the inflation, whether sent again or not.
+                let counted = self.rec.rule == RecoveryRule::Sack || self.board.lost_bytes() > 0;
+                return Some(Resend { range, counted });
+            }
+        }
+        // RFC 6675 step C: nothing while less than one SMSS is free.
+        if budget < u64::from(self.mss) {
+            return None;
+        }
+        self.board.next_lost().map(|range| Resend { range, counted: true })
+    }
+
+    /// What to send when neither lost nor new data can be (RFC 6675 `NextSeg` rules 3 and 4).
+    pub fn next_extra(&mut self, budget: u64) -> Option<Resend> {
+        if self.rec.mode != Mode::Recovery || self.rec.rule != RecoveryRule::Sack || budget < u64::from(self.mss) {
+            return None;
+        }
+        sack::next_extra(self)
+    }
+
+    /// A segment is sent again.
+    pub fn resend(&mut self, resend: &Resend, now: Time) {
+        if resend.counted {
+            self.board.resend(resend.range.ordinal, now.0);
+        } else {
+            self.board.touch(resend.range.ordinal, now.0);
+        }
+    }
+
+    /// New data was sent: what exceeds the window was limited transmit.
+    #[inline]
+    pub fn sent_new(&mut self, len: u64) {
+        if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open && self.board.flight() > self.cwnd {
+            self.rec.extra += len;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Fast retransmit and fast recovery as RFC 5681 section 3.2 has them.
+//!
+//! The third duplicate ACK: ssthresh = max(FlightSize / 2, 2 SMSS), the first unacknowledged segment is sent again, the
+//! window is ssthresh + 3 SMSS; each further duplicate adds one SMSS; the first ACK of new data takes the inflation
+//! back and ends the episode, so that every further loss of the window needs three duplicates of its own or a timeout.
+
+use super::{Mode, Verdict};
+use crate::options::Options;
+use crate::sender::{AckEvent, Sender};
+use crate::stats::Stats;
+
+pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
+    let enter = e.duplicate && tx.rec.dup_acks == o.dup_ack_threshold;
+    if enter {
+        start(tx, e, o, stats);
+    }
+    enter
+}
+
+/// Steps 2 and 3 of RFC 5681 section 3.2.
+pub(super) fn start(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) {
+    let mss = u64::from(tx.mss);
+    tx.enter(e.now, mss, stats);
+    tx.rec.inflation = i64::from(o.dup_ack_threshold) * mss as i64;
+}
+
+pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent) -> Verdict {
+    if e.acked == 0 {
+        if e.duplicate {
+            tx.rec.inflation += i64::from(tx.mss);
+        }
+        return Verdict { grow: false, restart_timer: false };
+    }
+    tx.rec.mode = Mode::Open;
+    tx.rec.inflation = 0;
+    tx.rec.dup_acks = 0;
+    Verdict { grow: false, restart_timer: true }
+}

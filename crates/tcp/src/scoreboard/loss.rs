@@ -1,0 +1,184 @@
+//! What is lost, and what to send again: `IsLost`, `HighRxt` and `NextSeg` of RFC 6675 section 4 as cursors.
+
+use super::marks::{Marks, span};
+use super::{Cached, FIN, LEN, RETRANSMITTED, Range, Scoreboard};
+
+impl Scoreboard {
+    /// Keeps the SACKed bytes and runs above the loss cursor as the segments `base + fresh` become SACKed.
+    pub(super) fn count_above(&mut self, marks: &Marks, base: u64, fresh: u64) {
+        let above = if self.loss_cursor <= base {
+            u64::MAX
+        } else if self.loss_cursor >= base + 64 {
+            0
+        } else {
+            u64::MAX << (self.loss_cursor - base)
+        };
+        let fresh = fresh & above;
+        if fresh == 0 {
+            return;
+        }
+        self.sacked_above += self.bytes_of(base, fresh);
+        // A run starts at a SACKed segment whose predecessor, if not below the cursor, is not SACKed.
+        let old = marks.word(base).sacked & above;
+        let before = u64::from(base > self.loss_cursor && marks.is_sacked(base - 1));
+        let starts = |bits: u64| u64::from((bits & !(bits << 1 | before)).count_ones());
+        self.runs_above = self.runs_above + starts(old | fresh) - starts(old);
+        // The run that starts the next word no longer does when the segment before it becomes SACKed.
+        if fresh >> 63 == 1 && base + 64 < self.tail && marks.is_sacked(base + 64) {
+            self.runs_above -= 1;
+        }
+    }
+
+    /// Moves the loss cursor to `end`: SACKed bytes and runs below it no longer count.
+    pub(super) fn pass(&mut self, marks: &Marks, end: u64) {
+        let mut at = self.loss_cursor;
+        while at < end {
+            let (bits, next) = span(at, end);
+            let word = marks.word(at).sacked;
+            let sacked = word & bits;
+            if sacked != 0 {
+                self.sacked_above -= self.bytes_of(at & !63, sacked);
+                let after = u64::from((at | 63) + 1 < self.tail && marks.is_sacked((at | 63) + 1));
+                let ends = sacked & !(word >> 1 | after << 63);
+                self.runs_above -= u64::from(ends.count_ones());
+            }
+            at = next;
+        }
+        self.loss_cursor = self.loss_cursor.max(end);
+    }
+
+    /// The cursors follow the head while nothing is marked.
+    #[inline]
+    pub(super) fn raise_cursors(&mut self) {
+        self.loss_cursor = self.head;
+        self.resend_cursor = self.resend_cursor.max(self.head);
+        self.high_sacked = self.high_sacked.max(self.head);
+    }
+
+    /// Marks as lost what RFC 6675's `IsLost` says: `dup_threshold` SACKed runs, or more than `dup_threshold - 1` full
+    /// segments of SACKed bytes, lie above.
+    pub fn detect_losses(&mut self, dup_threshold: u32) {
+        let bytes = u64::from(dup_threshold - 1) * u64::from(self.mss);
+        let runs = u64::from(dup_threshold);
+        if self.sacked_above <= bytes && self.runs_above < runs {
+            return;
+        }
+        let Some(mut marks) = self.marks.take() else { return };
+        while self.sacked_above > bytes || self.runs_above >= runs {
+            let sacked = marks.next_sacked(self.loss_cursor, self.high_sacked);
+            self.mark_lost(&mut marks, self.loss_cursor, sacked);
+            self.loss_cursor = sacked;
+            let open = marks.next_open(sacked, self.high_sacked);
+            self.pass(&marks, open);
+        }
+        self.marks = Some(marks);
+    }
+
+    /// Marks `[from, to)`, of which nothing is SACKed or lost.
+    fn mark_lost(&mut self, marks: &mut Marks, from: u64, to: u64) {
+        let mut at = from;
+        while at < to {
+            let (bits, next) = span(at, to);
+            self.lost_bytes += self.bytes_of(at & !63, bits);
+            marks.word_mut(at).lost |= bits;
+            at = next;
+        }
+    }
+
+    /// A timeout: all that is not SACKed is lost, what was sent again included.
+    pub fn lose_all(&mut self) {
+        if self.head == self.tail {
+            return;
+        }
+        let mut marks = self.marks.take().unwrap_or_else(|| Box::new(Marks::new(self.ring.len())));
+        if marks.is_sacked(self.head) {
+            // The receiver dropped what it had SACKed (RFC 2018 section 8).
+            marks.forget_sacks();
+            self.sacked_bytes = 0;
+            self.high_sacked = self.head;
+            self.cache = [Cached::default(); 4];
+        }
+        let mut at = self.head;
+        while at < self.tail {
+            let (bits, next) = span(at, self.tail);
+            let word = marks.word_mut(at);
+            word.lost |= bits & !word.sacked;
+            word.resent &= !bits;
+            at = next;
+        }
+        self.marks = Some(marks);
+        self.lost_bytes = self.flight() - self.sacked_bytes;
+        self.resent_bytes = 0;
+        self.loss_cursor = self.tail;
+        self.sacked_above = 0;
+        self.runs_above = 0;
+        self.resend_cursor = self.head;
+    }
+
+    /// `NextSeg` rule 1: the first lost segment not sent again yet.
+    #[inline]
+    pub fn next_lost(&mut self) -> Option<Range> {
+        if self.lost_bytes == 0 || self.resend_cursor >= self.loss_cursor {
+            return None;
+        }
+        let marks = self.marks.as_ref()?;
+        let found = marks.next(self.resend_cursor, self.loss_cursor, |word| word.lost & !word.resent);
+        self.resend_cursor = found;
+        (found < self.loss_cursor).then(|| self.range(found))
+    }
+
+    /// `NextSeg` rule 3: the first segment above `HighRxt` and below the highest SACK that is neither SACKed nor lost.
+    pub fn next_hole(&self) -> Option<Range> {
+        let marks = self.marks.as_ref()?;
+        let from = self.resend_cursor.max(self.loss_cursor);
+        let found = marks.next(from, self.high_sacked, |word| !(word.sacked | word.resent));
+        (found < self.high_sacked).then(|| self.range(found))
+    }
+
+    /// `NextSeg` rule 4: the last segment that is not SACKed.
+    pub fn last_open(&self) -> Option<Range> {
+        let sacked = |ordinal: u64| self.marks.as_ref().is_some_and(|marks| marks.is_sacked(ordinal));
+        (self.head..self.tail).rev().find(|&ordinal| !sacked(ordinal)).map(|ordinal| self.range(ordinal))
+    }
+
+    /// The first unacknowledged segment.
+    pub fn first(&self) -> Option<Range> {
+        (self.head < self.tail).then(|| self.range(self.head))
+    }
+
+    /// Whether the first unacknowledged segment was sent again and not lost since.
+    pub fn first_is_resent(&self) -> bool {
+        self.marks.as_ref().is_some_and(|marks| marks.word(self.head).resent >> (self.head & 63) & 1 == 1)
+    }
+
+    /// `HighRxt` goes back to the cumulative acknowledgement.
+    pub fn restart_resend(&mut self) {
+        self.resend_cursor = self.head;
+    }
+
+    fn range(&self, ordinal: u64) -> Range {
+        let meta = self.sent(ordinal).meta;
+        Range { ordinal, seq: self.seq_of(ordinal), len: meta & LEN, fin: meta & FIN != 0 }
+    }
+
+    /// The segment is sent again and counted in `pipe` once more.
+    pub fn resend(&mut self, ordinal: u64, at: u64) {
+        let len = self.len_of(ordinal);
+        let capacity = self.ring.len();
+        let word = self.marks.get_or_insert_with(|| Box::new(Marks::new(capacity))).word_mut(ordinal);
+        let bit = 1 << (ordinal & 63);
+        if word.resent & bit == 0 {
+            word.resent |= bit;
+            self.resent_bytes += len;
+        }
+        self.resend_cursor = self.resend_cursor.max(ordinal + 1);
+        self.touch(ordinal, at);
+    }
+
+    /// The segment is sent again without being counted twice.
+    pub fn touch(&mut self, ordinal: u64, at: u64) {
+        let slot = self.slot(ordinal);
+        self.ring[slot].meta |= RETRANSMITTED;
+        self.ring[slot].at = at;
+    }
+}

@@ -1,0 +1,464 @@
+//! The scoreboard: what was sent and not yet acknowledged (RFC 6675 section 3).
+//!
+//! A ring of sent segments by ordinal, 16 bytes each, with the bitmaps of [`marks`] beside it. Everything that an ACK
+//! asks is answered by counters kept incrementally or by cursors that only move forward, so that a segment costs a
+//! constant amount of work from its sending to its acknowledgement, however many are in flight:
+//!
+//! - `pipe` (SetPipe) = sent - SACKed - lost + sent again, in bytes;
+//! - `IsLost` is monotone in the sequence number, so one cursor separates what is lost from what is not, with the
+//!   SACKed bytes and the SACKed runs above it counted;
+//! - `HighRxt` is a cursor over lost segments;
+//! - the last SACK blocks are remembered with their ordinals: a block seen before costs nothing, one that has grown
+//!   costs what it has grown by.
+//!
+//! Sequence numbers are offsets in the stream (the SYN is 0), 64 bits wide.
+
+mod loss;
+mod marks;
+
+use crate::segment::SackBlocks;
+use marks::{Marks, span};
+use std::cmp::Ordering;
+
+/// The segment was sent more than once.
+const RETRANSMITTED: u32 = 1 << 30;
+/// The segment ends with a FIN, which takes one of its sequence numbers.
+pub(crate) const FIN: u32 = 1 << 31;
+const LEN: u32 = (1 << 24) - 1;
+/// Segments that the ring keeps free, so that its oldest and newest never share a word of the bitmaps.
+const SPARE: u64 = 64;
+const CAPACITY_MIN: usize = 128;
+
+/// A sent segment.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Sent {
+    /// Low half of its offset.
+    seq: u32,
+    /// Sequence length in the low 24 bits, then flags.
+    meta: u32,
+    /// When it was last sent, ps.
+    at: u64,
+}
+
+/// A remembered SACK block and the ordinal after its last segment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cached {
+    left: u64,
+    right: u64,
+    end: u64,
+}
+
+/// What an ACK removed from the scoreboard or marked in it. Times are of segments sent once only, `u64::MAX` if none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// Bytes that had not been SACKed before.
+    pub delivered: u64,
+    /// When the first and the last of the segments sent once were sent.
+    pub first_at: u64,
+    pub last_at: u64,
+    /// A segment among them was sent more than once.
+    pub retransmitted: bool,
+}
+
+impl Default for Taken {
+    fn default() -> Taken {
+        Taken { delivered: 0, first_at: u64::MAX, last_at: u64::MAX, retransmitted: false }
+    }
+}
+
+impl Taken {
+    #[inline]
+    fn note(&mut self, sent: &Sent) {
+        if sent.meta & RETRANSMITTED != 0 {
+            self.retransmitted = true;
+        } else {
+            self.first_at = self.first_at.min(sent.at);
+            self.last_at = sent.at;
+        }
+    }
+}
+
+/// A segment to send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub ordinal: u64,
+    pub seq: u64,
+    /// Sequence length, FIN included.
+    pub len: u32,
+    pub fin: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    ring: Vec<Sent>,
+    /// Ordinals of the oldest segment and of the next one.
+    head: u64,
+    tail: u64,
+    /// Offset of the first unacknowledged byte and of the next to send.
+    una: u64,
+    nxt: u64,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    resent_bytes: u64,
+    mss: u32,
+    /// Ordinal after the last segment in the ring whose length is not `mss`.
+    uneven: u64,
+    marks: Option<Box<Marks>>,
+    /// Everything below is lost or SACKed; SACKed bytes and runs at or above.
+    loss_cursor: u64,
+    sacked_above: u64,
+    runs_above: u64,
+    /// Ordinal after the highest SACKed segment.
+    high_sacked: u64,
+    /// Lost segments below have been sent again (HighRxt).
+    resend_cursor: u64,
+    cache: [Cached; 4],
+}
+
+impl Scoreboard {
+    /// An empty scoreboard whose next byte is at `offset`.
+    pub fn new(offset: u64, mss: u32) -> Scoreboard {
+        Scoreboard {
+            ring: Vec::new(),
+            head: 0,
+            tail: 0,
+            una: offset,
+            nxt: offset,
+            sacked_bytes: 0,
+            lost_bytes: 0,
+            resent_bytes: 0,
+            mss,
+            uneven: 0,
+            marks: None,
+            loss_cursor: 0,
+            sacked_above: 0,
+            runs_above: 0,
+            high_sacked: 0,
+            resend_cursor: 0,
+            cache: [Cached::default(); 4],
+        }
+    }
+
+    #[inline]
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    #[inline]
+    pub fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Sent and not cumulatively acknowledged (FlightSize).
+    #[inline]
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// Bytes believed to be in the network (RFC 6675 SetPipe).
+    #[inline]
+    pub fn pipe(&self) -> u64 {
+        self.flight() + self.resent_bytes - self.sacked_bytes - self.lost_bytes
+    }
+
+    #[inline]
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    #[inline]
+    fn is_clean(&self) -> bool {
+        self.sacked_bytes | self.lost_bytes | self.resent_bytes == 0
+    }
+
+    #[inline]
+    fn slot(&self, ordinal: u64) -> usize {
+        ordinal as usize & (self.ring.len() - 1)
+    }
+
+    #[inline]
+    fn sent(&self, ordinal: u64) -> &Sent {
+        &self.ring[self.slot(ordinal)]
+    }
+
+    #[inline]
+    fn len_of(&self, ordinal: u64) -> u64 {
+        u64::from(self.sent(ordinal).meta & LEN)
+    }
+
+    /// The whole offset of a segment in the ring.
+    #[inline]
+    fn seq_of(&self, ordinal: u64) -> u64 {
+        self.una + u64::from(self.sent(ordinal).seq.wrapping_sub(self.una as u32))
+    }
+
+    /// A new segment of `len` sequence numbers (a FIN included) is sent.
+    #[inline]
+    pub fn push(&mut self, len: u32, flags: u32, at: u64) {
+        if self.tail - self.head + SPARE >= self.ring.len() as u64 {
+            self.grow();
+        }
+        let slot = self.slot(self.tail);
+        self.ring[slot] = Sent { seq: self.nxt as u32, meta: len | flags, at };
+        self.tail += 1;
+        self.nxt += u64::from(len);
+        if len != self.mss {
+            self.uneven = self.tail;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = self.ring.len();
+        let capacity = (old * 2).max(CAPACITY_MIN);
+        let mut ring = vec![Sent::default(); capacity];
+        for ordinal in self.head..self.tail {
+            ring[ordinal as usize & (capacity - 1)] = *self.sent(ordinal);
+        }
+        self.ring = ring;
+        if let Some(old) = self.marks.take() {
+            let mut marks = Box::new(Marks::new(capacity));
+            let mut at = self.head;
+            while at < self.tail {
+                let (bits, next) = span(at, self.tail);
+                let word = old.word(at);
+                marks.sack(at, word.sacked & bits);
+                marks.word_mut(at).lost |= word.lost & bits;
+                marks.word_mut(at).resent |= word.resent & bits;
+                at = next;
+            }
+            self.marks = Some(marks);
+        }
+    }
+
+    /// Everything before `ack` has arrived.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u64) -> Taken {
+        let mut taken = Taken { delivered: ack - self.una, ..Taken::default() };
+        if !self.is_clean() {
+            self.acknowledge_marked(ack, &mut taken);
+        } else {
+            let base = self.una as u32;
+            let advance = (ack - self.una) as u32;
+            while self.head < self.tail {
+                let slot = self.slot(self.head);
+                let sent = &mut self.ring[slot];
+                let start = sent.seq.wrapping_sub(base);
+                let len = sent.meta & LEN;
+                if start + len > advance {
+                    if start < advance {
+                        sent.seq = ack as u32;
+                        sent.meta -= advance - start;
+                        self.uneven = self.uneven.max(self.head + 1);
+                    }
+                    break;
+                }
+                taken.note(sent);
+                self.head += 1;
+            }
+            if self.loss_cursor < self.head {
+                self.raise_cursors();
+            }
+        }
+        self.una = ack;
+        // A peer that accepted a window probe acknowledges a byte that is in no segment.
+        self.nxt = self.nxt.max(ack);
+        taken
+    }
+
+    /// [`Scoreboard::acknowledge`] when segments are marked: word by word, touching only what was not SACKed.
+    fn acknowledge_marked(&mut self, ack: u64, taken: &mut Taken) {
+        let (end, partial) = self.ordinal_at(ack);
+        let Some(mut marks) = self.marks.take() else { return };
+        self.pass(&marks, end);
+        let mut at = self.head;
+        while at < end {
+            let (bits, next) = span(at, end);
+            let word = marks.word(at);
+            let base = at & !63;
+            let sacked = self.bytes_of(base, word.sacked & bits);
+            taken.delivered -= sacked;
+            self.sacked_bytes -= sacked;
+            self.lost_bytes -= self.bytes_of(base, word.lost & bits);
+            self.resent_bytes -= self.bytes_of(base, word.resent & bits);
+            let mut open = bits & !word.sacked;
+            while open != 0 {
+                taken.note(self.sent(base + u64::from(open.trailing_zeros())));
+                open &= open - 1;
+            }
+            marks.clear(at, bits);
+            at = next;
+        }
+        self.head = end;
+        if partial > 0 {
+            self.trim_head(&marks, ack, partial);
+        }
+        self.marks = Some(marks);
+        self.resend_cursor = self.resend_cursor.max(end);
+        self.high_sacked = self.high_sacked.max(end);
+    }
+
+    /// The head keeps what follows `ack`, which lies `partial` bytes inside it.
+    fn trim_head(&mut self, marks: &Marks, ack: u64, partial: u32) {
+        let (head, cut) = (self.head, u64::from(partial));
+        let word = marks.word(head);
+        let bit = 1 << (head & 63);
+        if word.sacked & bit != 0 {
+            self.sacked_bytes -= cut;
+            if head >= self.loss_cursor {
+                self.sacked_above -= cut;
+            }
+        }
+        self.lost_bytes -= if word.lost & bit != 0 { cut } else { 0 };
+        self.resent_bytes -= if word.resent & bit != 0 { cut } else { 0 };
+        let slot = self.slot(head);
+        self.ring[slot].seq = ack as u32;
+        self.ring[slot].meta -= partial;
+        self.uneven = self.uneven.max(head + 1);
+    }
+
+    /// Bytes of the segments `base + bit`.
+    #[inline]
+    fn bytes_of(&self, base: u64, bits: u64) -> u64 {
+        if base >= self.uneven {
+            return u64::from(bits.count_ones()) * u64::from(self.mss);
+        }
+        let mut bytes = 0;
+        let mut rest = bits;
+        while rest != 0 {
+            bytes += self.len_of(base + u64::from(rest.trailing_zeros()));
+            rest &= rest - 1;
+        }
+        bytes
+    }
+
+    /// The ordinal of the segment that holds offset `at`, and how far inside it `at` is; `(tail, 0)` at the end.
+    /// The guess is arithmetic (all segments full), a binary search where that fails.
+    fn ordinal_at(&self, at: u64) -> (u64, u32) {
+        if at >= self.nxt || self.head == self.tail {
+            return (self.tail, 0);
+        }
+        let inside = |ordinal: u64| {
+            let seq = self.seq_of(ordinal);
+            (seq <= at && at < seq + self.len_of(ordinal)).then(|| (at - seq) as u32)
+        };
+        let guess = self.head + (at - self.seq_of(self.head)) / u64::from(self.mss);
+        if guess < self.tail
+            && let Some(partial) = inside(guess)
+        {
+            return (guess, partial);
+        }
+        let (mut low, mut high) = (self.head, self.tail);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if self.seq_of(middle) <= at { low = middle } else { high = middle }
+        }
+        (low, inside(low).unwrap_or(0))
+    }
+
+    /// The ordinal after the last segment that ends at or before `right`, which is often the one at `start`.
+    #[inline]
+    fn end_at(&self, start: u64, right: u64) -> u64 {
+        let mut at = start;
+        for _ in 0..3 {
+            if at >= self.tail {
+                return self.tail;
+            }
+            let end = self.seq_of(at) + self.len_of(at);
+            match end.cmp(&right) {
+                Ordering::Less => at += 1,
+                Ordering::Equal => return at + 1,
+                Ordering::Greater => return at,
+            }
+        }
+        self.ordinal_at(right).0
+    }
+
+    /// Takes in the SACK blocks of an ACK, given as offsets; returns what they newly covered.
+    pub fn sack(&mut self, blocks: &[(u64, u64)]) -> Taken {
+        let mut taken = Taken::default();
+        let mut fresh = [Cached::default(); 4];
+        for (slot, &(left, right)) in fresh.iter_mut().zip(blocks) {
+            let (left, right) = (left.max(self.una), right.min(self.nxt));
+            if left >= right {
+                continue;
+            }
+            // Block seen before: only what it has grown by is new.
+            let known = self.cache.iter().find(|c| c.left == left && c.right > left && c.right <= right);
+            let start = match known {
+                Some(c) if c.right == right => {
+                    *slot = *c;
+                    continue;
+                }
+                Some(c) => c.end.max(self.head),
+                None => {
+                    let (ordinal, partial) = self.ordinal_at(left);
+                    ordinal + u64::from(partial > 0)
+                }
+            };
+            let end = self.end_at(start, right);
+            if end > start {
+                self.mark_sacked(start, end, &mut taken);
+            }
+            *slot = Cached { left, right, end: end.max(start) };
+        }
+        self.cache = fresh;
+        taken
+    }
+
+    fn mark_sacked(&mut self, start: u64, end: u64, taken: &mut Taken) {
+        let mut marks = self.marks.take().unwrap_or_else(|| Box::new(Marks::new(self.ring.len())));
+        let mut at = start;
+        while at < end {
+            if at & 63 == 0 {
+                at = marks.skip_full(at, end);
+                if at >= end {
+                    break;
+                }
+            }
+            let (bits, next) = span(at, end);
+            let word = marks.word(at);
+            let fresh = bits & !word.sacked;
+            if fresh != 0 {
+                self.sack_word(&mut marks, at & !63, fresh, taken);
+            }
+            at = next;
+        }
+        self.high_sacked = self.high_sacked.max(end);
+        self.marks = Some(marks);
+    }
+
+    /// Marks the segments `base + fresh`, none of them SACKed before.
+    fn sack_word(&mut self, marks: &mut Marks, base: u64, fresh: u64, taken: &mut Taken) {
+        let word = marks.word(base);
+        let bytes = self.bytes_of(base, fresh);
+        taken.delivered += bytes;
+        self.sacked_bytes += bytes;
+        self.lost_bytes -= self.bytes_of(base, word.lost & fresh);
+        self.resent_bytes -= self.bytes_of(base, word.resent & fresh);
+        let first = base + u64::from(fresh.trailing_zeros());
+        let last = base + 63 - u64::from(fresh.leading_zeros());
+        taken.note(self.sent(first));
+        taken.note(self.sent(last));
+        self.count_above(marks, base, fresh);
+        marks.sack(base, fresh);
+    }
+
+    /// Offsets of wire blocks, of which the first `count` are meant.
+    pub fn unwrap_blocks(&self, wire: &SackBlocks, count: u8, origin: u32) -> [(u64, u64); 4] {
+        let una = self.una;
+        let offset = |seq: u32| {
+            let ahead = seq.wrapping_sub(origin.wrapping_add(una as u32)) as i32;
+            una.saturating_add_signed(i64::from(ahead))
+        };
+        let mut blocks = [(0, 0); 4];
+        for (block, &(left, right)) in blocks.iter_mut().zip(wire).take(usize::from(count)) {
+            *block = (offset(left), offset(right));
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests;

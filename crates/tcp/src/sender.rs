@@ -1,0 +1,189 @@
+//! The sending half of a connection: what is in flight, what the peer's window and the congestion window allow, and the
+//! round-trip estimate. Losses are the business of [`crate::recovery`].
+//!
+//! Sequence numbers are offsets in the stream: the SYN is 0, the first payload byte 1.
+
+use crate::options::{Options, RecoveryRule};
+use crate::recovery::Recovery;
+use crate::rtt::Estimator;
+use crate::scoreboard::{Scoreboard, Taken};
+use crate::stats::{Limit, Stats};
+use elephan_cc::{Ack, Controller};
+use elephan_units::{Span, Time};
+
+/// What an ACK did, as recovery and growth see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckEvent {
+    pub now: Time,
+    /// Bytes newly acknowledged, cumulatively.
+    pub acked: u64,
+    /// Bytes newly acknowledged either way.
+    pub delivered: u64,
+    /// It is a duplicate: by RFC 5681 section 2, with SACK by RFC 6675 section 2.
+    pub duplicate: bool,
+    pub pipe_before: u64,
+    pub rtt: Option<Span>,
+}
+
+pub(crate) struct Sender {
+    pub board: Scoreboard,
+    /// Highest offset ever sent: above `board.nxt()` only after a window probe.
+    pub max_sent: u64,
+    /// `cc.window()` in whole bytes.
+    pub cwnd: u64,
+    /// Offset up to which the peer's window reaches, its size, the largest seen, and from which segment it comes.
+    pub window_edge: u64,
+    pub window: u64,
+    pub window_max: u64,
+    pub wl1: u64,
+    pub wl2: u64,
+    pub window_shift: u8,
+    /// Negotiated: the peer sends SACK blocks.
+    pub sack: bool,
+    /// The window kept the sender from sending in the last window of data (Linux `is_cwnd_limited`).
+    cwnd_limited: bool,
+    /// Most bytes out, and where the current window of data ends.
+    max_out: u64,
+    usage_end: u64,
+    /// Payload of a full segment.
+    pub mss: u32,
+    pub rec: Recovery,
+    pub cc: Controller,
+    /// bit/s, 0 if the law does not pace.
+    pub pacing_bps: f64,
+    /// When the law wants to be called.
+    pub cc_timer: Time,
+    pub rtt: Estimator,
+    /// With one sample a window: the offset whose acknowledgement gives the next.
+    pub sample_at: u64,
+    pub min_rtt: Span,
+    pub max_rtt: Span,
+    pub delivered: u64,
+    /// When the last segment with data was sent.
+    pub last_sent: Time,
+}
+
+impl Sender {
+    pub fn new(options: &Options, cc: Controller) -> Sender {
+        let mss = options.segment_bytes() as u32;
+        Sender {
+            board: Scoreboard::new(0, mss),
+            max_sent: 0,
+            cwnd: cc.window() as u64,
+            window_edge: 0,
+            window: 0,
+            window_max: 0,
+            wl1: 0,
+            wl2: 0,
+            window_shift: 0,
+            sack: false,
+            cwnd_limited: false,
+            max_out: 0,
+            usage_end: 0,
+            mss,
+            rec: Recovery::new(options.recovery),
+            cc,
+            pacing_bps: 0.0,
+            cc_timer: Time::NEVER,
+            rtt: Estimator::of(options),
+            sample_at: 0,
+            min_rtt: Span::MAX,
+            max_rtt: Span::ZERO,
+            delivered: 0,
+            last_sent: Time::ZERO,
+        }
+    }
+
+    /// The handshake has settled segment size and options. `syn_losses` SYNs were sent in vain.
+    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u32) {
+        self.mss = mss;
+        self.board = Scoreboard::new(1, mss);
+        self.max_sent = 1;
+        self.sample_at = 1;
+        // RFC 6928 section 2: one lost SYN does not cost the initial window, several do.
+        let segments = if syn_losses > 1 { 1 } else { options.initial_window };
+        self.cc.establish(u64::from(mss), u64::from(segments) * u64::from(mss));
+        let ssthresh = options.ssthresh_initial.0 as f64;
+        if ssthresh < self.cc.ssthresh() {
+            self.cc.poke("ssthresh", ssthresh);
+        }
+        if syn_losses > 0 {
+            self.rtt.after_syn_loss();
+        }
+        if self.rec.rule == RecoveryRule::Sack && !self.sack {
+            self.rec.rule = RecoveryRule::Newreno;
+        }
+        self.refresh();
+    }
+
+    /// Takes over what the controller wants after it was told something.
+    #[inline]
+    pub fn refresh(&mut self) {
+        self.cwnd = self.cc.window() as u64;
+        self.pacing_bps = self.cc.pacing_rate().unwrap_or(0.0);
+        self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
+    }
+
+    /// Bytes that the peer's window still takes.
+    #[inline]
+    pub fn usable(&self) -> u64 {
+        self.window_edge.saturating_sub(self.board.nxt())
+    }
+
+    /// A round-trip time was measured.
+    #[inline]
+    pub fn sampled(&mut self, now: Time, rtt: Span, expected: f64) {
+        self.rtt.sample_of(now, rtt, expected);
+        self.min_rtt = self.min_rtt.min(rtt);
+        self.max_rtt = self.max_rtt.max(rtt);
+    }
+
+    /// Tells the controller about an ACK outside fast recovery.
+    #[inline]
+    pub fn grow(&mut self, e: &AckEvent, stats: &mut Stats) {
+        let slow_start = self.cc.in_slow_start();
+        let limited = self.cwnd_limited || slow_start && self.cwnd < 2 * self.max_out;
+        // After a timeout an ACK may jump over what was SACKed before; only what arrived now may open the window.
+        let acked = if self.rec.is_loss() { e.acked.min(e.delivered) } else { e.acked };
+        self.cc.on_ack(&Ack {
+            now: e.now,
+            acked,
+            rtt: e.rtt,
+            inflight: e.pipe_before,
+            ce: 0,
+            app_limited: !limited,
+            delivered: self.delivered,
+            rate_bps: None,
+            min_rtt: (self.min_rtt != Span::MAX).then_some(self.min_rtt),
+            srtt: self.rtt.srtt(),
+        });
+        self.refresh();
+        if slow_start {
+            stats.slow_start += 1;
+            stats.max_ss_cwnd = stats.max_ss_cwnd.max(self.cwnd);
+        } else {
+            stats.cong_avoid += 1;
+            stats.max_ca_cwnd = stats.max_ca_cwnd.max(self.cwnd);
+        }
+    }
+
+    /// Sending has stopped for `why`: remembers whether the window was the limit (Linux `tcp_cwnd_validate`).
+    #[inline]
+    pub fn stopped(&mut self, why: Limit) {
+        let limited = why == Limit::Cwnd;
+        let out = self.board.pipe();
+        if limited || self.board.una() >= self.usage_end || (!self.cwnd_limited && out > self.max_out) {
+            self.cwnd_limited = limited;
+            self.max_out = out;
+            self.usage_end = self.board.nxt();
+        }
+    }
+
+    /// The cumulative acknowledgement moves to `ack`.
+    #[inline]
+    pub fn acknowledge(&mut self, ack: u64) -> Taken {
+        let taken = self.board.acknowledge(ack);
+        self.delivered += taken.delivered;
+        taken
+    }
+}
