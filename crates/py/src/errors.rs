@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
+use elephan_scenario::Errors;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -59,6 +60,18 @@ pub fn guard<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 /// An error of the user's input.
 pub fn scenario_error(error: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(error.to_string())
+}
+
+/// The errors of a scenario: the first as the message, which is one line, and all of them as the list `errors`.
+pub fn scenario_errors(Errors(all): Errors) -> PyErr {
+    let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+    let first = lines.first().map_or("", String::as_str);
+    let message = if lines.len() > 1 { format!("{first} (and {} more)", lines.len() - 1) } else { first.to_string() };
+    let error = ScenarioError::new_err(message);
+    Python::attach(|py| match error.value(py).setattr("errors", lines) {
+        Ok(()) => error,
+        Err(other) => other,
+    })
 }
 
 /// An error of a run.

@@ -9,7 +9,11 @@ use crate::errors::{run_error, scenario_error};
 
 /// A dict as a JSON table.
 pub fn table(dict: &Bound<'_, PyDict>) -> PyResult<Map<String, Value>> {
-    let text: String = dict.py().import("json")?.call_method1("dumps", (dict,))?.extract()?;
+    let py = dict.py();
+    let strict = PyDict::new(py);
+    strict.set_item("allow_nan", false)?;
+    let text = py.import("json")?.getattr("dumps")?.call((dict,), Some(&strict));
+    let text: String = text.map_err(|error| scenario_error(error.value(py)))?.extract()?;
     serde_json::from_str(&text).map_err(scenario_error)
 }
 

@@ -9,6 +9,9 @@ mod errors;
 mod json;
 mod listing;
 mod number;
+mod rtt;
+mod run;
+mod scenario;
 mod tables;
 
 use pyo3::prelude::*;
@@ -18,7 +21,10 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     listing::register(module)?;
+    scenario::register(module)?;
+    run::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
     Ok(())
 }

@@ -17,12 +17,15 @@ const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates";
 /// The names in a registry, each with one line.
 #[pyfunction]
 fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
-    let rows = match kind {
-        "congestion-controls" => elephan_cc::list(),
-        "stacks" => elephan_tcp::stacks(),
+    let rows: Vec<(&str, &str)> = match kind {
+        "congestion-controls" => elephan_cc::list().to_vec(),
+        "stacks" => elephan_tcp::stacks().to_vec(),
+        "queues" => elephan_link::queue::QUEUES.to_vec(),
+        "traffic" => elephan_traffic::Kind::ALL.iter().map(|kind| (kind.name, kind.about)).collect(),
+        "templates" => elephan_scenario::template::TEMPLATES.to_vec(),
         _ => return Err(ScenarioError::new_err(format!("no list `{kind}`; there are {KINDS}"))),
     };
-    Ok(rows.iter().map(|(name, line)| (name.to_string(), line.to_string())).collect())
+    Ok(rows.iter().map(|(name, line)| (name.to_string(), line.trim().to_string())).collect())
 }
 
 /// A congestion control as JSON: name, summary, parameters with default and source, states.

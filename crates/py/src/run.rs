@@ -1,0 +1,192 @@
+//! One run: text in, tables out, watched from Python.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use elephan_record::{Recorder, Tables};
+use elephan_scenario::{Plan, Resolved, Source};
+use elephan_sim::{Error, Progress};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+
+use crate::errors::{Cancelled, guard, run_error, scenario_error, scenario_errors};
+use crate::json;
+use crate::scenario::{self, Overrides};
+use crate::tables::Table;
+
+/// Python is asked for signals, and told how far the run is, at most so often.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Cancel>()?;
+    module.add_class::<RunResult>()?;
+    module.add_function(wrap_pyfunction!(run, module)?)
+}
+
+/// A flag that stops runs; any thread may raise it, any number of runs may look at it.
+#[pyclass(module = "elephan._core", frozen)]
+pub struct Cancel(Arc<AtomicBool>);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Asks the runs that hold this flag to stop.
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a run gave.
+#[pyclass(module = "elephan._core", name = "Result", frozen)]
+pub struct RunResult {
+    summary: Value,
+    tables: Py<PyDict>,
+    /// The resolved scenario, every default spelled out.
+    #[pyo3(get)]
+    resolved_toml: String,
+    provenance: Value,
+    /// Wall time of the engine alone, seconds.
+    #[pyo3(get)]
+    wall_s: f64,
+    #[pyo3(get)]
+    events: u64,
+    #[pyo3(get)]
+    packet_hops: u64,
+}
+
+#[pymethods]
+impl RunResult {
+    /// The summary as JSON.
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        json::text(&self.summary)
+    }
+
+    /// Parameters with their origin and overrides dropped, as JSON.
+    #[getter]
+    fn provenance(&self) -> PyResult<String> {
+        json::text(&self.provenance)
+    }
+
+    /// The tables by name, for `pyarrow.table`; empty when they were written to a folder.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> Py<PyDict> {
+        self.tables.clone_ref(py)
+    }
+}
+
+/// A finished run before it meets Python.
+struct Finished {
+    resolved: Resolved,
+    summary: Value,
+    tables: Tables,
+    wall: Duration,
+}
+
+/// Runs a scenario. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it.
+/// `progress` is called with (share of the simulated time done, events) at most ten times a second.
+#[pyfunction]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, folder=None, progress=None, cancel=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
+fn run(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    seed: Option<u64>,
+    folder: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<&Bound<'_, Cancel>>,
+) -> PyResult<RunResult> {
+    let source = scenario::source(text, name, format)?;
+    let flag = cancel.map(|cancel| cancel.get().0.clone());
+    let mut watcher = Watcher { flag, progress, looked: Instant::now(), raised: None };
+    let in_folder = folder.is_some();
+    let finished = py.detach(|| guard(|| execute(&source, &overrides, seed, folder, &mut watcher)))?;
+    let tables = PyDict::new(py);
+    for table in finished.tables.into_iter().filter(|_| !in_folder) {
+        tables.set_item(table.name, Table(table))?;
+    }
+    let count = |name: &str| finished.summary[name].as_u64().unwrap_or_default();
+    Ok(RunResult {
+        events: count("events"),
+        packet_hops: count("packet_hops"),
+        tables: tables.unbind(),
+        provenance: scenario::provenance(&finished.resolved),
+        resolved_toml: finished.resolved.toml,
+        wall_s: finished.wall.as_secs_f64(),
+        summary: finished.summary,
+    })
+}
+
+fn execute(
+    source: &Source,
+    overrides: &Overrides,
+    seed: Option<u64>,
+    folder: Option<PathBuf>,
+    watcher: &mut Watcher,
+) -> PyResult<Finished> {
+    let overrides = overrides.to_overrides().map_err(scenario_errors)?;
+    let resolved = elephan_scenario::read(source, &overrides, seed).map_err(scenario_errors)?;
+    let mut recorder = match folder {
+        Some(folder) => Recorder::to_folder(&folder).map_err(run_error)?,
+        None => Recorder::memory(),
+    };
+    let plan: &Plan = &resolved.plan;
+    let begin = Instant::now();
+    let outcome = elephan_sim::run(plan, &mut recorder, &mut |progress| watcher.look(progress, plan));
+    let wall = begin.elapsed();
+    let summary = outcome.map_err(|error| watcher.error(source, error))?;
+    let tables = recorder.finish().map_err(run_error)?;
+    Ok(Finished { resolved, summary, tables, wall })
+}
+
+/// Looks after a run on Python's behalf.
+struct Watcher {
+    flag: Option<Arc<AtomicBool>>,
+    progress: Option<Py<PyAny>>,
+    looked: Instant,
+    /// What Python raised: a signal (Ctrl-C), or the error of `progress`.
+    raised: Option<PyErr>,
+}
+
+impl Watcher {
+    /// Whether to go on.
+    fn look(&mut self, progress: &Progress, plan: &Plan) -> bool {
+        if self.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return false;
+        }
+        if self.looked.elapsed() < BETWEEN_LOOKS {
+            return true;
+        }
+        self.looked = Instant::now();
+        let share = progress.now.seconds() / plan.duration.seconds();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            self.progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (share, progress.events)).map(drop))
+        });
+        self.raised = told.err();
+        self.raised.is_none()
+    }
+
+    fn error(&mut self, source: &Source, error: Error) -> PyErr {
+        match error {
+            Error::Stopped => self.raised.take().unwrap_or_else(|| Cancelled::new_err(error.to_string())),
+            Error::Unreachable(..) => scenario_error(format!("{}: {error}", source.name())),
+            Error::Record(_) | Error::Conservation(_) => run_error(error),
+        }
+    }
+}

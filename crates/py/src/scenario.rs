@@ -1,0 +1,185 @@
+//! Scenario text in, resolved scenario or runs of its sweep out, as JSON.
+
+use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Resolved, Source};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use serde_json::{Map, Value, json};
+
+use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::json;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(variants, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)
+}
+
+/// The text of a scenario under the name that errors give it.
+pub fn source(text: String, name: String, format: &str) -> PyResult<Source> {
+    match format {
+        "toml" => Ok(Source::toml(name, text)),
+        "json" => Ok(Source::json(name, text)),
+        _ => Err(ScenarioError::new_err(format!("a scenario is written in toml or json, not {format}"))),
+    }
+}
+
+/// Overrides from Python: a JSON object as text or a dict, whose values are typed, or pairs of texts as on a command line.
+pub struct Overrides(Vec<(String, Given)>);
+
+enum Given {
+    Json(Value),
+    Text(String),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Overrides {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Overrides> {
+        let typed = |table: Map<String, Value>| {
+            Overrides(table.into_iter().map(|(key, value)| (key, Given::Json(value))).collect())
+        };
+        if let Ok(text) = given.cast::<PyString>() {
+            let bad = |error| ScenarioError::new_err(format!("overrides are a JSON object: {error}"));
+            return serde_json::from_str(text.to_str()?).map(typed).map_err(bad);
+        }
+        if let Ok(dict) = given.cast::<PyDict>() {
+            return json::table(&dict).map(typed);
+        }
+        let pairs: Vec<(String, String)> = given.extract()?;
+        Ok(Overrides(pairs.into_iter().map(|(key, value)| (key, Given::Text(value))).collect()))
+    }
+}
+
+impl Overrides {
+    pub fn none() -> Overrides {
+        Overrides(Vec::new())
+    }
+
+    pub fn to_overrides(&self) -> Result<Vec<Override>, Errors> {
+        let one = |(key, value): &(String, Given)| match value {
+            Given::Json(value) => Override::json(key, value.clone()),
+            Given::Text(text) => Override::parse(&format!("{key}={text}")),
+        };
+        self.0.iter().map(one).collect()
+    }
+
+    /// For a sweep; a text may be `v1,v2`.
+    fn to_axes(&self) -> Result<Vec<AxisArgument>, Errors> {
+        let one = |(key, value): &(String, Given)| match value {
+            Given::Json(value) => AxisArgument::parse(&format!("{key}={}", toml(value))),
+            Given::Text(text) => AxisArgument::parse(&format!("{key}={text}")),
+        };
+        self.0.iter().map(one).collect()
+    }
+}
+
+/// A value in TOML on one line.
+fn toml(value: &Value) -> String {
+    let join = |parts: Vec<String>| parts.join(", ");
+    match value {
+        // A quotation mark as its number, so that the text never seems to end early.
+        Value::String(_) => value.to_string().replace("\\\"", "\\u0022"),
+        Value::Array(items) => format!("[{}]", join(items.iter().map(toml).collect())),
+        Value::Object(table) => {
+            let entry = |(key, value): (&String, &Value)| format!("{} = {}", toml(&key.as_str().into()), toml(value));
+            format!("{{{}}}", join(table.iter().map(entry).collect()))
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// Parameters with their origin, and the overrides that fell away, as the manifest keeps them.
+pub fn provenance(resolved: &Resolved) -> Value {
+    let row = |(path, parameter): (&String, &elephan_scenario::Provenance)| {
+        let mut row = json!({ "path": path, "value": parameter.value, "from": parameter.origin });
+        if let Some(source) = &parameter.source {
+            row["source"] = source.as_str().into();
+        }
+        row
+    };
+    json!({ "parameters": resolved.provenance.iter().map(row).collect::<Vec<_>>(), "dropped": resolved.dropped })
+}
+
+/// What will be built, in figures.
+fn summary(plan: &Plan) -> Value {
+    let hosts = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Host)).count();
+    json!({
+        "title": plan.title,
+        "question": plan.question,
+        "duration_s": plan.duration.seconds(),
+        "warmup_s": plan.warmup.seconds(),
+        "seed": plan.seed,
+        "hosts": hosts,
+        "switches": plan.nodes.len() - hosts,
+        "links": plan.links.len() / 2,
+        "flows": plan.traffic.iter().map(|traffic| traffic.flows.len()).sum::<usize>(),
+        "traffic": plan.traffic.iter().map(|traffic| traffic.name.as_str()).collect::<Vec<_>>(),
+    })
+}
+
+/// The resolved scenario as JSON: `seed`, `toml`, `provenance`, `has_sweep`, and `plan`, a summary of what will be built.
+#[pyfunction]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None))]
+fn resolve(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    seed: Option<u64>,
+) -> PyResult<String> {
+    let source = source(text, name, format)?;
+    py.detach(|| {
+        guard(|| {
+            let resolved =
+                overrides.to_overrides().and_then(|overrides| elephan_scenario::read(&source, &overrides, seed));
+            let resolved = resolved.map_err(scenario_errors)?;
+            json::text(&json!({
+                "seed": resolved.plan.seed,
+                "toml": resolved.toml,
+                "provenance": provenance(&resolved),
+                "has_sweep": resolved.has_sweep,
+                "plan": summary(&resolved.plan),
+            }))
+        })
+    })
+}
+
+/// The runs of a scenario's `[sweep]` as a JSON list of `label`, `overrides`, `parameters`, `seed`, `repetition`.
+#[pyfunction]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), repetitions=None, seed=None))]
+fn variants(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    format: &str,
+    overrides: Overrides,
+    repetitions: Option<u32>,
+    seed: Option<u64>,
+) -> PyResult<String> {
+    let source = source(text, name, format)?;
+    py.detach(|| {
+        guard(|| {
+            let expand = |axes: Vec<AxisArgument>| elephan_scenario::sweep(&source, &axes, repetitions, seed);
+            let sweep = overrides.to_axes().and_then(expand).map_err(scenario_errors)?;
+            let run = |(variant, repetition, seed): (usize, u32, u64)| {
+                let variant = &sweep.variants[variant];
+                let values: Map<String, Value> = variant.values.iter().cloned().collect();
+                json!({
+                    "label": variant.label,
+                    "overrides": values,
+                    "parameters": values,
+                    "seed": seed,
+                    "repetition": repetition,
+                })
+            };
+            json::text(&sweep.runs().map(run).collect::<Vec<_>>())
+        })
+    })
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+fn schema(py: Python<'_>) -> PyResult<String> {
+    py.detach(|| guard(|| json::text(elephan_scenario::schema())))
+}

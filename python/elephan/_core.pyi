@@ -1,0 +1,179 @@
+"""The compiled core of elephan: scenario text in, tables out. The package `elephan` is the API; this is its engine room.
+
+Every function releases the interpreter lock while it works. Wrong input raises `ScenarioError` with one line that names
+file, line and column; a run that fails raises `RunError`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, final
+
+Format = Literal["toml", "json"]
+
+# A JSON object as text or a dict (values as in the scenario), or pairs of texts as on a command line (`"3"` is a number).
+Overrides = str | dict[str, Any] | Sequence[tuple[str, str]]
+
+class ScenarioError(ValueError):
+    """The scenario, an override or an argument is wrong: one line; of a scenario, `errors` has a line for each error."""
+
+    errors: list[str]
+
+class RunError(Exception):
+    """A run failed."""
+
+class Cancelled(RunError):
+    """A run was stopped through its `Cancel` flag."""
+
+@final
+class Cancel:
+    """A flag that stops runs; any thread may raise it, any number of runs may look at it."""
+
+    def __new__(cls) -> Cancel: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+
+@final
+class Table:
+    """A table for `pyarrow.table` and every other consumer of the Arrow PyCapsule interface."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Result:
+    """What a run gave."""
+
+    @property
+    def summary(self) -> str:
+        """JSON."""
+
+    @property
+    def provenance(self) -> str:
+        """JSON: `parameters`, a list of `path`, `value`, `from` (given, default, assumed) and `source`; `dropped` overrides."""
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """By name; empty when they were written to a folder."""
+
+    @property
+    def resolved_toml(self) -> str:
+        """The scenario with every default spelled out."""
+
+    @property
+    def wall_s(self) -> float:
+        """Wall time of the engine alone."""
+
+    @property
+    def events(self) -> int: ...
+    @property
+    def packet_hops(self) -> int: ...
+
+def run(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    seed: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    progress: Callable[[float, int], object] | None = None,
+    cancel: Cancel | None = None,
+) -> Result:
+    """Runs a scenario once.
+
+    Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is called with
+    the share of the simulated time done and the events so far, at most ten times a second; what it raises stops the run.
+    """
+
+def resolve(text: str, name: str, format: Format, overrides: Overrides = "{}", seed: int | None = None) -> str:
+    """JSON: `seed`, `toml` (every default spelled out), `provenance`, `has_sweep`, `plan` (what will be built, in figures)."""
+
+def variants(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    repetitions: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario."""
+
+def listing(kind: str) -> list[tuple[str, str]]:
+    """Names with one line each; `kind` is congestion-controls, stacks, queues, traffic or templates."""
+
+def describe_cc(name: str) -> str:
+    """A congestion control as JSON: `name`, `summary`, `parameters` (`name`, `default`, `doc`, `source`), `states`."""
+
+def data_dictionary() -> str:
+    """Every table and column, Markdown."""
+
+def version() -> str: ...
+
+@final
+class Cc:
+    """A congestion control, stepped by hand. Times are seconds, sizes bytes, rates bit/s."""
+
+    def __new__(cls, kind: str, mss: int = 1448, initial_window: float = 10.0, **params: Any) -> Cc: ...
+    @property
+    def name(self) -> str: ...
+    def on_sent(self, now: float, bytes: float, inflight: float) -> None: ...
+    def on_ack(
+        self,
+        now: float,
+        acked: float,
+        rtt: float | None,
+        inflight: float,
+        ce: float = 0.0,
+        app_limited: bool = False,
+        delivered: float | None = None,
+        rate: float | None = None,
+    ) -> None: ...
+    def on_loss(self, now: float, lost: float, inflight: float) -> None: ...
+    def on_ecn(self, now: float, inflight: float) -> None: ...
+    def on_rto(self, now: float, inflight: float) -> None: ...
+    def on_local_drop(self, now: float, inflight: float) -> None: ...
+    def on_undo(self, now: float) -> None: ...
+    def next_timer(self) -> float | None: ...
+    def on_timer(self, now: float) -> None: ...
+    @property
+    def cwnd(self) -> float: ...
+    @property
+    def ssthresh(self) -> float: ...
+    @property
+    def pacing_rate(self) -> float | None: ...
+    @property
+    def in_slow_start(self) -> bool: ...
+    @property
+    def state(self) -> Mapping[str, float]: ...
+    def poke(self, **values: float) -> None: ...
+
+@final
+class RttEstimator:
+    """SRTT, RTTVAR and RTO, stepped by hand. Times are seconds; a time option may be text with a unit."""
+
+    def __new__(
+        cls,
+        stack: str = "rfc",
+        *,
+        rto_rule: str | None = None,
+        rto_initial: float | str | None = None,
+        rto_min: float | str | None = None,
+        rto_max: float | str | None = None,
+        clock_granularity: float | str | None = None,
+    ) -> RttEstimator: ...
+    def sample(self, now: float, rtt: float) -> None: ...
+    def backoff(self) -> None: ...
+    @property
+    def srtt(self) -> float | None: ...
+    @property
+    def rttvar(self) -> float | None: ...
+    @property
+    def rto(self) -> float: ...
