@@ -14,25 +14,32 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elephan import cc as cc
-    from elephan import measures as measures
-    from elephan import rtt as rtt
-    from elephan import stats as stats
-    from elephan import theory as theory
-    from elephan.errors import ElephanError as ElephanError
-    from elephan.errors import InputError as InputError
-    from elephan.run import Run as Run
-    from elephan.run import load as load
-    from elephan.run import run as run
-    from elephan.sweep import Sweep as Sweep
-    from elephan.sweep import sweep as sweep
+    from . import cc, measures, rtt, stats, theory
+    from .errors import ElephanError, InputError
+    from .runs import Run, load, run
+    from .sweeps import Sweep, sweep
+
+__all__ = [
+    "ElephanError",
+    "InputError",
+    "Run",
+    "Sweep",
+    "cc",
+    "load",
+    "measures",
+    "rtt",
+    "run",
+    "stats",
+    "sweep",
+    "theory",
+]
 
 _NAMES = {
-    "run": ("elephan.run", "run"),
-    "load": ("elephan.run", "load"),
-    "Run": ("elephan.run", "Run"),
-    "sweep": ("elephan.sweep", "sweep"),
-    "Sweep": ("elephan.sweep", "Sweep"),
+    "run": ("elephan.runs", "run"),
+    "load": ("elephan.runs", "load"),
+    "Run": ("elephan.runs", "Run"),
+    "sweep": ("elephan.sweeps", "sweep"),
+    "Sweep": ("elephan.sweeps", "Sweep"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),

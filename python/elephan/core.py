@@ -10,11 +10,12 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from elephan.errors import ElephanError, InputError
 from elephan.source import Source
 
+Overrides = Mapping[str, Any]
 Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
 
 
@@ -23,10 +24,8 @@ def core() -> ModuleType:
     try:
         import elephan._core as module
     except ImportError as error:
-        raise ElephanError(
-            f"the compiled core of elephan is missing or broken ({error}); build it with `make`"
-        ) from None
-    return cast(ModuleType, module)
+        raise ElephanError(f"the compiled core of elephan is missing or broken ({error}); build it with `make`") from None
+    return module
 
 
 def _translated(error: Exception) -> Exception:
@@ -55,20 +54,22 @@ def call(name: str, *arguments: Any) -> Any:
     return call_with(name, *arguments)
 
 
-def override_text(overrides: Mapping[str, Any]) -> str:
+def override_text(overrides: Overrides) -> str:
     """Overrides as the core takes them: a JSON object, kept in order."""
     return json.dumps(dict(overrides))
 
 
-def resolve(source: Source, overrides: Mapping[str, Any], seed: int | None = None) -> dict[str, Any]:
+def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:
     """The resolved scenario as the core describes it."""
-    found = json.loads(call("resolve", source.text, source.name, source.format, override_text(overrides), seed))
+    given = override_text(overrides)
+    found = json.loads(call("resolve", source.text, source.name, source.format, given, seed))
     return dict(found)
 
 
-def variants(source: Source, overrides: Mapping[str, Any], repetitions: int | None) -> list[dict[str, Any]]:
-    """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each."""
-    text = call("variants", source.text, source.name, source.format, override_text(overrides), repetitions)
+def variants(source: Source, overrides: Overrides, repetitions: int | None, seed: int | None = None) -> list[dict[str, Any]]:
+    """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each. A list in `overrides` is swept."""
+    given = override_text(overrides)
+    text = call("variants", source.text, source.name, source.format, given, repetitions, seed)
     return [dict(one) for one in json.loads(text)]
 
 
@@ -86,7 +87,7 @@ class Stop:
 
 def execute(
     source: Source,
-    overrides: Mapping[str, Any],
+    overrides: Overrides,
     seed: int | None,
     folder: str | None,
     progress: Progress | None = None,
@@ -94,13 +95,13 @@ def execute(
 ) -> Any:
     """One run of the core in this thread; the result is the core's."""
     token = stop.token if stop else None
-    text = override_text(overrides)
-    return call("run", source.text, source.name, source.format, text, seed, folder, progress, token)
+    given = override_text(overrides)
+    return call("run", source.text, source.name, source.format, given, seed, folder, progress, token)
 
 
 def execute_interruptible(
     source: Source,
-    overrides: Mapping[str, Any],
+    overrides: Overrides,
     seed: int | None,
     folder: str | None,
     progress: Progress | None = None,

@@ -99,9 +99,7 @@ def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     if not manifest.get("complete"):
         raise InputError(f"{path}: an unfinished result")
     if manifest.get("version") != FORMAT_VERSION:
-        raise InputError(
-            f"{path}: written in version {manifest.get('version')} of the format, this is {FORMAT_VERSION}"
-        )
+        raise InputError(f"{path}: written in version {manifest.get('version')} of the format, this is {FORMAT_VERSION}")
     return path, manifest
 
 

@@ -21,7 +21,7 @@ from elephan.errors import InputError, nearest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from elephan.run import Run
+    from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
 EMPTY: Array = np.empty(0)
@@ -111,7 +111,7 @@ def _busiest_queue(run: Run) -> Array:
     measured = column(samples, "time_ns") >= run.warmup_ns
     ports = np.unique(ids)
     totals = [queue[(ids == port) & measured].sum() for port in ports]
-    return queue[(ids == ports[int(np.argmax(totals))]) & measured]
+    return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
 
 
 def windows(run: Run, window_ns: int) -> tuple[Array, Array, list[int]]:
@@ -182,9 +182,7 @@ _ALL = [
     Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
-    Measure(
-        "goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)
-    ),
+    Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
     Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms", _jain_windows(1_000_000)),
     Measure("jain_10ms", "1", "Jain index of the flows in each window of 10 ms", _jain_windows(10_000_000)),
     Measure("jain_100ms", "1", "Jain index of the flows in each window of 100 ms", _jain_windows(100_000_000)),

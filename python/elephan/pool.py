@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from elephan import core
 from elephan.errors import ElephanError
 from elephan.progress import bar
-from elephan.run import Run, Tables, _finish, write_folder
+from elephan.runs import Run, Tables, _finish, write_folder
 from elephan.source import Source
 
 T = TypeVar("T")

@@ -94,7 +94,7 @@ def show(value: float, unit: str = "1", digits: int = 3) -> str:
     Units: `bps`, `bytes`, `s`, `ns`, `%` (the value is a fraction), and `1` for a pure number.
     """
     if math.isnan(value):
-        return "–"
+        return "n/a"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if unit == "%":

@@ -12,6 +12,6 @@ from typing import Any
 from elephan import core
 
 
-def Estimator(**options: Any) -> Any:  # noqa: N802 - the name of the class that it makes
+def Estimator(**options: Any) -> Any:
     """A new estimator; `options` such as `rto_min`, `rto_initial`, `rto_rule` as in a stack."""
     return core.call_with("RttEstimator", **options)

@@ -34,6 +34,7 @@ class LibraryEntry:
     question: str
     look_for: str
     figure: str
+    statistic: str = ""
 
 
 def _folder(name: str) -> Path:
@@ -50,7 +51,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
-_HEADER = re.compile(r"^#\s*(look for|figure):\s*(.+)$", re.IGNORECASE)
+_HEADER = re.compile(r"^#\s*(look for|figure|statistic):\s*(.+)$", re.IGNORECASE)
 
 
 def header(text: str) -> dict[str, str]:
@@ -86,6 +87,7 @@ def library() -> dict[str, LibraryEntry]:
             str(document.get("question", "")),
             notes.get("look for", ""),
             notes.get("figure", ""),
+            notes.get("statistic", ""),
         )
     return entries
 

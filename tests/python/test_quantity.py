@@ -46,7 +46,7 @@ def test_any() -> None:
         (0.99871, "1", "0.999"),
         (12345, "1", "12\u202f345"),
         (0, "bps", "0 b/s"),
-        (math.nan, "bps", "–"),
+        (math.nan, "bps", "n/a"),
         (math.inf, "s", "∞"),
     ],
 )

@@ -65,9 +65,7 @@ class Tables(Mapping[str, "pa.Table"]):
 class Run:
     """The result of one run. Tables are pyarrow Tables; `.to_pandas()` gives a data frame."""
 
-    def __init__(
-        self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]
-    ) -> None:
+    def __init__(self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]) -> None:
         self.tables = tables
         self.summary = summary
         self.scenario = scenario  # TOML, every default spelled out

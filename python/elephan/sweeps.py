@@ -6,14 +6,13 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, Outcome, failures, run_jobs
-from elephan.run import Run
+from elephan.runs import Run
 from elephan.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -148,10 +147,10 @@ class Sweep:
             folder.write_json(partial / "summary.json", self.as_dict())
             (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
             write_sweep_report(self, partial / "report.html", figures=partial / "figures")
-            folder.write_json(partial / "manifest.json", self._manifest())
+            folder.write_json(partial / "manifest.json", self.manifest())
         return Path(out)
 
-    def _manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, Any]:
         return {
             "format": folder.FORMAT,
             "version": folder.FORMAT_VERSION,
@@ -202,37 +201,21 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _axes(set: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Single values and lists of values apart; a list of values is an axis of the sweep."""
-    fixed = {key: value for key, value in set.items() if not isinstance(value, (list, tuple))}
-    axes = {key: list(value) for key, value in set.items() if isinstance(value, (list, tuple))}
-    for key, values in axes.items():
-        if not values:
-            raise InputError(f"the sweep over {key} has no values")
-    return fixed, axes
-
-
-def plan(source: Source, set: Mapping[str, Any], repetitions: int | None) -> tuple[list[Variant], list[Job]]:
-    """All runs of a sweep: those of the scenario's `[sweep]`, for each combination of the lists in `set`."""
+def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
+    """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
     if repetitions is not None and not 1 <= repetitions <= REPETITIONS_MAX:
         raise InputError(f"repetitions must be from 1 to {REPETITIONS_MAX}, not {repetitions}")
-    fixed, axes = _axes(set)
+    for key, value in set.items():
+        if isinstance(value, (list, tuple)) and not value:
+            raise InputError(f"the sweep over {key} has no values")
+    fixed = {key: value for key, value in set.items() if not isinstance(value, (list, tuple))}
     variants: dict[str, Variant] = {}
     jobs = []
-    for values in product(*axes.values()):
-        chosen = dict(zip(axes, values, strict=True))
-        for one in core.variants(source, {**fixed, **chosen}, repetitions):
-            parameters = {**chosen, **one["parameters"]}
-            label = ", ".join(f"{short(key)}={as_text(value)}" for key, value in parameters.items())
-            variants[label] = Variant(label, parameters)
-            jobs.append(Job(source, {**fixed, **chosen, **one["overrides"]}, int(one["seed"]), label, parameters))
+    for one in core.variants(source, set, repetitions, seed):
+        label, parameters = str(one["label"]), dict(one["parameters"])
+        variants[label] = Variant(label, parameters)
+        jobs.append(Job(source, {**fixed, **one["overrides"]}, int(one["seed"]), label, parameters))
     return list(variants.values()), jobs
-
-
-def short(path: str) -> str:
-    """The last part of a parameter's path that says something: `switches.sw.flow_control.kind` is `flow_control`."""
-    parts = path.split(".")
-    return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
 
 
 def sweep(
@@ -240,6 +223,7 @@ def sweep(
     *,
     set: Mapping[str, Any] | None = None,
     repetitions: int | None = None,
+    seed: int | None = None,
     statistics: Sequence[str] = measures.DEFAULT,
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -254,7 +238,7 @@ def sweep(
     source = open_source(scenario)
     for name in statistics:
         measures.parse(name)
-    variants, jobs = plan(source, dict(set or {}), repetitions)
+    variants, jobs = plan(source, dict(set or {}), repetitions, seed)
     facts: dict[str, Any] = {}
 
     def reduce(run: Run) -> dict[str, float]:

@@ -1,0 +1,1 @@
+"""Reports: figures (matplotlib) and self-contained HTML pages that work offline."""

@@ -1,0 +1,195 @@
+"""Pieces that figures share: axes in good units, lines with their names beside them, bands, distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.quantity import scale_for
+from elephan.report.style import GRID, INK, MUTED, PAPER, color
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = npt.NDArray[np.float64]
+POINTS_MAX = 1600  # a line has no more points than this: beyond it only the extremes of each pixel column matter
+
+
+def thin(x: Array, y: Array, points: int = POINTS_MAX) -> tuple[Array, Array]:
+    """At most about `points` points of a line, keeping the smallest and the largest value of each stretch."""
+    if x.size <= points:
+        return x, y
+    size = -(-x.size * 2 // points)
+    whole = x.size - x.size % size
+    blocks = np.where(np.isnan(y[:whole]), 0.0, y[:whole]).reshape(-1, size)
+    starts = np.arange(0, whole, size)
+    chosen = np.unique(np.concatenate([starts + blocks.argmin(1), starts + blocks.argmax(1), np.arange(whole, x.size)]))
+    return x[chosen], y[chosen]
+
+
+def time_scale(span_ns: float) -> tuple[float, str]:
+    """`(factor, label)` for an axis of times in ns."""
+    return scale_for(span_ns, "ns")
+
+
+def time_axis(axes: Axes, begin_ns: float, end_ns: float, label: bool = True) -> float:
+    """Prepares an x axis of simulated time; gives the factor for values in ns."""
+    factor, unit = time_scale(end_ns)
+    axes.set_xlim(begin_ns * factor, end_ns * factor)
+    if label:
+        axes.set_xlabel(f"simulated time, {unit}")
+    return factor
+
+
+def heading(axes: Axes, what: str, unit: str = "") -> None:
+    """Names the y axis above it, where it can be read without turning the head."""
+    axes.set_title(f"{what}, {unit}" if unit else what, loc="left", color=INK)
+
+
+def value_axis(axes: Axes, what: str, top: float, unit: str, zero: bool = True) -> float:
+    """Prepares a y axis for values up to `top` in `unit`; gives the factor to multiply values with."""
+    factor, label = scale_for(top, unit)
+    heading(axes, what, label)
+    if zero:
+        axes.set_ylim(0, (top * factor or 1.0) * 1.06)
+    return factor
+
+
+def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 0.075) -> None:
+    """Writes names at the right end of lines, `(y, text, colour)`, moved apart where they would touch."""
+    if not ends:
+        return
+    low, high = axes.get_ylim()
+    logarithmic = axes.get_yscale() == "log"
+
+    def place(y: float) -> float:
+        if logarithmic:
+            return float(np.log(max(y, low) / low) / np.log(high / low))
+        return (y - low) / (high - low)
+
+    order = sorted(range(len(ends)), key=lambda i: ends[i][0])
+    heights = [min(max(place(ends[i][0]), 0.0), 1.0) for i in order]
+    for k in range(1, len(heights)):
+        heights[k] = max(heights[k], heights[k - 1] + gap)
+    overflow = max(0.0, heights[-1] - 1.0)
+    heights = [height - overflow for height in heights]
+    for k in range(len(heights) - 2, -1, -1):
+        heights[k] = min(heights[k], heights[k + 1] - gap)
+    for height, i in zip(heights, order, strict=True):
+        _, text, paint = ends[i]
+        axes.annotate(
+            text,
+            (1.0, height),
+            xycoords="axes fraction",
+            xytext=(6, 0),
+            textcoords="offset points",
+            color=paint,
+            va="center",
+            fontsize=8.5,
+            annotation_clip=False,
+        )
+
+
+def lines(axes: Axes, series: Mapping[str, tuple[Array, Array]], named: bool = True, **style: Any) -> None:
+    """Lines with their names at the right end (up to six), else one muted bundle."""
+    if len(series) > 6:
+        for x, y in series.values():
+            axes.plot(*thin(x, y, 400), color=color(0), alpha=max(0.12, 2.0 / len(series)), linewidth=0.8)
+        return
+    ends = []
+    for i, (name, (x, y)) in enumerate(series.items()):
+        axes.plot(*thin(x, y), color=color(i), **style)
+        if y.size:
+            known = y[~np.isnan(y)]
+            ends.append((float(np.mean(known[-max(1, known.size // 12) :])) if known.size else 0.0, name, color(i)))
+    if named and len(series) > 1:
+        end_labels(axes, ends)
+
+
+def mark_warmup(axes: Axes, warmup_ns: float, factor: float) -> None:
+    """Shades the time before measurements count."""
+    if warmup_ns > 0:
+        axes.axvspan(0, warmup_ns * factor, color=GRID, alpha=0.6, linewidth=0, zorder=0)
+
+
+def reference(axes: Axes, y: float, text: str, where: str = "left") -> None:
+    """A thin horizontal line with its name."""
+    axes.axhline(y, color=MUTED, linewidth=0.9, dashes=(4, 3))
+    side = 0.005 if where == "left" else 0.995
+    axes.annotate(
+        text,
+        (side, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha=where,
+        va="bottom",
+        color=MUTED,
+        fontsize=8,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+    )
+
+
+def ccdf(values: Array, points: int = 700) -> tuple[Array, Array]:
+    """Complementary distribution `P(X > x)` of a sample, thinned evenly in the logarithm of the probability."""
+    ordered = np.sort(values)
+    n = ordered.size
+    if n == 0:
+        return ordered, ordered
+    above = 1.0 - np.arange(1, n + 1) / n
+    wanted = np.unique(np.clip(n - np.geomspace(1, n, points), 0, n - 1).astype(int))
+    return ordered[wanted], np.maximum(above[wanted], 0.5 / n)
+
+
+def cdf(values: Array, points: int = 700) -> tuple[Array, Array]:
+    """Distribution `P(X <= x)` of a sample."""
+    ordered = np.sort(values)
+    if ordered.size == 0:
+        return ordered, ordered
+    wanted = np.unique(np.linspace(0, ordered.size - 1, min(points, ordered.size)).astype(int))
+    return ordered[wanted], (wanted + 1) / ordered.size
+
+
+def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint: str, label: str = "") -> None:
+    """A line through means with its band of confidence and a point for each mean."""
+    known = ~np.isnan(mean)
+    axes.plot(x[known], mean[known], color=paint, marker="o", markersize=3.6, label=label or None, clip_on=False)
+    band = known & ~np.isnan(low) & ~np.isnan(high)
+    if band.any():
+        axes.fill_between(x[band], low[band], high[band], color=paint, alpha=0.18, linewidth=0)
+        axes.vlines(x[band], low[band], high[band], color=paint, linewidth=1.0, alpha=0.7)
+
+
+def plain_ticks(axes: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
+    """Ticks exactly at the points that were run."""
+    axes.set_xticks(list(x), list(labels))
+    axes.minorticks_off()
+
+
+def percent_axis(axes: Axes, axis: str = "y") -> None:
+    """Fractions written as percent: 50 %, 0.1 %."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    which = axes.yaxis if axis == "y" else axes.xaxis
+    which.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    which.set_minor_formatter(NullFormatter())
+
+
+def log_axis(axes: Axes, axis: str, low: float, high: float) -> None:
+    """A logarithmic axis with plain numbers; within two decades also 2 and 5 are written."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    which, scale, limit = (
+        (axes.yaxis, axes.set_yscale, axes.set_ylim) if axis == "y" else (axes.xaxis, axes.set_xscale, axes.set_xlim)
+    )
+    scale("log")
+    limit(low, high)
+    wide = high / low > 300
+    which.set_major_locator(LogLocator(base=10, subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    which.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,g}".replace(",", "\u202f") if value < 1e6 else f"{value:.0e}")
+    )
+    which.set_minor_formatter(NullFormatter())

@@ -1,0 +1,36 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const dark = () => root.dataset.scheme ? root.dataset.scheme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  const css = name => getComputedStyle(root).getPropertyValue(name).trim();
+  const payload = JSON.parse(document.getElementById("series").textContent || "[]");
+  let charts = [];
+  const number = v => v == null ? "" : Math.abs(v) >= 1000 ? v.toFixed(0) : String(+v.toPrecision(4));
+  function build() {
+    charts.forEach(c => c.destroy());
+    const sync = uPlot.sync("time");
+    charts = payload.map((panel, i) => {
+      const place = document.getElementById("chart-" + i);
+      const axis = { stroke: css("--muted"), grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 }, font: "12px " + css("--figure-font") };
+      const series = panel.series.map((s, k) => ({
+        label: s.name, stroke: css("--s" + (s.color ?? k % 6)), width: 1.4, dash: s.dash ? [5, 4] : undefined,
+        paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: false }, spanGaps: false,
+        value: (_, v) => number(v),
+      }));
+      return new uPlot({
+        width: place.clientWidth, height: panel.height || 190,
+        scales: { x: { time: false }, y: { range: (_, lo, hi) => [Math.min(0, lo), hi > 0 ? hi * 1.06 : 1] } },
+        cursor: { sync: { key: sync.key }, drag: { x: true, y: false }, points: { size: 6 } },
+        axes: [{ ...axis, label: panel.x_label, labelSize: 22, labelFont: axis.font }, { ...axis, size: 58 }],
+        series: [{ label: panel.x_label, value: (_, v) => number(v) }, ...series],
+      }, [panel.x, ...panel.series.map(s => s.y)], place);
+    });
+  }
+  const button = document.getElementById("scheme");
+  const name = () => { button.textContent = dark() ? "light" : "dark"; };
+  button.addEventListener("click", () => { root.dataset.scheme = dark() ? "light" : "dark"; name(); if (payload.length) build(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); if (payload.length) build(); });
+  addEventListener("resize", () => charts.forEach((c, i) => c.setSize({ width: document.getElementById("chart-" + i).clientWidth, height: c.height })));
+  name();
+  if (payload.length) build();
+})();

@@ -1,0 +1,357 @@
+"""Figures of one run, by name: each says what it shows, whether a run has the data, and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import stats
+from elephan.errors import InputError, nearest
+from elephan.measures import column, windows
+from elephan.quantity import scale_for, show, size_bytes
+from elephan.report import draw as d
+from elephan.report.style import BLUE, GREEN, INK, ORANGE, VERMILLION, Drawing, new_figure
+from elephan.report.view import View, nice_step
+from elephan.runs import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A figure that can be asked for by name."""
+
+    name: str
+    about: str
+    possible: Callable[[View], bool]
+    draw: Callable[[View], Drawing]
+
+
+REGISTRY: dict[str, Kind] = {}
+
+
+def figure(
+    name: str, about: str, possible: Callable[[View], bool]
+) -> Callable[[Callable[[View], Drawing]], Callable[[View], Drawing]]:
+    """Registers a figure."""
+
+    def register(function: Callable[[View], Drawing]) -> Callable[[View], Drawing]:
+        REGISTRY[name] = Kind(name, about, possible, function)
+        return function
+
+    return register
+
+
+def _few(view: View) -> bool:
+    return view.sampled and view.sampled_flows() <= 40
+
+
+def _has_queue(view: View) -> bool:
+    return bool(view.queues(1))
+
+
+def _top(series: dict[str, tuple[d.Array, d.Array]]) -> float:
+    return max((float(np.nanmax(y)) for _, y in series.values() if y.size and not np.isnan(y).all()), default=1.0)
+
+
+def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
+    series = view.flow_series("cwnd_bytes")
+    factor = d.value_axis(axes, "congestion window", _top(series), "bytes")
+    end = view.run.duration_ns
+    x = d.time_scale(end)[0]
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()})
+    if thresholds and len(series) == 1:
+        time, value = next(iter(view.flow_series("ssthresh_bytes").values()))
+        axes.plot(*d.thin(time * x, value * factor), color=ORANGE, linewidth=1.1, dashes=(3, 2), drawstyle="steps-post")
+        axes.plot([], [], color=BLUE, label="cwnd")
+        axes.plot([], [], color=ORANGE, dashes=(3, 2), label="ssthresh")
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
+        axes.set_ylim(0, _top(series) * factor * 1.08)
+
+
+def _plot_queues(axes: Axes, view: View, most: int = 1) -> None:
+    series = view.queues(most)
+    factor = d.value_axis(axes, "queue" if most > 1 else f"queue of {next(iter(series), '')}", _top(series), "bytes")
+    x = d.time_scale(view.run.duration_ns)[0]
+    if len(series) == 1:
+        time, value = next(iter(series.values()))
+        time, value = d.thin(time * x, value * factor)
+        axes.fill_between(time, value, color=VERMILLION, alpha=0.25, linewidth=0)
+        axes.plot(time, value, color=VERMILLION, linewidth=1.1)
+    else:
+        d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.1)
+    drops = view.events("drop")
+    if drops.size:
+        times = np.unique(np.round(drops / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
+        axes.plot(
+            times * x,
+            np.full(times.size, 1.0),
+            "|",
+            color=INK,
+            markersize=5,
+            markeredgewidth=0.7,
+            transform=axes.get_xaxis_transform(),
+            clip_on=False,
+        )
+
+
+@figure("sawtooth", "congestion window and queue over time", lambda v: _few(v) and _has_queue(v))
+def sawtooth(view: View) -> Drawing:
+    fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
+    _plot_windows(above, view, thresholds=True)
+    _plot_queues(below, view)
+    d.time_axis(below, 0, view.run.duration_ns)
+    caption = "Above: congestion window of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops."
+    return Drawing("sawtooth", "Congestion window and queue", caption, fig)
+
+
+@figure("windows", "congestion window and threshold over time", _few)
+def congestion_windows(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.9)
+    _plot_windows(axes, view, thresholds=True)
+    d.time_axis(axes, 0, view.run.duration_ns)
+    caption = "Congestion window at the sample times. ssthresh is drawn from the first reduction on."
+    return Drawing("windows", "Congestion windows", caption, fig)
+
+
+@figure("slow-start", "congestion window on a logarithmic scale: doublings are straight lines", _few)
+def slow_start(view: View) -> Drawing:
+    fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
+    series = view.flow_series("cwnd_bytes")
+    factor, unit = scale_for(_top(series), "bytes")
+    x = d.time_scale(view.run.duration_ns)[0]
+    lowest = min(float(y[y > 0].min()) for _, y in series.values() if (y > 0).any())
+    d.log_axis(above, "y", lowest * factor * 0.8, _top(series) * factor * 1.25)
+    d.heading(above, "congestion window (logarithmic)", unit)
+    d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()})
+    above.grid(axis="y", which="major")
+    if _has_queue(view):
+        _plot_queues(below, view)
+    else:
+        _plot_goodput(below, view)
+    d.time_axis(below, 0, view.run.duration_ns)
+    caption = "In slow start the window doubles every round trip: a straight line here. Ticks below are drops."
+    return Drawing("slow-start", "Slow start", caption, fig)
+
+
+@figure("queue", "queues of the busiest ports over time", _has_queue)
+def queue(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.6)
+    _plot_queues(axes, view, most=3)
+    d.time_axis(axes, 0, view.run.duration_ns)
+    caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops."
+    return Drawing("queue", "Queues", caption, fig)
+
+
+def _plot_goodput(axes: Axes, view: View) -> float:
+    series, step = view.goodput_series()
+    factor = d.value_axis(axes, f"goodput in windows of {show(step, 'ns')}", _top(series), "bps")
+    x = d.time_scale(view.run.duration_ns)[0]
+    d.mark_warmup(axes, view.run.warmup_ns, x)
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
+    return factor
+
+
+@figure("goodput", "goodput of each flow over time", lambda v: v.sampled)
+def goodput(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.9)
+    _plot_goodput(axes, view)
+    d.time_axis(axes, 0, view.run.duration_ns)
+    caption = "Payload that the receiving applications read. The shaded beginning is warm-up and does not count."
+    return Drawing("goodput", "Goodput", caption, fig)
+
+
+@figure("goodput-window", "goodput and congestion window of each flow over time", _few)
+def goodput_window(view: View) -> Drawing:
+    fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
+    _plot_goodput(above, view)
+    _plot_windows(below, view, thresholds=False)
+    d.time_axis(below, 0, view.run.duration_ns)
+    return Drawing("goodput-window", "Goodput and congestion window", "Above: goodput. Below: congestion window.", fig)
+
+
+@figure("sharing", "Jain's index of each window over time", lambda v: v.sampled and v.sampled_flows() > 1)
+def sharing(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.4)
+    step = nice_step(max(view.run.duration_ns / 200, view.interval_ns()))
+    starts, shares, _ = windows(view.run, int(step))
+    index = stats.jain_per_window(shares) if starts.size else np.empty(0)
+    x = d.time_scale(view.run.duration_ns)[0]
+    axes.plot(*d.thin((starts + step / 2) * x, index), color=GREEN, linewidth=1.1)
+    d.heading(axes, f"Jain's index in windows of {show(step, 'ns')}")
+    axes.set_ylim(0, 1.04)
+    d.reference(axes, 1 / shares.shape[1] if shares.size else 0, "one flow has everything")
+    d.time_axis(axes, 0, view.run.duration_ns)
+    return Drawing("sharing", "Sharing", "1 means equal shares in the window.", fig)
+
+
+@figure("rtt", "smoothed round-trip time over time", _few)
+def rtt(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.6)
+    series = view.flow_series("srtt_ns")
+    factor = d.value_axis(axes, "smoothed round-trip time", _top(series), "ns")
+    x = d.time_scale(view.run.duration_ns)[0]
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
+    d.time_axis(axes, 0, view.run.duration_ns)
+    return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)
+
+
+def _messages(view: View) -> d.Array:
+    messages = view.run.messages
+    latency = column(messages, "latency_ns")
+    return latency[(column(messages, "enter_ns") >= view.run.warmup_ns) & ~np.isnan(latency)]
+
+
+@figure("latency", "distribution of message latency", lambda v: _messages(v).size > 20)
+def latency(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=3.0)
+    values = _messages(view)
+    factor, unit = scale_for(float(np.median(values)), "ns")
+    x, y = d.ccdf(values * factor)
+    axes.plot(x, y, color=BLUE)
+    d.log_axis(axes, "x", float(x[0]) * 0.8, float(x[-1]) * 1.6)
+    axes.set_yscale("log")
+    d.percent_axis(axes)
+    axes.grid(axis="both")
+    axes.set_xlabel(f"latency, {unit}")
+    d.heading(axes, "share of messages with a longer latency")
+    for q, name in ((0.5, "median"), (0.99, "99 %"), (0.999, "99.9 %")):
+        at = stats.quantiles(values, [q])[0]
+        if values.size * (1 - q) >= 3:
+            axes.plot([at * factor], [1 - q], "o", color=BLUE, markersize=4)
+            axes.annotate(
+                f"{name}: {show(at, 'ns')}",
+                (at * factor, 1 - q),
+                xytext=(7, 3),
+                textcoords="offset points",
+                fontsize=8.5,
+                color=BLUE,
+            )
+    caption = f"{values.size} messages, from entry into TCP to the last byte out at the receiver, retransmissions included."
+    return Drawing("latency", "Latency", caption, fig)
+
+
+@figure("completion", "completion time of finite flows", lambda v: bool((~np.isnan(column(v.run.flows, "fct_ns"))).any()))
+def completion(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=3.0)
+    values = column(view.run.flows, "fct_ns")
+    finished = values[~np.isnan(values)]
+    factor, unit = scale_for(float(finished.max()), "ns")
+    x, y = d.cdf(finished * factor)
+    axes.plot(x, y, color=BLUE, drawstyle="steps-post")
+    if finished.size <= 60:
+        axes.plot(x, y, "o", color=BLUE, markersize=3.5)
+    axes.set_xlabel(f"completion time, {unit}")
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.03)
+    d.percent_axis(axes)
+    d.heading(axes, "share of transfers that are complete")
+    unfinished = int(np.sum(~np.isnan(column(view.run.flows, "size_bytes"))) - finished.size)
+    caption = f"{finished.size} transfers completed" + (f", {unfinished} did not." if unfinished > 0 else ".")
+    return Drawing("completion", "Completion times", caption, fig)
+
+
+@figure("bars", "goodput of each flow, side by side", lambda v: 1 < len(v.flow_ids) <= 40)
+def bars(view: View) -> Drawing:
+    values = column(view.run.flows, "goodput_bps")
+    names = list(view.flow_names.values())
+    fig, (axes,) = new_figure(height=0.9 + 0.26 * len(names))
+    factor, unit = scale_for(float(values.max()), "bps")
+    places = np.arange(len(names))[::-1]
+    axes.barh(places, values * factor, color=BLUE, height=0.66)
+    for place, value in zip(places, values, strict=True):
+        axes.annotate(
+            show(value, "bps"), (value * factor, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
+    axes.set_yticks(places, names)
+    axes.grid(visible=False)
+    axes.set_xlim(0, float(values.max()) * factor * 1.14 or 1)
+    axes.set_xlabel(f"goodput, {unit}")
+    return Drawing("bars", "Goodput of each flow", "In the measured time.", fig)
+
+
+@figure("drops", "packets dropped over time", lambda v: v.events("drop").size > 0)
+def drops(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.2)
+    step = nice_step(view.run.duration_ns / 100)
+    edges = np.arange(0, view.run.duration_ns + step, step)
+    counts, _ = np.histogram(view.events("drop"), edges)
+    x = d.time_axis(axes, 0, view.run.duration_ns)
+    axes.bar(edges[:-1] * x, counts, width=step * x, align="edge", color=VERMILLION)
+    d.heading(axes, f"packets dropped in {show(step, 'ns')}")
+    axes.set_ylim(0, counts.max() * 1.08)
+    return Drawing("drops", "Drops", f"{int(counts.sum())} packets dropped in the whole run.", fig)
+
+
+@figure("memory", "shared memory of the switches over time", lambda v: bool(v.memory()) and v.has_memory_limit())
+def memory(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.6)
+    series = view.memory()
+    limits = {name: size_bytes(s["memory"]) for name, s in view.run.resolved.get("switches", {}).items() if "memory" in s}
+    factor = d.value_axis(axes, "memory in use", max([_top(series), *limits.values()]), "bytes")
+    x = d.time_scale(view.run.duration_ns)[0]
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.0)
+    for limit in set(limits.values()):
+        d.reference(axes, limit * factor, f"memory: {show(limit, 'bytes')}")
+    _pause_lines(axes, view, factor)
+    axes.set_ylim(0, max([_top(series), *limits.values()]) * factor * 1.12)
+    d.time_axis(axes, 0, view.run.duration_ns)
+    return Drawing("memory", "Switch memory", "A frame counts from its last bit in to its last bit out.", fig)
+
+
+def _pause_lines(axes: Axes, view: View, factor: float) -> None:
+    for switch in view.run.resolved.get("switches", {}).values():
+        control = switch.get("flow_control", {})
+        for key in ("xoff", "xon"):
+            if key in control:
+                d.reference(axes, size_bytes(control[key]) * factor, key.upper(), "right")
+
+
+@figure("pause", "share of time that switches hold their neighbours paused", lambda v: v.events("pause").size > 0)
+def pause(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.2)
+    step = nice_step(view.run.duration_ns / 200)
+    edges = np.arange(0, view.run.duration_ns + step, step)
+    counts, _ = np.histogram(view.events("pause"), edges)
+    x = d.time_axis(axes, 0, view.run.duration_ns)
+    axes.step(edges[:-1] * x, counts, where="post", color=BLUE, linewidth=1.1)
+    axes.fill_between(edges[:-1] * x, counts, step="post", color=BLUE, alpha=0.2, linewidth=0)
+    d.heading(axes, f"PAUSE frames in {show(step, 'ns')}")
+    axes.set_ylim(0, max(1, counts.max()) * 1.08)
+    paused = column(view.run.ports, "paused_ns")
+    caption = f"{int(counts.sum())} PAUSE frames. The port paused longest stood still for {show(float(paused.max()), 'ns')}."
+    return Drawing("pause", "PAUSE", caption, fig)
+
+
+# What a report shows, in this order, as far as the run has the data.
+REPORT = ("sawtooth", "goodput", "sharing", "latency", "completion", "memory", "drops", "pause", "rtt")
+
+
+def draw(run: Run, name: str = "") -> Drawing:
+    """A figure of a run by name; without a name the first of the report's figures that the run has data for."""
+    view = View(run)
+    if not name:
+        kind = next((REGISTRY[n] for n in (*REPORT, "bars") if REGISTRY[n].possible(view)), None)
+        if kind is None:
+            raise InputError('nothing to draw: the run has no samples; set "record.every"')
+        return kind.draw(view)
+    if name not in REGISTRY:
+        raise InputError(f'no figure "{name}"{nearest(name, list(REGISTRY))}')
+    if not REGISTRY[name].possible(view):
+        raise InputError(f'figure "{name}" needs data that this run did not record; set "record.every"')
+    return REGISTRY[name].draw(view)
+
+
+def draw_all(run: Run, first: str = "") -> list[Drawing]:
+    """All figures that a report of this run shows, `first` before the others."""
+    view = View(run)
+    names = [name for name in dict.fromkeys((first, *REPORT)) if name in REGISTRY and REGISTRY[name].possible(view)]
+    if first == "goodput-window" and "goodput" in names:
+        names.remove("goodput")
+    if first in ("slow-start", "goodput-window") and "sawtooth" in names:
+        names.remove("sawtooth")
+    return [REGISTRY[name].draw(view) for name in names]

@@ -1,0 +1,162 @@
+"""The report of one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from elephan import measures, stats
+from elephan.measures import column, texts
+from elephan.quantity import show
+from elephan.report.interactive import panels
+from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.run_figures import draw_all
+from elephan.report.view import View, arrow
+from elephan.runs import Run
+from elephan.source import library
+
+ROWS_MAX = 20
+
+
+def answer(run: Run) -> list[str]:
+    """What happened, in a sentence or two."""
+    found = measures.statistics(run)
+    flows = run.flows.num_rows
+    parts = []
+    goodput = found.get("goodput_bps.sum", 0.0)
+    what = f"{flows} flows" if flows != 1 else "The flow"
+    if "fct_ns.mean" in found and found["fct_ns.mean"] > 0:
+        done = int(measures.statistic(run, "fct_ns.count"))
+        parts.append(f"{done} of {flows} transfers completed, in {_pair(found, 'fct_ns.mean', 'fct_ns.p99')}.")
+    else:
+        joint = f", Jain's index {show(found['goodput_bps.jain'])}" if flows > 1 and "goodput_bps.jain" in found else ""
+        parts.append(f"{what} delivered {show(goodput, 'bps')}{_within(run)}{' together' if flows > 1 else ''}{joint}.")
+    drops, lost = int(found.get("drops.sum", 0)), found.get("loss.max", 0.0)
+    timeouts = int(found.get("timeouts.sum", 0))
+    if drops:
+        rto = f" and {timeouts} retransmission timeouts" if timeouts else ""
+        parts.append(f"{drops} packets were dropped (up to {show(lost, '%', 2)} at a port){rto}.")
+    else:
+        parts.append("No packet was dropped." if not timeouts else f"No packet was dropped; {timeouts} timeouts.")
+    if "latency_ns.p50" in found:
+        median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
+        parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
+    return [" ".join(parts)]
+
+
+def _pair(found: dict[str, float], mean: str, tail: str) -> str:
+    return f"{show(found[mean], 'ns')} on average and {show(found[tail], 'ns')} at the 99th percentile"
+
+
+def _within(run: Run) -> str:
+    """The 95 % interval of goodput over ten stretches of the run."""
+    series = measures.MEASURES["goodput_10ms_bps"].values(run)
+    interval = stats.batch_interval(series) if series.size >= 20 else None
+    if interval is None or not np.isfinite(interval.low):
+        return ""
+    return f" ({show(interval.low, 'bps')} to {show(interval.high, 'bps')} over ten stretches of the run)"
+
+
+def _flow_table(view: View) -> Table | None:
+    flows = view.run.flows
+    if not flows.num_rows:
+        return None
+    order = np.argsort(-column(flows, "goodput_bps"), kind="stable")[:ROWS_MAX]
+    names, source, destination = list(view.flow_names.values()), texts(flows, "source"), texts(flows, "destination")
+    law = texts(flows, "congestion_control")
+    numeric = {key: column(flows, key) for key in ("goodput_bps", "segs_retrans", "timeouts", "min_rtt_ns", "fct_ns")}
+    finite = bool((~np.isnan(numeric["fct_ns"])).any())
+    heads = ["flow", "path", "law", "goodput", "retransmitted", "timeouts", "least RTT"] + (["completion"] if finite else [])
+    rows = []
+    for i in order:
+        cells = [names[i], f"{source[i]} → {destination[i]}", law[i] or "UDP", show(numeric["goodput_bps"][i], "bps")]
+        cells += [
+            show(numeric["segs_retrans"][i], "1", 9),
+            show(numeric["timeouts"][i], "1", 9),
+            show(numeric["min_rtt_ns"][i], "ns"),
+        ]
+        rows.append([Cell(c) for c in cells] + ([Cell(show(numeric["fct_ns"][i], "ns"))] if finite else []))
+    note = f"The first {ROWS_MAX} of {flows.num_rows} flows by goodput." if flows.num_rows > ROWS_MAX else ""
+    return Table([Column(h, i >= 3) for i, h in enumerate(heads)], rows, note)
+
+
+def _port_table(run: Run) -> Table:
+    ports = run.ports
+    names = texts(ports, "name")
+    keys = ("utilisation", "drops", "queue_mean_bytes", "queue_max_bytes", "paused_ns")
+    numeric = {key: column(ports, key) for key in keys}
+    busy = np.argsort(-(numeric["utilisation"] + 1e3 * (numeric["drops"] > 0)), kind="stable")[: ROWS_MAX // 2]
+    units = {"utilisation": "%", "drops": "1", "queue_mean_bytes": "bytes", "queue_max_bytes": "bytes", "paused_ns": "ns"}
+    rows = [
+        [Cell(arrow(names[i]))] + [Cell(show(numeric[k][i], u, 9 if k == "drops" else 3)) for k, u in units.items()] for i in busy
+    ]
+    heads = ("port", "busy", "drops", "mean queue", "longest queue", "paused")
+    note = f"The {len(rows)} busiest of {len(names)} ports." if len(names) > len(rows) else ""
+    return Table([Column(h, i >= 1) for i, h in enumerate(heads)], rows, note)
+
+
+def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
+    """What a reader needs to know about how a result came about."""
+    host = manifest.get("host") or {}
+    assert isinstance(host, dict)
+    rows = [
+        ("elephan", str(manifest.get("elephan", ""))),
+        ("seed", str(manifest.get("seed", ""))),
+        ("runs", str(manifest.get("runs", ""))),
+        ("scenario", f"sha256 {manifest.get('scenario_sha256', '')}"),
+        ("changed", ", ".join(f"{k} = {v}" for k, v in _items(manifest.get("overrides")))),
+        ("dropped keys", ", ".join(str(v) for v in _list(manifest.get("dropped_overrides")))),
+        ("wall time", show(float(str(manifest["wall_s"])), "s") if "wall_s" in manifest else ""),
+        ("events", show(float(str(manifest["events"])), "1", 12) if "events" in manifest else ""),
+        ("packet-hops", show(float(str(manifest["packet_hops"])), "1", 12) if "packet_hops" in manifest else ""),
+        (
+            "machine",
+            f"{host.get('system', '')} {host.get('machine', '')}, {host.get('cpus', '')} cores, Python {host.get('python', '')}",
+        ),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _items(value: object) -> list[tuple[str, object]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else []
+
+
+def run_page(run: Run) -> Page:
+    """The page of a run."""
+    view = View(run)
+    entry = library().get(run.name)
+    drawings = draw_all(run, entry.figure if entry else "")
+    charts = panels(view)
+    tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
+    sections = [Section("", entry.look_for if entry else "", drawings[:1])]
+    if charts:
+        sections.append(Section("Over time", interactive=True))
+    sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []
+    sections.append(Section("Flows and ports", tables=tables))
+    fine = "One run says nothing about chance: `elephan sweep` with repetitions gives confidence intervals over seeds."
+    return Page(
+        kicker=f"elephan · {run.name} · seed {run.seed}",
+        title=run.title,
+        question=run.question,
+        answer=answer(run),
+        fine=fine.replace("`", ""),
+        version=str(run.manifest.get("elephan", "")),
+        command=str(run.manifest.get("command", "")),
+        sections=sections,
+        parameters=parameter_groups(run.provenance),
+        facts=facts(run.manifest),
+        panels=charts,
+    )
+
+
+def write_run_report(run: Run, path: Path, figures: Path | None = None) -> Path:
+    """Writes the report of a run."""
+    return write_page(run_page(run), path, figures)
+
+
+__all__ = ["answer", "facts", "interval_cell", "run_page", "write_run_report"]

@@ -1,0 +1,59 @@
+"""The report of a study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from elephan import core, folder
+from elephan.claims import Verdict
+from elephan.quantity import show
+from elephan.report.page import Page, Section, parameter_groups, write_page
+from elephan.report.run_page import facts
+from elephan.study import Results
+
+_NOTE = (
+    "Margins were fixed before the first run. A claim holds if the whole 95 % interval over the repetitions satisfies it "
+    "(where it says so, every single run), fails if none of it does, and is inconclusive otherwise. Variants are compared "
+    "run by run with the same seeds."
+)
+
+
+def tally(verdicts: Sequence[Verdict]) -> str:
+    """`12 claims: 10 hold, 1 fails, 1 is inconclusive`."""
+    counts = Counter(v.verdict for v in verdicts)
+    words = [f"{counts['holds']} hold", f"{counts['fails']} fail", f"{counts['inconclusive']} inconclusive"]
+    return f"{len(verdicts)} claims: {', '.join(words)}"
+
+
+def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
+    """The page of a study: its answer, its claims, its figures."""
+    study = results.study
+    sections: list[Section] = list(study.figures.sections(results))
+    failures = results.facts["failures"]
+    runs = sum(len(runs) for runs in results.rows.values())
+    warnings = [f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else []
+    quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
+    version = core.call("version")
+    about = {"elephan": version, "runs": runs, "wall_s": results.facts["wall_s"], "host": folder.host()}
+    return Page(
+        kicker=f"elephan · study {study.name}" + (" · quick" if study.quick else ""),
+        title=study.title,
+        question=study.question,
+        answer=list(study.figures.answer(results)),
+        fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
+        warnings=warnings,
+        verdicts=verdicts,
+        verdict_note=_NOTE,
+        version=version,
+        command=folder.command_line(),
+        sections=sections,
+        parameters=parameter_groups(results.facts["provenance"]),
+        facts=[("source", study.source), *facts(about)],
+    )
+
+
+def write_study_report(results: Results, verdicts: Sequence[Verdict], path: Path, figures: Path) -> Path:
+    """Writes the report of a study and its figures."""
+    return write_page(study_page(results, verdicts), path, figures)

@@ -1,0 +1,129 @@
+"""How figures look: one palette (Okabe and Ito, safe for colour-blind readers), one type scale, light and dark.
+
+Figures are drawn in the light colours; inlined into a page, every colour becomes a CSS variable, so that a page in the dark
+scheme shows dark figures.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
+SERIES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+INK, MUTED, GRID, PAPER = "#1b1f24", "#5f6b7a", "#e4e7eb", "#fefefe"
+
+# colour of a figure -> CSS variable of a page
+_VARIABLES = {color: f"var(--s{i})" for i, color in enumerate(SERIES)} | {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    GRID: "var(--grid)",
+    PAPER: "var(--paper)",
+}
+
+WIDTH_IN = 7.6
+SETTINGS: Any = {
+    "font.size": 9.5,
+    "font.family": ["DejaVu Sans"],
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "normal",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "axes.titlepad": 8.0,
+    "axes.labelsize": 9.5,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": MUTED,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "axes.formatter.useoffset": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "xtick.major.width": 0.7,
+    "ytick.major.size": 0.0,
+    "text.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.4,
+    "lines.solid_capstyle": "round",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "elephan",
+    "path.simplify": True,
+    "path.simplify_threshold": 0.3,
+}
+
+
+@dataclass
+class Drawing:
+    """A figure with the words that belong to it."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure = field(repr=False)
+
+    def svg(self) -> str:
+        """The figure as SVG text, the same bytes every time."""
+        import matplotlib as mpl
+
+        text = io.StringIO()
+        with mpl.rc_context(SETTINGS):
+            self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
+        return text.getvalue()
+
+    def inline_svg(self) -> str:
+        """The figure for a page: no prolog, colours as CSS variables, the page's font, ids of its own."""
+        svg = self.svg()
+        svg = svg[svg.index("<svg") :]
+        svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+        svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg))
+        for color, variable in _VARIABLES.items():
+            svg = svg.replace(color, variable)
+        svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: var(--figure-font)", svg)
+        for one in set(re.findall(r'id="([^"]+)"', svg)):
+            svg = re.sub(rf'(id="|href="#|url\(#){re.escape(one)}(?=["\)])', rf"\g<1>{self.name}-{one}", svg)
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{self.title}" ', 1).strip()
+
+    def save(self, folder: Path) -> None:
+        """Writes `NAME.svg` and `NAME.png` (on white)."""
+        import matplotlib as mpl
+
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.name}.svg").write_text(self.svg(), encoding="utf-8")
+        with mpl.rc_context(SETTINGS):
+            self.figure.savefig(folder / f"{self.name}.png", dpi=160, facecolor="white", metadata={"Software": "elephan"})
+
+
+def new_figure(rows: int = 1, columns: int = 1, height: float = 2.9, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure of the standard width with its axes, row by row. `options` go to `Figure.subplots`."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    with mpl.rc_context(SETTINGS):
+        engine = ConstrainedLayoutEngine(h_pad=0.06, w_pad=0.06, hspace=0.06, wspace=0.06)
+        figure = Figure(figsize=(WIDTH_IN, height), layout=engine)
+        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, [axis for row in axes for axis in row]
+
+
+def color(index: int) -> str:
+    """The colour of the series with this index."""
+    return SERIES[index % len(SERIES)]

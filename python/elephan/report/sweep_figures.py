@@ -1,0 +1,131 @@
+"""Figures of a sweep: a statistic against a parameter, with bands of confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import measures
+from elephan.quantity import parse_any, scale_for, show
+from elephan.report import draw as d
+from elephan.report.style import Drawing, color, new_figure
+from elephan.sweeps import Sweep, Variant, as_text, short_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The parameter along x: its path, its values in order, and where they stand."""
+
+    path: str
+    values: list[object]
+    places: list[float]
+    logarithmic: bool
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool):
+        return math.nan
+    if isinstance(value, (int, float)):
+        return float(value)
+    parsed = parse_any(value) if isinstance(value, str) else None
+    if parsed is not None:
+        return parsed[0]
+    if isinstance(value, str) and value.split()[:1]:
+        try:
+            return float(value.split()[0])  # "100 p", "0.25 bdp"
+        except ValueError:
+            return math.nan
+    return math.nan
+
+
+def x_axis(sweep: Sweep) -> Axis | None:
+    """The numeric parameter with the most values; without one the parameter with the most values."""
+    best: Axis | None = None
+    for path in sweep.parameters:
+        values = list({as_text(v.parameters.get(path)): v.parameters.get(path) for v in sweep.variants}.values())
+        numbers = [_number(value) for value in values]
+        numeric = len(values) > 1 and not any(math.isnan(n) for n in numbers)
+        if numeric:
+            order = np.argsort(numbers)
+            values, numbers = [values[i] for i in order], [numbers[i] for i in order]
+            wide = numbers[0] > 0 and numbers[-1] / numbers[0] >= 8
+            candidate = Axis(path, values, numbers, wide)
+        else:
+            candidate = Axis(path, values, [float(i) for i in range(len(values))], False)
+        rank = (numeric, len(values))
+        if best is None or rank > (not math.isnan(_number(best.values[0])), len(best.values)):
+            best = candidate
+    return best
+
+
+def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
+    """Variants that differ only along x, under the values of the other parameters."""
+    groups: dict[str, list[Variant]] = {}
+    for variant in sweep.variants:
+        rest = ", ".join(f"{short_name(k)} {as_text(v)}" for k, v in variant.parameters.items() if k != axis.path)
+        groups.setdefault(rest, []).append(variant)
+    return groups
+
+
+def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None:
+    """One statistic against the parameter, a line per combination of the others."""
+    unit = measures.unit_of(statistic)
+    found: list[tuple[str, d.Array, d.Array, d.Array, d.Array]] = []
+    ends = []
+    where = {as_text(value): place for value, place in zip(axis.values, axis.places, strict=True)}
+    for name, members in _groups(sweep, axis).items():
+        points = sorted(((where[as_text(v.parameters.get(axis.path))], v) for v in members), key=lambda pair: pair[0])
+        intervals = [sweep.interval(v.label, statistic) for _, v in points]
+        mean, low, high = (np.array([getattr(i, key) for i in intervals]) for key in ("mean", "low", "high"))
+        found.append((name, np.array([p for p, _ in points]), mean, low, high))
+    top = max((float(np.nanmax(m)) for _, _, m, _, _ in found if not np.isnan(m).all()), default=1.0)
+    factor, label = scale_for(top, unit)
+    d.heading(
+        axes, measures.describe(statistic).split(":")[0] + " " + statistic.split(".")[0].rsplit("_", 1)[0].replace("_", " "), label
+    )
+    for i, (name, x, mean, low, high) in enumerate(found):
+        d.error_line(axes, x, mean * factor, low * factor, high * factor, color(i))
+        last = mean[~np.isnan(mean)]
+        ends.append((float(last[-1]) * factor if last.size else 0.0, name, color(i)))
+    axes.set_ylim(0, top * factor * 1.1 or 1)
+    if axis.logarithmic:
+        axes.set_xscale("log")
+    d.plain_ticks(axes, axis.places, [as_text(value) for value in axis.values])
+    if len(found) > 1:
+        d.end_labels(axes, ends, gap=0.11)
+
+
+def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
+    """A figure for each statistic against the parameter along x; nothing when nothing varies."""
+    axis = x_axis(sweep)
+    if axis is None or len(axis.values) < 2:
+        return []
+    drawings = []
+    for statistic in statistics:
+        fig, (axes,) = new_figure(height=2.9)
+        plot_statistic(axes, sweep, axis, statistic)
+        axes.set_xlabel(axis.path)
+        n = len(sweep.by_seed(sweep.labels[0], statistic))
+        band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
+        name = statistic.replace(".", "-").replace("_", "-")
+        drawings.append(Drawing(name, measures.describe(statistic).capitalize(), band, fig))
+    return drawings
+
+
+def span(sweep: Sweep, statistic: str) -> str:
+    """The best and the worst variant of a statistic, in words."""
+    intervals = {label: sweep.interval(label, statistic) for label in sweep.labels}
+    known = {label: i for label, i in intervals.items() if not math.isnan(i.mean)}
+    if not known:
+        return ""
+    unit = measures.unit_of(statistic)
+    low, high = min(known, key=lambda k: known[k].mean), max(known, key=lambda k: known[k].mean)
+    if low == high:
+        return f"{statistic} {show(known[low].mean, unit)}"
+    return f"{statistic} from {show(known[low].mean, unit)} ({low}) to {show(known[high].mean, unit)} ({high})"

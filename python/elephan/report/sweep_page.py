@@ -1,0 +1,111 @@
+"""The report of a sweep."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from elephan import measures, stats
+from elephan.claims import interval_text
+from elephan.errors import InputError
+from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.run_page import facts
+from elephan.report.sweep_figures import draw_all, span
+from elephan.source import library
+from elephan.sweeps import Sweep
+
+SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
+
+
+def shown(sweep: Sweep) -> list[str]:
+    """The statistics that a report shows: the scenario's own first, then those that vary."""
+    entry = library().get(sweep.name)
+    first = [entry.statistic] if entry and entry.statistic in sweep.statistics else []
+    varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
+    return list(dict.fromkeys((*first, *varying, *sweep.statistics)))[:SHOWN_MAX]
+
+
+def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
+    runs = len(sweep.rows)
+    lead = f"{len(sweep.variants)} variants, {runs} runs: "
+    spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
+    sentences = [lead + "; ".join(spans) + "."]
+    comparison = _headline(sweep, statistics[0]) if statistics else ""
+    return sentences + ([comparison] if comparison else [])
+
+
+def _headline(sweep: Sweep, statistic: str) -> str:
+    """With two variants: their difference, seed by seed."""
+    if len(sweep.labels) != 2:
+        return ""
+    a, b = sweep.labels
+    interval = sweep.difference(b, a, statistic)
+    if math.isnan(interval.low):
+        return ""
+    text = interval_text(interval, measures.unit_of(statistic))
+    return f"{statistic}, {b} less {a} with the same seeds: {text}, 95 % interval."
+
+
+def _means(sweep: Sweep, statistics: list[str]) -> Table:
+    columns = [Column("variant")] + [Column(s, True) for s in statistics]
+    rows = []
+    for label in sweep.labels:
+        cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
+        rows.append([Cell(label), *cells])
+    return Table(columns, rows, "Means over the repetitions with 95 % t intervals below.")
+
+
+def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
+    """Each variant against the first one, with the same seeds."""
+    base, others = sweep.labels[0], sweep.labels[1:]
+    repetitions = len({row.seed for row in sweep.rows})
+    if not others or repetitions < 2:
+        return None
+    columns = [Column("difference to " + base)] + [Column(s, True) for s in statistics]
+    rows = []
+    for label in others:
+        cells = [Cell(label)]
+        for statistic in statistics:
+            try:
+                interval = sweep.difference(label, base, statistic)
+            except ValueError:
+                interval = stats.Interval(math.nan, math.nan, math.nan, 0)
+            cells.append(interval_cell(interval, measures.unit_of(statistic)))
+        rows.append(cells)
+    note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
+    return Table(columns, rows, note)
+
+
+def sweep_page(sweep: Sweep) -> Page:
+    """The page of a sweep."""
+    statistics = shown(sweep)
+    if not statistics:
+        raise InputError("the sweep has no statistics to report")
+    entry = library().get(sweep.name)
+    drawings = draw_all(sweep, statistics)
+    tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
+    sections = [Section("", entry.look_for if entry else "", drawings[:1]), Section("Results", tables=tables)]
+    if drawings[1:]:
+        sections.append(Section("More figures", drawings=drawings[1:]))
+    failures = sweep.failures
+    manifest = sweep.manifest()
+    return Page(
+        kicker=f"elephan · sweep of {sweep.name}",
+        title=str(sweep.facts.get("title") or sweep.name),
+        question=str(sweep.facts.get("question", "")),
+        answer=_answer(sweep, statistics),
+        warnings=[f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else [],
+        version=str(manifest["elephan"]),
+        command=str(manifest["command"]),
+        sections=sections,
+        parameters=parameter_groups(sweep.facts["first"]["provenance"]),
+        facts=facts(manifest),
+    )
+
+
+def write_sweep_report(sweep: Sweep, path: Path, figures: Path | None = None) -> Path:
+    """Writes the report of a sweep."""
+    return write_page(sweep_page(sweep), path, figures)
+
+
+__all__ = ["sweep_page", "write_sweep_report"]

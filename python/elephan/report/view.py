@@ -1,0 +1,126 @@
+"""A run as figures want it: series by name, the queue that matters, flows called what a reader would call them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.measures import column, texts, windows
+from elephan.runs import Run
+
+Array = npt.NDArray[np.float64]
+Series = dict[str, tuple[Array, Array]]
+NAMED_MAX = 6  # with more flows than this, single ones are not named
+
+
+def nice_step(wanted: float) -> float:
+    """The smallest of 1, 2, 5 x 10^k that is at least `wanted`."""
+    exponent = 10.0 ** np.floor(np.log10(wanted))
+    return float(next(m * exponent for m in (1, 2, 5, 10) if m * exponent >= wanted * (1 - 1e-9)))
+
+
+class View:
+    """Series of a run, computed when asked for."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        flows = run.flows
+        self.flow_ids = [int(i) for i in column(flows, "flow")]
+        self.flow_names = dict(zip(self.flow_ids, self._names(), strict=True))
+        self.traffic = dict(zip(self.flow_ids, texts(flows, "traffic"), strict=True))
+
+    def _names(self) -> list[str]:
+        """The shortest of the flow's columns that tells all flows apart."""
+        flows = self.run.flows
+        for key in ("traffic", "source", "destination"):
+            names = texts(flows, key)
+            if len(set(names)) == len(names):
+                return names
+        return [f"flow {i}" for i in self.flow_ids]
+
+    @property
+    def sampled(self) -> bool:
+        return bool(self.run.flow_samples.num_rows)
+
+    def sampled_flows(self) -> int:
+        return len(np.unique(column(self.run.flow_samples, "flow")))
+
+    def flow_series(self, name: str) -> Series:
+        """A column of `flow_samples` for each flow: times in ns and values."""
+        samples = self.run.flow_samples
+        if not samples.num_rows:
+            return {}
+        flow, time, value = column(samples, "flow"), column(samples, "time_ns"), column(samples, name)
+        order = np.lexsort((time, flow))
+        flow, time, value = flow[order], time[order], value[order]
+        ids, begins = np.unique(flow, return_index=True)
+        ends = np.append(begins[1:], flow.size)
+        return {self.flow_names[int(i)]: (time[b:e], value[b:e]) for i, b, e in zip(ids, begins, ends, strict=True)}
+
+    def interval_ns(self) -> float:
+        """Time between samples."""
+        times = np.unique(column(self.run.flow_samples, "time_ns")[:200_000])
+        return float(np.median(np.diff(times))) if times.size > 1 else float("nan")
+
+    def goodput_series(self, bins: int = 100) -> tuple[Series, float]:
+        """Goodput in bit/s per window for each flow (each traffic when there are many), and the window in ns."""
+        step = nice_step(max(self.run.duration_ns / bins, self.interval_ns()))
+        zero = Run(self.run.tables, {}, self.run.scenario, None, self.run.manifest)
+        zero.resolved["warmup"] = "0 s"
+        starts, shares, flows = windows(zero, int(step))
+        if not starts.size:
+            return {}, step
+        rates = shares * 8e9 / step
+        middle = starts + step / 2
+        if len(flows) <= NAMED_MAX:
+            return {self.flow_names[f]: (middle, rates[:, k]) for k, f in enumerate(flows)}, step
+        groups: dict[str, list[int]] = {}
+        for k, f in enumerate(flows):
+            groups.setdefault(self.traffic[f], []).append(k)
+        if len(groups) == 1:
+            return {"all flows": (middle, rates.sum(axis=1))}, step
+        return {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}, step
+
+    def port_names(self) -> dict[int, str]:
+        ports = self.run.ports
+        return dict(zip((int(i) for i in column(ports, "port")), texts(ports, "name"), strict=True))
+
+    def port_series(self, name: str) -> dict[int, tuple[Array, Array]]:
+        """A column of `port_samples` for each sampled port."""
+        samples = self.run.port_samples
+        if not samples.num_rows:
+            return {}
+        port, time, value = column(samples, "port"), column(samples, "time_ns"), column(samples, name)
+        return {int(p): (time[port == p], value[port == p]) for p in np.unique(port)}
+
+    def queues(self, most: int = 3) -> Series:
+        """The queues that hold something, longest first, by port name."""
+        series, names = self.port_series("queue_bytes"), self.port_names()
+        ranked = sorted(series, key=lambda p: -float(series[p][1].sum()))
+        busiest = float(series[ranked[0]][1].sum()) if ranked else 0.0
+        chosen = [p for p in ranked[:most] if series[p][1].sum() > 0.02 * busiest and busiest > 0]
+        return {arrow(names[p]): series[p] for p in chosen}
+
+    def memory(self) -> Series:
+        samples = self.run.switch_samples
+        if not samples.num_rows:
+            return {}
+        who, time, value = texts(samples, "switch"), column(samples, "time_ns"), column(samples, "memory_bytes")
+        chosen = np.asarray(who)
+        return {name: (time[chosen == name], value[chosen == name]) for name in sorted(set(who))}
+
+    def has_memory_limit(self) -> bool:
+        return any("memory" in switch for switch in self.run.resolved.get("switches", {}).values())
+
+    def events(self, *kinds: str) -> Array:
+        """Times in ns of the events of some kinds."""
+        events = self.run.events
+        if not events.num_rows:
+            return np.empty(0)
+        chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
+        return column(events, "time_ns")[chosen]
+
+
+def arrow(name: str) -> str:
+    """`sw->server` as a reader likes it."""
+    return name.replace("->", " → ")

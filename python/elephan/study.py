@@ -1,0 +1,299 @@
+"""Studies: a published experiment as a folder with scenarios, experiments, claims and figures, run and judged as a whole.
+
+`study.toml` says what is run (experiments as products of axes), `claims.toml` what is claimed (`elephan.claims`), the
+module `figures` of the folder draws (`figures(results)`) and says the answer in a sentence (`answer(results, verdicts)`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import time
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from elephan import claims, core, folder, measures, stats
+from elephan.errors import ElephanError, InputError, nearest
+from elephan.pool import Job, failures, run_jobs
+from elephan.runs import Run, load
+from elephan.source import Source, read_text
+
+# What a study measures in each run: everything that a claim or a figure may ask for.
+STATISTICS = (
+    *measures.DEFAULT,
+    "wire_bps.sum",
+    "goodput_bps.min",
+    "goodput_bps.max",
+    "goodput_10ms_bps.cov",
+    "jain_1ms.mean",
+    "jain_1ms.p5",
+    "jain_10ms.mean",
+    "jain_10ms.p5",
+    "latency_ns.mean",
+    "latency_ns.sd",
+    "latency_ns.p95",
+    "latency_ns.p999",
+    "latency_ns.p99-p50",
+    "latency_ns.range",
+    "memory_bytes.p1",
+    "memory_bytes.p50",
+    "memory_bytes.p99",
+    "memory_bytes.max",
+    "utilisation.second",
+    "sender_limited.max",
+    "receiver_limited.mean",
+    "fast_retransmits.sum",
+    "paused_ns.sum",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of an axis: its label, its value in figures, and what it sets in the scenario."""
+
+    label: str
+    set: Mapping[str, Any]
+    value: float = math.nan
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A combination of points, one of each axis."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def label(self) -> str:
+        return "/".join(point.label for point in self.points)
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for point in self.points:
+            merged.update(point.set)
+        return merged
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario run in every variant, each with the same seeds."""
+
+    name: str
+    scenario: str
+    axes: tuple[str, ...]
+    points: Mapping[str, tuple[Point, ...]]
+    repetitions: int
+    keep: bool = False
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> list[Variant]:
+        return [Variant(points) for points in product(*(self.points[axis] for axis in self.axes))]
+
+
+class Study:
+    """A study as its folder describes it."""
+
+    def __init__(self, path: Path, document: Mapping[str, Any], quick: bool = False) -> None:
+        self.path, self.quick = path, quick
+        self.name: str = document["name"]
+        self.title: str = document["title"]
+        self.question: str = document["question"]
+        self.source: str = document["source"]
+        self.experiments = [_experiment(entry, document["axes"], quick) for entry in document["experiments"]]
+
+    @cached_property
+    def claims(self) -> list[claims.Claim]:
+        return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
+
+    @cached_property
+    def figures(self) -> ModuleType:
+        """The module that draws."""
+        return importlib.import_module(f"elephan.studies.{self.path.name}.figures")
+
+    def scenario(self, experiment: Experiment) -> Source:
+        file = self.path / experiment.scenario
+        return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
+
+
+def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Any], quick: bool) -> Experiment:
+    shorter = entry.get("quick", {}) if quick else {}
+    chosen: dict[str, tuple[Point, ...]] = {}
+    for axis in entry["axes"]:
+        only = shorter.get("points", {}).get(axis)
+        points = [Point(p["label"], p["set"], float(p.get("value", math.nan))) for p in axes[axis]]
+        chosen[axis] = tuple(point for point in points if only is None or point.label in only)
+    repetitions = int(shorter.get("repetitions", entry["repetitions"]))
+    overrides = {**entry.get("set", {}), **shorter.get("set", {})}
+    keep = bool(entry.get("keep", False))
+    return Experiment(entry["name"], entry["scenario"], tuple(entry["axes"]), chosen, repetitions, keep, overrides)
+
+
+def _studies() -> Path:
+    from importlib import resources
+
+    return Path(str(resources.files("elephan"))) / "studies"
+
+
+def names() -> dict[str, Path]:
+    """The studies that there are, by name."""
+    return {path.parent.name.replace("_", "-"): path.parent for path in sorted(_studies().glob("*/study.toml"))}
+
+
+def open_study(name: str, quick: bool = False) -> Study:
+    """A study by name."""
+    known = names()
+    if name not in known:
+        raise InputError(f'no study "{name}"{nearest(name, list(known))}')
+    return Study(known[name], tomllib.loads(read_text(known[name] / "study.toml")), quick)
+
+
+class Results:
+    """What a study found: statistics of every run, and the kept runs themselves."""
+
+    def __init__(self, study: Study, facts: dict[str, Any]) -> None:
+        self.study, self.facts = study, facts
+        self.rows: dict[tuple[str, str], dict[int, Mapping[str, float]]] = {}
+        self.kept: dict[tuple[str, str], dict[int, Path]] = {}
+
+    def add(self, experiment: str, job: Job, values: Mapping[str, float]) -> None:
+        key = (experiment, job.variant)
+        self.rows.setdefault(key, {})[job.seed] = values
+        if job.folder is not None:
+            self.kept.setdefault(key, {})[job.seed] = job.folder
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
+        """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""
+        runs = self.rows.get((experiment, variant), {})
+        return {seed: values.get(statistic, math.nan) for seed, values in sorted(runs.items())}
+
+    def values(self, experiment: str, variant: str, statistic: str) -> list[float]:
+        return [value for value in self.by_seed(experiment, variant, statistic).values() if not math.isnan(value)]
+
+    def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
+        values = self.values(experiment, variant, statistic)
+        return stats.mean_interval(values) if values else stats.Interval(math.nan, math.nan, math.nan, 0)
+
+    def experiment(self, name: str) -> Experiment:
+        return next(one for one in self.study.experiments if one.name == name)
+
+    def runs(self, experiment: str, variant: str) -> list[Run]:
+        """The kept runs of a variant, in the order of their seeds."""
+        return [load(path) for _, path in sorted(self.kept.get((experiment, variant), {}).items())]
+
+    def table(self) -> Any:
+        """A pyarrow Table with a row per run."""
+        import pyarrow as pa
+
+        rows = [
+            {"experiment": experiment, "variant": variant, "seed": seed, **{n: values.get(n) for n in STATISTICS}}
+            for (experiment, variant), runs in self.rows.items()
+            for seed, values in sorted(runs.items())
+        ]
+        return pa.Table.from_pylist(rows)
+
+
+def _jobs(study: Study, place: Path) -> list[tuple[str, Job]]:
+    found = []
+    for experiment in study.experiments:
+        source = study.scenario(experiment)
+        for variant in experiment.variants:
+            overrides = {**experiment.set, **variant.overrides}
+            for seed in range(1, experiment.repetitions + 1):
+                kept = place / "runs" / experiment.name / f"{variant.label.replace('/', '_').replace(' ', '')}-{seed}"
+                job = Job(source, overrides, seed, variant.label, folder=kept if experiment.keep else None)
+                found.append((experiment.name, job))
+    return found
+
+
+def run_study(
+    name: str,
+    *,
+    quick: bool = False,
+    out: str | os.PathLike[str],
+    workers: int | None = None,
+    progress: bool = False,
+) -> tuple[Results, list[claims.Verdict]]:
+    """Runs a study, judges its claims, and writes `claims.json`, `runs.parquet`, `report.html`, figures, kept runs."""
+    from elephan.report.study_page import write_study_report
+
+    study, begin = open_study(name, quick), time.monotonic()
+    with folder.result_folder(out) as partial:
+        work = _jobs(study, partial)
+        facts: dict[str, Any] = {}
+        outcomes = run_jobs([job for _, job in work], _reducer(facts), workers=workers, label=study.name, progress=progress)
+        facts["failures"] = failures(outcomes)
+        if len(facts["failures"]) == len(outcomes):
+            raise ElephanError(f"every run failed; the first: {facts['failures'][0]}")
+        results = Results(study, facts)
+        for (experiment, _), outcome in zip(work, outcomes, strict=True):
+            if outcome.value is not None:
+                results.add(experiment, outcome.job, outcome.value)
+        verdicts = claims.judge(study.claims, results)
+        facts["wall_s"] = time.monotonic() - begin
+        _write(partial, results, verdicts)
+        write_study_report(results, verdicts, partial / "report.html", partial / "figures")
+        folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
+    _moved(results, Path(out))
+    return results, verdicts
+
+
+def _reducer(facts: dict[str, Any]) -> Callable[[Run], dict[str, float]]:
+    def reduce(run: Run) -> dict[str, float]:
+        facts.setdefault("scenario", run.scenario)
+        facts.setdefault("provenance", run.provenance)
+        return measures.statistics(run, STATISTICS)
+
+    return reduce
+
+
+def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) -> None:
+    from pyarrow import parquet
+
+    folder.write_json(partial / "claims.json", [verdict.as_dict() for verdict in verdicts])
+    parquet.write_table(results.table(), partial / "runs.parquet")
+    (partial / "scenario.toml").write_text(results.facts["scenario"], encoding="utf-8")
+
+
+def _manifest(results: Results, runs: int) -> dict[str, Any]:
+    import hashlib
+
+    return {
+        "format": folder.FORMAT,
+        "version": folder.FORMAT_VERSION,
+        "complete": True,
+        "kind": "study",
+        "name": results.study.name,
+        "quick": results.study.quick,
+        "elephan": core.call("version"),
+        "scenario_sha256": hashlib.sha256(results.facts["scenario"].encode()).hexdigest(),
+        "command": folder.command_line(),
+        "host": folder.host(),
+        "wall_s": results.facts["wall_s"],
+        "runs": runs,
+        "failures": results.facts["failures"],
+    }
+
+
+def _moved(results: Results, out: Path) -> None:
+    """Points the kept runs to the final folder."""
+    partial = out.with_name(out.name + ".partial")
+    for runs in results.kept.values():
+        for seed, path in runs.items():
+            runs[seed] = out / path.relative_to(partial)
+
+
+def read_verdicts(path: Path) -> list[dict[str, Any]]:
+    """The claims of a finished study."""
+    where, manifest = folder.open_result(path)
+    if manifest.get("kind") != "study":
+        raise InputError(f"{where}: not a study")
+    return list(json.loads(read_text(where / "claims.json")))

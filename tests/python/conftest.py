@@ -1,0 +1,26 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+import sys
+
+import fake
+import pytest
+from elephan.runs import Run, Tables, _finish
+from elephan.source import Source
+
+
+@pytest.fixture
+def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts a made-up core in the place of the compiled one."""
+    import elephan
+
+    monkeypatch.setitem(sys.modules, "elephan._core", fake)  # type: ignore[arg-type]
+    monkeypatch.setattr(elephan, "_core", fake, raising=False)
+
+
+@pytest.fixture
+def fake_run(fake_core: None) -> Run:
+    """A run with losses from the made-up core."""
+    result = fake.run("", "fake", "toml", '{"switches.sw.flow_control.kind": "none"}', 1, None, None, None)
+    return _finish(Source("", "fake", "toml", "fake"), {}, result, Tables(result.tables))
