@@ -1,5 +1,7 @@
 //! The resolved scenario as text, and where each of its values comes from.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -37,7 +39,7 @@ pub(crate) fn write(words: &Scenario, tree: &Node, root: &Json) -> (String, Inde
     prune(&mut json);
     let Json::Object(map) = &json else { return (String::new(), IndexMap::new()) };
     let mut leaves = IndexMap::new();
-    let mut marker = Marker { tree, words, root, out: &mut leaves };
+    let mut marker = Marker { tree, words, root, stacks: stack_origins(), out: &mut leaves };
     marker.mark(root, &json, &Path::default());
     (document(map).to_string(), leaves)
 }
@@ -104,7 +106,26 @@ struct Marker<'a> {
     tree: &'a Node,
     words: &'a Scenario,
     root: &'a Json,
+    stacks: StackOrigins,
     out: &'a mut IndexMap<String, Provenance>,
+}
+
+/// Origin and source of every option of every stack.
+type StackOrigins = BTreeMap<(&'static str, &'static str), (Origin, String)>;
+
+fn stack_origins() -> StackOrigins {
+    let mut out = BTreeMap::new();
+    for (stack, _) in elephan_tcp::stacks() {
+        for row in elephan_tcp::stack(stack).into_iter().flat_map(|s| s.provenance()) {
+            let of = match row.origin {
+                elephan_tcp::options::Origin::Assumed(source) => (Origin::Assumed, source.to_owned()),
+                elephan_tcp::options::Origin::Default(source) => (Origin::Default, source.to_owned()),
+                elephan_tcp::options::Origin::Given => continue,
+            };
+            out.insert((*stack, row.name), of);
+        }
+    }
+    out
 }
 
 impl<'a> Marker<'a> {
@@ -113,12 +134,8 @@ impl<'a> Marker<'a> {
             Json::Object(map) => {
                 for (key, inner) in map {
                     match self.property(schema, json, key) {
-                        Some((of, description)) if inner.is_object() || inner.is_array() && has_tables(inner) => {
-                            let _ = description;
-                            self.mark(of, inner, &at.key(key));
-                        }
-                        Some((of, _)) => self.leaf(Some(of), inner, at.key(key)),
-                        None => self.leaf(None, inner, at.key(key)),
+                        Some(of) if inner.is_object() || has_tables(inner) => self.mark(of, inner, &at.key(key)),
+                        of => self.leaf(of, inner, at.key(key)),
                     }
                 }
             }
@@ -136,7 +153,7 @@ impl<'a> Marker<'a> {
     }
 
     /// The schema of a key: of the members that have it, the one with the tag's value.
-    fn property(&self, schema: &'a Json, json: &Json, key: &str) -> Option<(&'a Json, ())> {
+    fn property(&self, schema: &'a Json, json: &Json, key: &str) -> Option<&'a Json> {
         let mut fallback = None;
         for branch in branches(self.root, schema) {
             for part in std::iter::once(branch).chain(members(self.root, branch)) {
@@ -144,11 +161,11 @@ impl<'a> Marker<'a> {
                 let Some(of) = shape.property(key).or(shape.free) else { continue };
                 match shape.tag() {
                     Some((tag, name)) if json.get(tag).and_then(Json::as_str) != Some(name) => fallback = Some(of),
-                    _ => return Some((of, ())),
+                    _ => return Some(of),
                 }
             }
         }
-        fallback.map(|of| (of, ()))
+        fallback
     }
 
     fn leaf(&mut self, schema: Option<&Json>, json: &Json, at: Path) {
@@ -160,13 +177,12 @@ impl<'a> Marker<'a> {
         if self.given(json, at) {
             return (Origin::Given, None);
         }
-        if let [Step::Key(hosts), Step::Key(name), Step::Key(key), Step::Key(option), ..] = at.0.as_slice() {
-            if (hosts.as_str(), key.as_str()) == ("hosts", "tcp") {
-                return self.option(name, option, json, at);
-            }
-            if (hosts.as_str(), key.as_str()) == ("hosts", "stack") && self.tree.get("stack").is_some() {
-                return (Origin::Given, None);
-            }
+        let keys: Vec<&str> = at.0.iter().map(|s| if let Step::Key(key) = s { key } else { "[]" }).collect();
+        match keys.as_slice() {
+            ["hosts", name, "tcp", option, ..] => return self.option(name, option, json, at),
+            ["hosts", _, "stack"] if self.tree.get("stack").is_some() => return (Origin::Given, None),
+            ["traffic", _, "congestion_control", ..] => return self.congestion_control(json, at),
+            _ => {}
         }
         let description = schema.and_then(|s| s.get("description")).and_then(Json::as_str).unwrap_or_default();
         (if description.contains("[assumed") { Origin::Assumed } else { Origin::Default }, None)
@@ -179,13 +195,30 @@ impl<'a> Marker<'a> {
         if self.given(json, &shared) {
             return (Origin::Given, None);
         }
-        let stack = self.words.hosts.get(host).and_then(|h| h.stack.as_deref()).and_then(elephan_tcp::stack);
-        let row = stack.and_then(|s| s.provenance().into_iter().find(|p| p.name == option));
-        match row.map(|row| row.origin) {
-            Some(elephan_tcp::options::Origin::Assumed(source)) => (Origin::Assumed, Some(source.to_owned())),
-            Some(elephan_tcp::options::Origin::Default(source)) => (Origin::Default, Some(source.to_owned())),
-            _ => (Origin::Default, None),
+        let stack = self.words.hosts.get(host).and_then(|h| h.stack.as_deref()).unwrap_or_default();
+        match self.stacks.get(&(stack, option)) {
+            Some((origin, source)) => (*origin, Some(source.clone())),
+            None => (Origin::Default, None),
         }
+    }
+
+    /// That of a traffic entry where it does not say one itself: of its TCP options, or of its senders.
+    fn congestion_control(&self, json: &Json, at: &Path) -> (Origin, Option<String>) {
+        let below = |prefix: &[Step]| {
+            let mut path = Path(prefix.to_vec());
+            path.0.extend_from_slice(&at.0[2..]);
+            path
+        };
+        let mut own = at.0[..2].to_vec();
+        own.push("tcp".into());
+        if self.given(json, &below(&own)) {
+            return (Origin::Given, None);
+        }
+        let Step::Index(entry) = at.0[1] else { return (Origin::Default, None) };
+        let sender = self.words.traffic.get(entry).and_then(|t| t.from.names().first().cloned()).unwrap_or_default();
+        let group = sender.split('[').next().unwrap_or_default().trim();
+        let path = below(&["hosts".into(), group.into(), "tcp".into()]);
+        self.origin(None, json, &path)
     }
 
     /// Whether the tree has this leaf; a text may stand for a table of which it is the `kind`.

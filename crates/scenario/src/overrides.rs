@@ -3,11 +3,13 @@
 //! A path follows the schema, so a key that the language does not have is an error even before the value is looked at;
 //! entries of arrays go by index (`links[0].rate`) or by name (`traffic.upload.load`, `links.sw->server.rate`).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use crate::error::{Errors, Problem};
 use crate::near::nearest;
-use crate::shape::{Shape, branches, by_tag, members};
+use crate::shape::{Shape, admits, branches, by_tag, members};
 use crate::tree::{Entry, Node, Origin, Path, Step, Value, at};
 use crate::{near, toml};
 
@@ -99,9 +101,9 @@ impl Override {
         let wrong = |message: String| Problem::new(self.steps.clone(), origin, message);
         let value = self.to_node(origin).map_err(wrong)?;
         let names = names_of(tree);
+        let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
         let mut cursor = Cursor { root, names, origin };
         cursor.set(root, tree, &self.steps.0, &mut Path::default(), value).map_err(|(at, message)| {
-            let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
             // The override's own label says the path; only another place is worth naming.
             let path = if at == self.steps || !matches!(self.value, Given::Node(_)) { self.steps.clone() } else { at };
             Problem::new(path, origin, message)
@@ -163,17 +165,17 @@ fn names_of(tree: &Node) -> Names {
 /// The name of every traffic entry: given, or its kind, numbered from the second on.
 pub(crate) fn traffic_names(entries: &[Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
-    let given: Vec<Option<String>> = entries.iter().map(|e| text(e, "name")).collect();
-    let mut out: Vec<String> = Vec::with_capacity(entries.len());
-    for (entry, name) in entries.iter().zip(&given) {
-        let name = name.clone().unwrap_or_else(|| {
+    let mut taken: BTreeSet<String> = entries.iter().filter_map(|e| text(e, "name")).collect();
+    let name = |entry: &Node| {
+        text(entry, "name").unwrap_or_else(|| {
             let kind = text(entry, "kind").unwrap_or_else(|| "traffic".to_owned());
-            let free = |candidate: &String| !out.contains(candidate) && !given.contains(&Some(candidate.clone()));
-            std::iter::once(kind.clone()).chain((2..).map(|n| format!("{kind}-{n}"))).find(free).unwrap_or_default()
-        });
-        out.push(name);
-    }
-    out
+            let numbered = (2..).map(|n| format!("{kind}-{n}"));
+            let name = std::iter::once(kind.clone()).chain(numbered).find(|c| !taken.contains(c)).unwrap_or_default();
+            taken.insert(name.clone());
+            name
+        })
+    };
+    entries.iter().map(name).collect()
 }
 
 struct Cursor<'a> {
@@ -292,29 +294,29 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// After a change of `kind`: the keys that the new kind does not know.
+    /// After a change of `kind`: the keys that the new kind does not know, or not in this form.
     fn drop_unknown(&self, schema: &'a Json, node: &mut Node, at: &Path) -> Vec<String> {
-        let mut known: Vec<&str> = Vec::new();
+        let mut known: Vec<(&str, &Json)> = Vec::new();
         let all = branches(self.root, schema);
-        for branch in &all {
-            let inner = members(self.root, branch);
-            match by_tag(&inner, node) {
+        let tagged: Vec<&Json> = all.iter().copied().filter(|b| Shape::of(b).tag().is_some()).collect();
+        let inner = all.iter().map(|b| (Some(*b), members(self.root, b)));
+        for (base, members) in inner.chain([(None, tagged)]) {
+            match by_tag(&members, node) {
                 Some(Ok(member)) => {
-                    known.extend(Shape::of(branch).keys());
-                    known.extend(Shape::of(member).keys());
+                    known.extend(base.into_iter().flat_map(|b| Shape::of(b).properties));
+                    known.extend(Shape::of(member).properties);
                 }
+                // An unknown kind is for the schema to report.
                 Some(Err(_)) => return Vec::new(),
                 None => {}
             }
         }
-        let tables: Vec<&Json> = all.into_iter().filter(|b| Shape::of(b).tag().is_some()).collect();
-        match by_tag(&tables, node) {
-            Some(Ok(member)) => known.extend(Shape::of(member).keys()),
-            Some(Err(_)) => return Vec::new(),
-            None => {}
-        }
         let Some(table) = node.as_table_mut() else { return Vec::new() };
-        let dropped: Vec<String> = table.keys().filter(|k| !known.contains(&k.as_str())).cloned().collect();
+        let fits = |key: &str, value: &Node| {
+            let of = known.iter().find(|(name, _)| *name == key);
+            of.is_some_and(|(_, of)| branches(self.root, of).iter().any(|b| admits(b, value)))
+        };
+        let dropped: Vec<String> = table.iter().filter(|(k, e)| !fits(k, &e.node)).map(|(k, _)| k.clone()).collect();
         for key in &dropped {
             table.shift_remove(key);
         }

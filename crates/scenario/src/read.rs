@@ -122,6 +122,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     let root = schema();
     let mut tree = source.tree().map_err(|p| vec![p])?;
     let mut dropped = apply(root, &mut tree, overrides, true).map_err(|p| vec![p])?;
+    let template = tree.get("template").cloned();
     expand_template(root, &mut tree)?;
     dropped.extend(apply(root, &mut tree, overrides, false).map_err(|p| vec![p])?);
     if let Some(seed) = seed {
@@ -131,7 +132,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
         tree.set("seed", Node::integer(seed, Origin::Program));
     }
     let has_sweep = tree.get("sweep").is_some();
-    let mut problems = sweep::check(root, &tree);
+    let mut problems = sweep::check(root, &tree, template);
     if let Some(table) = tree.as_table_mut() {
         table.shift_remove("sweep");
     }

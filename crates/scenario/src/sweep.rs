@@ -121,7 +121,8 @@ fn axes(table: &Table, prefix: &str, out: &mut Vec<(String, Origin, Node)>) {
 }
 
 /// What is wrong with `[sweep]`, seen from the scenario that it varies.
-pub(crate) fn check(root: &Json, tree: &Node) -> Vec<Problem> {
+/// `template` is what has been expanded already.
+pub(crate) fn check(root: &Json, tree: &Node, template: Option<Node>) -> Vec<Problem> {
     let Some(sweep) = tree.get("sweep") else { return Vec::new() };
     let Some(table) = sweep.as_table() else {
         return vec![Problem::new(at!["sweep"], sweep.origin, format!("{}: expected a table", sweep.shown()))];
@@ -130,29 +131,14 @@ pub(crate) fn check(root: &Json, tree: &Node) -> Vec<Problem> {
         crate::walk::walk(root, root.pointer("/$defs/SweepWords").unwrap_or(&Json::Null), sweep, &at!["sweep"]);
     let mut found = Vec::new();
     axes(table, "", &mut found);
+    let mut only_template = Node::table(Origin::Program);
+    if let Some(template) = template {
+        only_template.set("template", template);
+    }
     for (key, origin, node) in &found {
         let at = at!["sweep", key];
-        let Value::Array(values) = &node.value else {
-            let message = format!("{}: expected an array of values", node.shown());
-            problems.push(Problem::new(at, node.origin, message));
-            continue;
-        };
-        let Some(first) = values.first() else {
-            problems.push(Problem::new(at, node.origin, "an empty array: give the values to try"));
-            continue;
-        };
-        match Override::node(key, first.clone()) {
-            Err(errors) => problems.push(Problem::new(at, *origin, errors.0[0].message.clone())),
-            Ok(_) if key == "seed" || key == "sweep" || key.starts_with("sweep.") => {
-                problems.push(Problem::new(at, *origin, "cannot be swept; use repetitions for seeds"));
-            }
-            Ok(one) => {
-                if let Err(problem) = one.apply(root, &mut tree.clone(), 0) {
-                    if !one.is_template() {
-                        problems.push(Problem::new(at, *origin, problem.message));
-                    }
-                }
-            }
+        if let Err((origin, message)) = check_axis(root, tree, &only_template, (key, *origin, node)) {
+            problems.push(Problem::new(at, origin, message));
         }
     }
     let zip = sweep.get("zip").is_some_and(|z| matches!(z.value, Value::Bool(true)));
@@ -162,6 +148,27 @@ pub(crate) fn check(root: &Json, tree: &Node) -> Vec<Problem> {
         problems.push(Problem::at(tree, at!["sweep", "zip"], message));
     }
     problems
+}
+
+/// One parameter: it exists, and it has values.
+fn check_axis(
+    root: &Json,
+    tree: &Node,
+    template: &Node,
+    (key, origin, node): (&str, Origin, &Node),
+) -> Result<(), (Origin, String)> {
+    let Value::Array(values) = &node.value else {
+        return Err((node.origin, format!("{}: expected an array of values", node.shown())));
+    };
+    let Some(first) = values.first() else {
+        return Err((node.origin, "an empty array: give the values to try".to_owned()));
+    };
+    let one = Override::node(key, first.clone()).map_err(|errors| (origin, errors.to_string()))?;
+    if matches!(one.key(), "seed" | "sweep" | "template") || one.key().starts_with("sweep.") {
+        return Err((origin, "cannot be swept; repetitions vary the seed".to_owned()));
+    }
+    let mut target = if one.is_template() { template.clone() } else { tree.clone() };
+    one.apply(root, &mut target, 0).map(drop).map_err(|problem| (origin, problem.message))
 }
 
 /// Expands the scenario's `[sweep]`, with the arguments' axes instead of the file's where both name a parameter.

@@ -142,7 +142,7 @@ impl Node {
     /// A tree of one origin.
     pub fn from_json(json: &Json, origin: Origin) -> Node {
         let value = match json {
-            // `null` means "not given"; `with` drops it before it gets here.
+            // `null` means "not given" and is left out of tables; elsewhere it is as good as nothing.
             Json::Null => Value::Table(Table::new()),
             Json::Bool(b) => Value::Bool(*b),
             Json::Number(n) => match (n.as_i64(), n.as_f64()) {

@@ -60,7 +60,11 @@ impl<'a> Walker<'a> {
             return;
         }
         let Some(open) = fitting.iter().find(|b| names(b).is_none()) else {
-            let what = path.0.iter().rev().find_map(|s| if let Step::Key(key) = s { Some(key.replace('_', " ")) } else { None });
+            let what = path
+                .0
+                .iter()
+                .rev()
+                .find_map(|s| if let Step::Key(key) = s { Some(key.replace('_', " ")) } else { None });
             let message = format!("unknown {} {text:?}{}", what.unwrap_or_default(), hint(text, &known));
             return self.report(path, node, message);
         };
@@ -156,7 +160,9 @@ impl<'a> Walker<'a> {
     /// Numbers, booleans, arrays.
     fn one(&mut self, schema: &'a Json, node: &Node, path: &Path) {
         match &node.value {
-            Value::Float(f) if !f.is_finite() => self.report(path, node, format!("{}: must be a finite number", node.shown())),
+            Value::Float(f) if !f.is_finite() => {
+                self.report(path, node, format!("{}: must be a finite number", node.shown()))
+            }
             Value::Float(f) => self.range(schema, *f, node, path),
             Value::Integer(i) => self.range(schema, *i as f64, node, path),
             Value::Array(items) => self.array(schema, items, node, path),
@@ -175,6 +181,8 @@ impl<'a> Walker<'a> {
             format!("{}: must be at most {}", node.shown(), plain(high, whole))
         } else if let Some(high) = bound("exclusiveMaximum").filter(|high| value >= *high) {
             format!("{}: must be below {}", node.shown(), plain(high, whole))
+        } else if let Some(of) = bound("multipleOf").filter(|of| value % *of != 0.0) {
+            format!("{}: must be a multiple of {}", node.shown(), plain(of, whole))
         } else if let Some(high) = largest(schema).filter(|high| value > *high) {
             format!("{}: must be at most {}", node.shown(), plain(high, whole))
         } else {
@@ -233,7 +241,8 @@ pub(crate) fn check_quantity(quantity: &str, text: &str) -> Result<(), String> {
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
     let (number, unit) = (trimmed[..end].trim(), trimmed[end..].trim());
-    let meant = nearest(unit, units_of(quantity).iter().copied())
+    let meant = usual(unit)
+        .or_else(|| nearest(unit, units_of(quantity).iter().copied()))
         .map(|unit| format!("{number} {unit}"))
         .filter(|meant| parse(quantity, meant).is_ok());
     Err(match meant {
@@ -249,6 +258,24 @@ fn parse(quantity: &str, text: &str) -> Result<(), ParseError> {
         "limit" => parse_size(text).map(drop),
         _ => parse_bytes(text).map(drop),
     }
+}
+
+/// Spellings that people use, too far from ours in letters.
+fn usual(unit: &str) -> Option<&'static str> {
+    Some(match unit.to_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => "s",
+        "msec" | "millisecond" | "milliseconds" => "ms",
+        "usec" | "microsecond" | "microseconds" => "us",
+        "minute" | "minutes" => "min",
+        "hour" | "hours" => "h",
+        "day" | "days" => "d",
+        "gbit" | "gb" | "g" => "Gbps",
+        "mbit" | "mb" | "m" => "Mbps",
+        "kbit" | "kb" | "k" => "Kbps",
+        "byte" | "bytes" => "B",
+        "packet" | "pkt" | "pkts" => "p",
+        _ => return None,
+    })
 }
 
 fn units_of(quantity: &str) -> &'static [&'static str] {

@@ -1,5 +1,7 @@
 //! `[[traffic]]`: entries become flows.
 
+use std::collections::BTreeSet;
+
 use elephan_cc::Spec;
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
@@ -23,9 +25,10 @@ impl Resolver<'_> {
         }
         let names = traffic_names(self.tree.get("traffic").map(Node::items).unwrap_or_default());
         let mut flows = 0;
+        let mut seen = BTreeSet::new();
         for (entry, name) in names.iter().enumerate() {
             let at = at!["traffic", entry];
-            if names[..entry].contains(name) {
+            if !seen.insert(name) {
                 self.report(at.key("name"), format!("duplicate name: two traffic entries are called {name:?}"));
             }
             if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c)) {
@@ -73,6 +76,9 @@ impl Resolver<'_> {
             }
             Carrier::Datagrams if traffic.tcp != Overrides::default() => {
                 self.report(at.key("tcp"), format!("{name} is UDP: it has no TCP options"));
+            }
+            _ if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() => {
+                self.report(at.key("congestion_control"), "given twice: here and in tcp");
             }
             Carrier::Transfers if traffic.connections != 1 => {
                 let message = format!("{name} opens a connection for each transfer; leave this out");

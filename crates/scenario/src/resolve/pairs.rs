@@ -43,13 +43,17 @@ pub(super) fn pairs(
     Ok(pairs)
 }
 
+/// Drawn again while it is the sender itself.
 fn random(a: u32, to: &[u32], stream: &mut Stream) -> Result<(u32, u32), String> {
-    let others = to.iter().filter(|&&b| b != a).count() as u64;
-    if others == 0 {
+    if to.iter().all(|&b| b == a) {
         return Err("a sender has no receiver other than itself".to_owned());
     }
-    let chosen = stream.index(others) as usize;
-    to.iter().filter(|&&b| b != a).nth(chosen).map(|&b| (a, b)).ok_or_else(String::new)
+    loop {
+        let b = to[stream.index(to.len() as u64) as usize];
+        if b != a {
+            return Ok((a, b));
+        }
+    }
 }
 
 fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Result<Vec<(u32, u32)>, String> {

@@ -1,5 +1,6 @@
 //! TCP options: stack, then the scenario's, the host's and the traffic's own, each over the one before.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use elephan_tcp::{Options, Overrides};
@@ -16,7 +17,7 @@ pub(super) struct Stacks {
     groups: Vec<Options>,
     used: Vec<Arc<Options>>,
     /// Index into `used` of the options of a group of hosts under a traffic entry's overrides.
-    index: Vec<((usize, Option<usize>), u32)>,
+    index: BTreeMap<(usize, Option<usize>), u32>,
 }
 
 impl Stacks {
@@ -70,8 +71,8 @@ impl Resolver<'_> {
     /// Index of the options of the hosts' group `group` in traffic entry `entry` with its overrides.
     pub(super) fn options_for(&mut self, group: usize, entry: usize, own: &Overrides) -> u32 {
         let key = (group, (*own != Overrides::default()).then_some(entry));
-        if let Some((_, index)) = self.stacks.index.iter().find(|(k, _)| *k == key) {
-            return *index;
+        if let Some(&index) = self.stacks.index.get(&key) {
+            return index;
         }
         let mut options = self.stacks.groups[group].clone();
         if let Err(error) = options.apply(own) {
@@ -80,7 +81,7 @@ impl Resolver<'_> {
         }
         let index = self.stacks.used.len() as u32;
         self.stacks.used.push(Arc::new(options));
-        self.stacks.index.push((key, index));
+        self.stacks.index.insert(key, index);
         index
     }
 }

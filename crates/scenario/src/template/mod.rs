@@ -4,10 +4,12 @@
 //! from; what the scenario writes itself in `[hosts.NAME]` or `[switches.NAME]` wins, and its links follow the template's.
 
 mod dumbbell;
+mod fat_tree;
 mod path;
 mod star;
 
 pub use dumbbell::Dumbbell;
+pub use fat_tree::FatTree;
 pub use path::{Hop, PathOfHops};
 pub use star::Star;
 
@@ -46,6 +48,8 @@ templates! {
     "star" => Star(Star);
     /// Two hosts joined by a chain of links with switches between them
     "path" => Path(PathOfHops);
+    /// A k-ary fat-tree: k pods of edge and aggregation switches under a core
+    "fat-tree" => FatTree(FatTree);
 }
 
 /// What a template's file writes to.
@@ -64,6 +68,11 @@ impl Builder<'_> {
             Some(node) => node.clone(),
             None => Node::from_json(&serde_json::to_value(value).unwrap_or_default(), Origin::Filled),
         }
+    }
+
+    /// A text that no parameter gives.
+    fn fixed(&self, text: &str) -> Node {
+        Node::text(text, Origin::Filled)
     }
 
     /// A group of hosts; `count` is the parameter that sizes it, `None` for a single host.

@@ -1,0 +1,304 @@
+//! Right scenarios: each resolves, its resolved text resolves to the same plan, and the figures are those of paper
+//! and pencil.
+
+use elephan_scenario::{NodeKind, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
+use elephan_units::{Rate, Span};
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/tests/good/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn source(name: &str) -> Source {
+    Source::toml(format!("{name}.toml"), text(name))
+}
+
+fn resolved(name: &str, overrides: &[&str]) -> Resolved {
+    let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
+    read(&source(name), &overrides, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A plan as text, without what says where options came from.
+fn shown(plan: &Plan) -> String {
+    let options: Vec<_> = plan.options.iter().map(|o| o.to_overrides()).collect();
+    let mut rest = plan.clone();
+    rest.options.clear();
+    format!("{options:?}\n{rest:?}")
+}
+
+fn again(resolved: &Resolved) -> Resolved {
+    read(&Source::toml("resolved.toml", resolved.toml.clone()), &[], None)
+        .unwrap_or_else(|e| panic!("{e}\n{}", resolved.toml))
+}
+
+const ALL: [&str; 7] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed"];
+
+#[test]
+fn the_resolved_text_gives_the_same_plan() {
+    for name in ALL {
+        let first = resolved(name, &[]);
+        let second = again(&first);
+        assert_eq!(shown(&first.plan), shown(&second.plan), "{name}");
+        assert_eq!(first.toml, second.toml, "{name}");
+        assert!(second.provenance.keys().eq(first.provenance.keys()), "{name}");
+    }
+}
+
+#[test]
+fn w1_is_the_dumbbell() {
+    let plan = resolved("w1", &[]).plan;
+    assert_eq!((plan.nodes.len(), plan.links.len()), (202, 2 * 201));
+    assert_eq!(plan.traffic[0].flows.len(), 100);
+    let middle = plan.links.iter().find(|l| l.name == "left->right").unwrap();
+    // 1 Gb/s x 12 ms.
+    assert_eq!(middle.bdp_bytes, 1_500_000);
+    assert_eq!(plan.links[middle.reverse as usize].bdp_bytes, 1_500_000);
+    let flow = plan.traffic[0].flows[99];
+    assert_eq!(plan.nodes[flow.from as usize].name, "sender[99]");
+    assert_eq!(plan.nodes[flow.to as usize].name, "receiver[99]");
+    assert_eq!(plan.options.len(), 2);
+    assert_eq!(plan.options[0].rto_min, Span::from_ms(200));
+    assert_eq!(plan.traffic[0].congestion_control.name(), "cubic");
+}
+
+#[test]
+fn w2_is_the_fat_tree() {
+    let plan = resolved("w2", &[]).plan;
+    let hosts = plan.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Host)).count();
+    assert_eq!((hosts, plan.nodes.len() - hosts), (128, 80));
+    // 128 links to hosts, 8 pods x 4 x 4 within, 8 x 4 x 4 to the core, each in two directions.
+    assert_eq!(plan.links.len(), 2 * 384);
+    let degree = |name: &str| plan.links.iter().filter(|l| plan.nodes[l.from as usize].name == name).count();
+    assert!(["edge[0]", "aggregation[17]", "core[15]"].iter().all(|n| degree(n) == 8));
+    assert_eq!(degree("host[5]"), 1);
+    // 16 hosts by hand: 8 x 2 + 8 x 2 + 16 links; 240 ordered pairs.
+    let plan = resolved("w2_by_hand", &[]).plan;
+    assert_eq!((plan.nodes.len(), plan.links.len()), (36, 2 * 48));
+    assert_eq!(plan.traffic[0].flows.len(), 240);
+    assert!(plan.links.iter().any(|l| l.name == "host[15]->edge[7]"));
+    let by_template = resolved("w2", &["template.k=4"]).plan;
+    let names = |plan: &Plan| {
+        let mut names: Vec<String> = plan.links.iter().map(|l| l.name.clone()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&plan), names(&by_template));
+}
+
+#[test]
+fn w3_is_the_long_path() {
+    let plan = resolved("w3", &[]).plan;
+    let names: Vec<&str> = plan.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["sender", "receiver", "router[0]", "router[1]"]);
+    let middle = plan.links.iter().find(|l| l.name == "router[0]->router[1]").unwrap();
+    // 1 Gb/s x 196 ms.
+    assert_eq!((middle.rate, middle.bdp_bytes), (Rate(1_000_000_000), 24_500_000));
+    assert_eq!(serde_json::to_value(&middle.queue).unwrap()["limit"], "0.25 bdp");
+    assert_eq!(serde_json::to_value(&plan.links[middle.reverse as usize].queue).unwrap().get("limit"), None);
+}
+
+#[test]
+fn w4_has_rtts_from_15_to_35_ms() {
+    let plan = resolved("w4", &[]).plan;
+    let delay = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap().delay;
+    assert_eq!(delay("sender[0]->left"), Span::from_us(1250));
+    assert_eq!(delay("right->receiver[99]"), Span::from_us(6250));
+    assert_eq!(delay("receiver[42]->right"), delay("sender[42]->left"));
+    let middle = plan.links.iter().find(|l| l.name == "left->right").unwrap();
+    // 40 Mb/s x 25 ms on average.
+    assert_eq!(middle.bdp_bytes, 125_000);
+    assert_eq!(plan.traffic[0].name, "transfers");
+}
+
+#[test]
+fn mixed() {
+    let r = resolved("mixed", &[]);
+    let plan = &r.plan;
+    let names: Vec<&str> = plan.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["a[0]", "a[1]", "b", "c", "left", "right[0]"]);
+    let traffic: Vec<(&str, usize)> = plan.traffic.iter().map(|t| (t.name.as_str(), t.flows.len())).collect();
+    assert_eq!(traffic, [("bulk", 9), ("bulk-2", 2), ("noise", 1), ("messages", 2)]);
+    let link = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap();
+    let (there, back) = (link("left->right[0]"), link("right[0]->left"));
+    assert_eq!((there.rate, back.rate), (Rate(622_080_000), Rate(10_000_000)));
+    assert_eq!((there.delay, back.delay), (Span::from_ms(3), Span::from_ms(30)));
+    // 622.08 Mb/s x 10 ms; 10 Mb/s x 1 s.
+    assert_eq!((there.bdp_bytes, back.bdp_bytes), (777_600, 1_250_000));
+    assert_eq!(serde_json::to_value(&there.queue).unwrap()["limit"], "100 p");
+    assert_eq!(serde_json::to_value(&back.queue).unwrap()["limit"], "1 bdp");
+    // A queue of the link is the switch's; the host's own is given apart.
+    assert_eq!(serde_json::to_value(&link("a[0]->left").queue).unwrap()["limit"], "1000 p");
+    assert_eq!(serde_json::to_value(&link("left->a[0]").queue).unwrap().get("limit"), None);
+    let up = link("a[0]->left").delay;
+    assert!(up >= Span::from_us(1) && up <= Span::from_us(2) && up == link("left->a[0]").delay);
+    assert_ne!(up, link("a[1]->left").delay);
+    let PortSelection::Listed(ports) = &plan.record.ports else { panic!("{:?}", plan.record.ports) };
+    let ports: Vec<&str> = ports.iter().map(|i| plan.links[*i as usize].name.as_str()).collect();
+    assert_eq!(ports, ["a[0]->left", "a[1]->left", "left->right[0]"]);
+    // a and b have different stacks, so the same traffic uses several sets of options.
+    let first = plan.traffic[0].flows[0];
+    assert_eq!(plan.option_stacks[first.sender as usize], "winxp");
+    assert_eq!(plan.option_stacks[first.receiver as usize], "rfc");
+    assert!(!plan.options[first.sender as usize].sack);
+    assert_eq!(plan.options[first.sender as usize].dup_ack_threshold, 3);
+    let NodeKind::Switch(left) = &plan.nodes[4].kind else { panic!() };
+    assert_eq!(left.memory_bytes, Some(49_152));
+}
+
+#[test]
+fn every_parameter_has_its_origin() {
+    let r = resolved("mixed", &["hosts.c.tcp.rto_min=1 s"]);
+    let origin = |path: &str| r.provenance.get(path).unwrap_or_else(|| panic!("{path}")).origin;
+    assert_eq!(origin("duration"), Origin::Given);
+    assert_eq!(origin("warmup"), Origin::Default);
+    assert_eq!(origin("seed"), Origin::Given);
+    assert_eq!(origin("hosts.a.stack"), Origin::Given);
+    assert_eq!(origin("hosts.a.tcp.dup_ack_threshold"), Origin::Given);
+    assert_eq!(origin("hosts.a.tcp.initial_window"), Origin::Default);
+    assert_eq!(origin("hosts.a.tcp.send_buffer"), Origin::Assumed);
+    assert_eq!(origin("hosts.c.tcp.rto_min"), Origin::Given);
+    assert_eq!(origin("hosts.a.pause.response_quanta"), Origin::Assumed);
+    assert_eq!(origin("hosts.b.pause.response_quanta"), Origin::Given);
+    assert_eq!(origin("switches.left.preset"), Origin::Given);
+    assert_eq!(origin("switches.left.memory"), Origin::Default);
+    assert_eq!(origin("traffic[0].congestion_control.kind"), Origin::Given);
+    assert_eq!(origin("traffic[0].congestion_control.beta"), Origin::Default);
+    assert_eq!(origin("traffic[1].congestion_control.kind"), Origin::Default);
+    assert_eq!(origin("links[1].forward.loss.periodic"), Origin::Given);
+    assert_eq!(r.provenance["hosts.a.tcp.initial_window"].value, 2);
+    assert_eq!(r.provenance["hosts.a.tcp.initial_window"].source.as_deref(), Some("RFC 2581 section 3.1"));
+    let shared = resolved("w1", &[]);
+    assert_eq!(shared.provenance["hosts.sender.tcp.rto_min"].origin, Origin::Given);
+    assert_eq!(shared.provenance["hosts.sender.count"].origin, Origin::Given);
+    assert_eq!(shared.provenance["links[0].pairing"].origin, Origin::Default);
+}
+
+#[test]
+fn overrides_reach_everything() {
+    let r = resolved(
+        "pause",
+        &[
+            "hosts.client.count=5",
+            "traffic.upload.load=2 Gbps",
+            "links[0].rate = \"40 Gbps\"",
+            "links.sw->server.delay=1 us",
+            "traffic.upload.congestion_control=cubic",
+            "traffic.upload.congestion_control.beta=0.8",
+            "record.ports=[\"sw->server\"]",
+            "tcp.mss=1000 B",
+            "title=Five clients",
+        ],
+    );
+    assert_eq!(r.plan.nodes.len(), 7);
+    assert_eq!(r.plan.title, "Five clients");
+    assert_eq!(r.plan.links[0].rate, Rate(40_000_000_000));
+    assert_eq!(r.plan.links.last().unwrap().delay, Span::from_us(1));
+    assert_eq!(r.plan.traffic[0].congestion_control.table()["beta"], 0.8);
+    assert_eq!(r.plan.options[0].mss.0, 1000);
+    assert_eq!(r.provenance["traffic[0].load"].origin, Origin::Given);
+    assert!(r.has_sweep);
+}
+
+#[test]
+fn a_new_kind_keeps_what_it_knows() {
+    let r = resolved("pause", &["switches.sw.flow_control.kind=none"]);
+    assert_eq!(r.dropped, ["switches.sw.flow_control.xoff", "switches.sw.flow_control.xon"]);
+    let r = resolved("pause", &["traffic.upload.kind=bulk"]);
+    // An exponential size means nothing to a bulk transfer, whose size is one figure.
+    assert_eq!(r.dropped, ["traffic[0].size", "traffic[0].load"]);
+    // The kind goes first, whatever the order of the arguments.
+    let r = resolved("pause", &["traffic.upload.rate=1 Gbps", "traffic.upload.kind=cbr"]);
+    assert_eq!(r.dropped, ["traffic[0].size", "traffic[0].load"]);
+    assert_eq!(r.plan.traffic[0].kind.name(), "cbr");
+}
+
+#[test]
+fn a_sweep_expands() {
+    let s = sweep(&source("pause"), &[], None, None).unwrap();
+    assert_eq!(s.variants.iter().map(|v| v.label.as_str()).collect::<Vec<_>>(), ["kind=none", "kind=pause"]);
+    assert_eq!((s.repetitions, s.seed), (10, 1));
+    let runs: Vec<_> = s.runs().collect();
+    assert_eq!(runs.len(), 20);
+    assert_eq!((runs[0], runs[9], runs[10]), ((0, 0, 1), (0, 9, 10), (1, 0, 1)));
+    let kinds: Vec<_> = s
+        .variants
+        .iter()
+        .map(|v| {
+            let plan = read(&source("pause"), &v.overrides, Some(3)).unwrap().plan;
+            assert_eq!(plan.seed, 3);
+            let NodeKind::Switch(sw) = &plan.nodes[4].kind else { panic!() };
+            serde_json::to_value(sw.flow_control).unwrap()["kind"].clone()
+        })
+        .collect();
+    assert_eq!(kinds, ["none", "pause"]);
+}
+
+#[test]
+fn a_sweep_from_arguments() {
+    let axis = |a: &str| elephan_scenario::AxisArgument::parse(a).unwrap();
+    let arguments = [axis("hosts.client.count=1,2"), axis("switches.sw.memory=24 KiB,48 KiB"), axis("warmup=0 s")];
+    let s = sweep(&source("pause"), &arguments, Some(2), Some(5)).unwrap();
+    assert_eq!(s.parameters, ["switches.sw.flow_control.kind", "hosts.client.count", "switches.sw.memory"]);
+    assert_eq!((s.variants.len(), s.repetitions, s.seed), (8, 2, 5));
+    assert_eq!(s.variants[0].label, "kind=none, count=1, memory=24 KiB");
+    assert_eq!(s.variants[1].label, "kind=none, count=1, memory=48 KiB");
+    // A fixed value takes a parameter out of the file's sweep.
+    let s = sweep(&source("pause"), &[axis("switches.sw.flow_control.kind=none")], None, None).unwrap();
+    assert_eq!((s.variants.len(), s.variants[0].label.as_str()), (1, "base"));
+    let error = sweep(&source("pause"), &[axis("hosts.client.count=1,0")], None, None).unwrap_err();
+    assert_eq!(error.to_string(), "-s hosts.client.count=0: 0: must be at least 1");
+}
+
+#[test]
+fn a_sweep_in_step() {
+    let text = text("pause").replace(
+        "[sweep]\n",
+        "[sweep]\nzip = true\ntemplate = []\n[sweep.switches.sw]\nmemory = [\"24 KiB\", \"48 KiB\"]\n[sweep.hosts]\nclient.count = [1, 3]\n[ignored]\n",
+    );
+    let start = text.find("[ignored]").unwrap();
+    let text = text[..start].replace("template = []\n", "").replace("xoff = \"21 KiB\"", "xoff = \"20 KiB\"");
+    let s = sweep(&Source::toml("t.toml", text), &[], None, None).unwrap();
+    let labels: Vec<&str> = s.variants.iter().map(|v| v.label.as_str()).collect();
+    assert_eq!(labels, ["memory=24 KiB, count=1", "memory=48 KiB, count=3"]);
+}
+
+#[test]
+fn json_is_read_as_well() {
+    let toml = resolved("w3", &[]);
+    let value: serde_json::Value = serde_json::json!({
+        "title": "W3: one flow over a long fat path", "duration": "60 s",
+        "tcp": {"send_buffer": "48 MiB", "receive_window": "48 MiB"},
+        "template": {"kind": "path", "framing": "ppp", "hops": [
+            {"rate": "10 Gbps", "delay": "0 s"},
+            {"rate": "1 Gbps", "delay": "98 ms", "queue": {"kind": "fifo", "limit": "0.25 bdp"}},
+            {"rate": "10 Gbps", "delay": "0 s", "queue": null}]},
+        "traffic": [{"from": "sender", "to": "receiver", "kind": "bulk",
+                     "congestion_control": {"kind": "cubic", "beta": 0.75}}],
+    });
+    let by_text = read(&Source::json("w3.json", value.to_string()), &[], None).unwrap();
+    let by_value = read(&Source::value("scenario", value), &[], None).unwrap();
+    assert_eq!(shown(&by_text.plan), shown(&toml.plan));
+    assert_eq!(shown(&by_value.plan), shown(&toml.plan));
+    assert_eq!(by_text.toml, toml.toml);
+}
+
+#[test]
+fn errors_in_json_and_in_values() {
+    let text = "{\n  \"duration\": \"1 sec\",\n  \"hosts\": {}\n}";
+    let error = read(&Source::json("x.json", text), &[], None).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "x.json:2:15: duration: unknown unit \"sec\" in \"1 sec\": a time takes ps, ns, us, ms, s, min, h, d; did you mean \"1 s\"?"
+    );
+    let error = read(&Source::json("x.json", "[1]"), &[], None).unwrap_err().to_string();
+    assert_eq!(error, "x.json:1:1: an array: a scenario is a table");
+    let value = serde_json::json!({"duration": 5});
+    let error = read(&Source::value("scenario", value), &[], None).unwrap_err().to_string();
+    assert_eq!(error, "scenario: duration: 5: a time needs a unit, like \"5 ms\"");
+    let one = Override::json("hosts.x.count", 3.into()).unwrap();
+    let error = read(&Source::value("scenario", serde_json::json!({"duration": "1 s"})), &[one], None).unwrap_err();
+    assert_eq!(error.to_string(), "-s hosts.x.count=3: no such key \"hosts.x\"");
+    let error = Source::open(std::path::Path::new("no/such/file.toml")).unwrap_err().to_string();
+    assert!(error.starts_with("no/such/file.toml: cannot be read: "), "{error}");
+    let error = read(&source("w3"), &[], Some(u64::MAX)).unwrap_err().to_string();
+    assert_eq!(error, "w3.toml: seed: 18446744073709551615: must be at most 9223372036854775807");
+}
