@@ -54,10 +54,11 @@ pub(crate) fn expand(tree: &mut Node) {
         let Ok(mut below) = toml::parse(preset.toml()) else { continue };
         fill_origin(&mut below);
         let kind = |node: &Node| node.get("flow_control").and_then(|f| f.get("kind")).map(|k| k.to_json());
-        if kind(&entry.node).is_some() && kind(&entry.node) != kind(&below) {
-            if let Some(table) = below.as_table_mut() {
-                table.shift_remove("flow_control");
-            }
+        if kind(&entry.node).is_some()
+            && kind(&entry.node) != kind(&below)
+            && let Some(table) = below.as_table_mut()
+        {
+            table.shift_remove("flow_control");
         }
         entry.node.fill_from(&below);
     }

@@ -207,10 +207,10 @@ fn descend(root: &Json, schema: &Json, node: &Node, at: &Path, problems: &mut Ve
         }
         _ => {}
     }
-    if problems.len() == before {
-        if let Err(message) = trial(node, at) {
-            problems.push(Problem::new(at.clone(), node.origin, message));
-        }
+    if problems.len() == before
+        && let Err(message) = trial(node, at)
+    {
+        problems.push(Problem::new(at.clone(), node.origin, message));
     }
 }
 

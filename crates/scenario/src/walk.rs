@@ -68,10 +68,10 @@ impl<'a> Walker<'a> {
             let message = format!("unknown {} {text:?}{}", what.unwrap_or_default(), hint(text, &known));
             return self.report(path, node, message);
         };
-        if let Some(quantity) = open.get("x-quantity").and_then(Json::as_str) {
-            if let Err(message) = check_quantity(quantity, text) {
-                self.report(path, node, message);
-            }
+        if let Some(quantity) = open.get("x-quantity").and_then(Json::as_str)
+            && let Err(message) = check_quantity(quantity, text)
+        {
+            self.report(path, node, message);
         }
     }
 

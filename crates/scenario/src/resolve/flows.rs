@@ -64,10 +64,10 @@ impl Resolver<'_> {
             let message = format!("{latest} is not before the end of the run, {}", words.duration);
             self.report(at.key("start"), message);
         }
-        if let Some(stop) = traffic.stop {
-            if stop <= latest {
-                self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
-            }
+        if let Some(stop) = traffic.stop
+            && stop <= latest
+        {
+            self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
         }
         let name = traffic.kind.name();
         match traffic.kind.carrier() {

@@ -106,10 +106,10 @@ impl Resolver<'_> {
             (at.key("backward").key("delay"), link.backward.delay.as_ref()),
         ];
         for (at, delay) in delays {
-            if let Some(Delay::Spread(Spread::Uniform([low, high]))) = delay {
-                if low > high {
-                    self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
-                }
+            if let Some(Delay::Spread(Spread::Uniform([low, high]))) = delay
+                && low > high
+            {
+                self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
             }
         }
         let own = |d: &Direction| d.loss;

@@ -164,9 +164,8 @@ fn merge(tree: &mut Node, section: &str, mut built: Node) -> Vec<Problem> {
             problems.push(Problem::new(at![section, name, "count"], count.origin, message));
         }
         let mut refined = entry.node.clone();
-        match built.get(name) {
-            Some(below) => refined.fill_from(&below.clone()),
-            None => {}
+        if let Some(below) = built.get(name) {
+            refined.fill_from(&below.clone())
         }
         if let Some(groups) = built.as_table_mut() {
             let kept: &mut Table = groups;
