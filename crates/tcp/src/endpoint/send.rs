@@ -196,7 +196,7 @@ impl Endpoint {
     fn fill(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
         let (options, tsval, tsecr) =
             if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
-        let sack_len = if self.rx.has_blocks() { self.fill_sack(sack) } else { 0 };
+        let sack_len = if self.rx.has_blocks() { self.fill_sack(len, sack) } else { 0 };
         *seg = Segment {
             seq: self.isn.wrapping_add(seq as u32),
             ack: self.irs.wrapping_add(self.rx.nxt as u32),
@@ -215,10 +215,15 @@ impl Endpoint {
         self.stats.segs_out += 1;
     }
 
+    /// SACK blocks for a segment of `len`: those that fit beside a full segment that is sent again are few or none.
     #[cold]
-    fn fill_sack(&mut self, sack: &mut SackBlocks) -> u8 {
-        let room = self.sack_room();
-        if self.tx.sack { self.rx.blocks(room, self.irs, sack) } else { self.rx.drop_duplicate() }
+    fn fill_sack(&mut self, len: u32, sack: &mut SackBlocks) -> u8 {
+        if !self.tx.sack {
+            return self.rx.drop_duplicate();
+        }
+        let free = self.tx.mss.saturating_sub(len + 4) as usize / 8;
+        let room = if len == 0 { self.sack_room() } else { self.sack_room().min(free) };
+        if room == 0 { 0 } else { self.rx.blocks(room, self.irs, sack) }
     }
 
     /// The timestamp clock: ticks since the start, from 1 (0 says "no echo").

@@ -1,7 +1,7 @@
 //! What is lost, and what to send again: `IsLost`, `HighRxt` and `NextSeg` of RFC 6675 section 4 as cursors.
 
 use super::marks::{Marks, span};
-use super::{Cached, FIN, LEN, RETRANSMITTED, Range, Scoreboard};
+use super::{FIN, LEN, RETRANSMITTED, Range, Scoreboard};
 
 impl Scoreboard {
     /// Keeps the SACKed bytes and runs above the loss cursor as the segments `base + fresh` become SACKed.
@@ -47,6 +47,11 @@ impl Scoreboard {
         self.loss_cursor = self.loss_cursor.max(end);
     }
 
+    /// The bitmaps, which come into being with the first mark. The caller puts them back.
+    pub(super) fn take_marks(&mut self) -> Box<Marks> {
+        self.marks.take().unwrap_or_else(|| Box::new(Marks::new(self.ring.len())))
+    }
+
     /// The cursors follow the head while nothing is marked.
     #[inline]
     pub(super) fn raise_cursors(&mut self) {
@@ -90,13 +95,12 @@ impl Scoreboard {
         if self.head == self.tail {
             return;
         }
-        let mut marks = self.marks.take().unwrap_or_else(|| Box::new(Marks::new(self.ring.len())));
+        let mut marks = self.take_marks();
         if marks.is_sacked(self.head) {
             // The receiver dropped what it had SACKed (RFC 2018 section 8).
             marks.forget_sacks();
             self.sacked_bytes = 0;
             self.high_sacked = self.head;
-            self.cache = [Cached::default(); 4];
         }
         let mut at = self.head;
         while at < self.tail {

@@ -9,8 +9,18 @@ pub(super) struct Word {
     pub resent: u64,
 }
 
+/// A remembered SACK block and the ordinal after its last segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cached {
+    pub left: u64,
+    pub right: u64,
+    pub end: u64,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Marks {
+    /// The SACK blocks of the last ACK that had any.
+    pub cache: [Cached; 4],
     words: Vec<Word>,
     /// Bit i: word i is SACKed in all its 64 segments.
     full: Vec<u64>,
@@ -28,7 +38,7 @@ impl Marks {
     /// Bitmaps for a ring of `capacity` segments, a power of two and at least 64.
     pub fn new(capacity: usize) -> Marks {
         let words = capacity / 64;
-        Marks { words: vec![Word::default(); words], full: vec![0; words.div_ceil(64)] }
+        Marks { cache: [Cached::default(); 4], words: vec![Word::default(); words], full: vec![0; words.div_ceil(64)] }
     }
 
     #[inline]
@@ -78,6 +88,7 @@ impl Marks {
 
     /// Forgets every SACKed bit.
     pub fn forget_sacks(&mut self) {
+        self.cache = [Cached::default(); 4];
         self.words.iter_mut().for_each(|word| word.sacked = 0);
         self.full.fill(0);
     }

@@ -15,10 +15,9 @@
 
 mod loss;
 mod marks;
+mod sack;
 
-use crate::segment::SackBlocks;
 use marks::{Marks, span};
-use std::cmp::Ordering;
 
 /// The segment was sent more than once.
 const RETRANSMITTED: u32 = 1 << 30;
@@ -39,14 +38,6 @@ struct Sent {
     meta: u32,
     /// When it was last sent, ps.
     at: u64,
-}
-
-/// A remembered SACK block and the ordinal after its last segment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cached {
-    left: u64,
-    right: u64,
-    end: u64,
 }
 
 /// What an ACK removed from the scoreboard or marked in it. Times are of segments sent once only, `u64::MAX` if none.
@@ -113,7 +104,6 @@ pub(crate) struct Scoreboard {
     high_sacked: u64,
     /// Lost segments below have been sent again (HighRxt).
     resend_cursor: u64,
-    cache: [Cached; 4],
 }
 
 impl Scoreboard {
@@ -136,7 +126,6 @@ impl Scoreboard {
             runs_above: 0,
             high_sacked: 0,
             resend_cursor: 0,
-            cache: [Cached::default(); 4],
         }
     }
 
@@ -219,6 +208,7 @@ impl Scoreboard {
         self.ring = ring;
         if let Some(old) = self.marks.take() {
             let mut marks = Box::new(Marks::new(capacity));
+            marks.cache = old.cache;
             let mut at = self.head;
             while at < self.tail {
                 let (bits, next) = span(at, self.tail);
@@ -292,7 +282,7 @@ impl Scoreboard {
         }
         self.head = end;
         if partial > 0 {
-            self.trim_head(&marks, ack, partial);
+            self.trim_head(&marks, ack, partial, taken);
         }
         self.marks = Some(marks);
         self.resend_cursor = self.resend_cursor.max(end);
@@ -300,12 +290,13 @@ impl Scoreboard {
     }
 
     /// The head keeps what follows `ack`, which lies `partial` bytes inside it.
-    fn trim_head(&mut self, marks: &Marks, ack: u64, partial: u32) {
+    fn trim_head(&mut self, marks: &Marks, ack: u64, partial: u32, taken: &mut Taken) {
         let (head, cut) = (self.head, u64::from(partial));
         let word = marks.word(head);
         let bit = 1 << (head & 63);
         if word.sacked & bit != 0 {
             self.sacked_bytes -= cut;
+            taken.delivered -= cut;
             if head >= self.loss_cursor {
                 self.sacked_above -= cut;
             }
@@ -355,108 +346,6 @@ impl Scoreboard {
             if self.seq_of(middle) <= at { low = middle } else { high = middle }
         }
         (low, inside(low).unwrap_or(0))
-    }
-
-    /// The ordinal after the last segment that ends at or before `right`, which is often the one at `start`.
-    #[inline]
-    fn end_at(&self, start: u64, right: u64) -> u64 {
-        let mut at = start;
-        for _ in 0..3 {
-            if at >= self.tail {
-                return self.tail;
-            }
-            let end = self.seq_of(at) + self.len_of(at);
-            match end.cmp(&right) {
-                Ordering::Less => at += 1,
-                Ordering::Equal => return at + 1,
-                Ordering::Greater => return at,
-            }
-        }
-        self.ordinal_at(right).0
-    }
-
-    /// Takes in the SACK blocks of an ACK, given as offsets; returns what they newly covered.
-    pub fn sack(&mut self, blocks: &[(u64, u64)]) -> Taken {
-        let mut taken = Taken::default();
-        let mut fresh = [Cached::default(); 4];
-        for (slot, &(left, right)) in fresh.iter_mut().zip(blocks) {
-            let (left, right) = (left.max(self.una), right.min(self.nxt));
-            if left >= right {
-                continue;
-            }
-            // Block seen before: only what it has grown by is new.
-            let known = self.cache.iter().find(|c| c.left == left && c.right > left && c.right <= right);
-            let start = match known {
-                Some(c) if c.right == right => {
-                    *slot = *c;
-                    continue;
-                }
-                Some(c) => c.end.max(self.head),
-                None => {
-                    let (ordinal, partial) = self.ordinal_at(left);
-                    ordinal + u64::from(partial > 0)
-                }
-            };
-            let end = self.end_at(start, right);
-            if end > start {
-                self.mark_sacked(start, end, &mut taken);
-            }
-            *slot = Cached { left, right, end: end.max(start) };
-        }
-        self.cache = fresh;
-        taken
-    }
-
-    fn mark_sacked(&mut self, start: u64, end: u64, taken: &mut Taken) {
-        let mut marks = self.marks.take().unwrap_or_else(|| Box::new(Marks::new(self.ring.len())));
-        let mut at = start;
-        while at < end {
-            if at & 63 == 0 {
-                at = marks.skip_full(at, end);
-                if at >= end {
-                    break;
-                }
-            }
-            let (bits, next) = span(at, end);
-            let word = marks.word(at);
-            let fresh = bits & !word.sacked;
-            if fresh != 0 {
-                self.sack_word(&mut marks, at & !63, fresh, taken);
-            }
-            at = next;
-        }
-        self.high_sacked = self.high_sacked.max(end);
-        self.marks = Some(marks);
-    }
-
-    /// Marks the segments `base + fresh`, none of them SACKed before.
-    fn sack_word(&mut self, marks: &mut Marks, base: u64, fresh: u64, taken: &mut Taken) {
-        let word = marks.word(base);
-        let bytes = self.bytes_of(base, fresh);
-        taken.delivered += bytes;
-        self.sacked_bytes += bytes;
-        self.lost_bytes -= self.bytes_of(base, word.lost & fresh);
-        self.resent_bytes -= self.bytes_of(base, word.resent & fresh);
-        let first = base + u64::from(fresh.trailing_zeros());
-        let last = base + 63 - u64::from(fresh.leading_zeros());
-        taken.note(self.sent(first));
-        taken.note(self.sent(last));
-        self.count_above(marks, base, fresh);
-        marks.sack(base, fresh);
-    }
-
-    /// Offsets of wire blocks, of which the first `count` are meant.
-    pub fn unwrap_blocks(&self, wire: &SackBlocks, count: u8, origin: u32) -> [(u64, u64); 4] {
-        let una = self.una;
-        let offset = |seq: u32| {
-            let ahead = seq.wrapping_sub(origin.wrapping_add(una as u32)) as i32;
-            una.saturating_add_signed(i64::from(ahead))
-        };
-        let mut blocks = [(0, 0); 4];
-        for (block, &(left, right)) in blocks.iter_mut().zip(wire).take(usize::from(count)) {
-            *block = (offset(left), offset(right));
-        }
-        blocks
     }
 }
 

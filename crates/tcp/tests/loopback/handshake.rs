@@ -1,8 +1,6 @@
 //! Opening, moving data without loss, closing.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use elephan_tcp::{Flags, Overrides, Phase, State};
 use elephan_units::{Bytes, Span, Time};
 

@@ -1,9 +1,8 @@
 //! Two endpoints joined by a programmable path: every segment's fate is decided by a closure, timers are driven by the
 //! endpoints' own deadlines. The path checks what any observer can: no byte beyond the window, sizes, option lengths.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 use elephan_tcp::{Endpoint, Flags, Options, Overrides, SackBlocks, Segment, stack};
-use elephan_units::{Bytes, Span, Time};
+use elephan_units::{Bytes, Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -46,8 +45,8 @@ pub struct Net {
     pub b: Endpoint,
     pub trace: Vec<Sighting>,
     pub keep_trace: bool,
-    /// Bit/s of both ways, 0 for none; the queue is infinite.
-    pub rate_bps: u64,
+    /// Of both ways, with an infinite queue.
+    pub rate: Option<Rate>,
     free_at: [Time; 2],
     heap: BinaryHeap<Reverse<(Key, usize)>>,
     flying: Vec<Flying>,
@@ -85,7 +84,7 @@ impl Net {
             b: Endpoint::new(b, b.controller(), isn_b),
             trace: Vec::new(),
             keep_trace: true,
-            rate_bps: 0,
+            rate: None,
             free_at: [Time::ZERO; 2],
             heap: BinaryHeap::new(),
             flying: Vec::new(),
@@ -105,6 +104,13 @@ impl Net {
         self.b.listen();
         self.a.connect(self.now);
         self.run_until(|net| net.a.is_established() && net.b.is_established());
+    }
+
+    /// Opens the connection and runs until `a` is established: at 20 ms with [`DELAY`].
+    pub fn open_a(&mut self) {
+        self.b.listen();
+        self.a.connect(self.now);
+        self.run_until(|net| net.a.is_established());
     }
 
     /// Lets both ends send what they can.
@@ -132,10 +138,9 @@ impl Net {
         let fates = (self.policy)(&sighting, index);
         sighting.delivered = !fates.is_empty();
         let mut ready = self.now;
-        if self.rate_bps > 0 {
+        if let Some(rate) = self.rate {
             let free = &mut self.free_at[way as usize];
-            let wire = u64::from(seg.ip_bytes()) * 8 * 1_000_000_000_000 / self.rate_bps;
-            ready = ready.max(*free) + Span(wire);
+            ready = ready.max(*free) + rate.time_of(u64::from(seg.ip_bytes()));
             *free = ready;
         }
         for delay in fates {
