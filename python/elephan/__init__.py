@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import cc, measures, rtt, stats, theory
     from .errors import ElephanError, InputError
-    from .runs import Run, load, run
+    from .results import load
+    from .runs import Run, run
     from .sweeps import Sweep, sweep
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
 
 _NAMES = {
     "run": ("elephan.runs", "run"),
-    "load": ("elephan.runs", "load"),
+    "load": ("elephan.results", "load"),
     "Run": ("elephan.runs", "Run"),
     "sweep": ("elephan.sweeps", "sweep"),
     "Sweep": ("elephan.sweeps", "Sweep"),

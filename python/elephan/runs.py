@@ -233,10 +233,10 @@ def run(
                 from elephan.report.run_page import write_run_report
 
                 write_run_report(finished, partial / "report.html", figures=partial / "figures")
-        return load(out)
+        return load_run(out)
 
 
-def load(path: str | os.PathLike[str]) -> Run:
+def load_run(path: str | os.PathLike[str]) -> Run:
     """A finished run from its folder; tables are read when asked for."""
     where, manifest = folder.open_result(path)
     if manifest.get("kind") != "run":

@@ -23,7 +23,7 @@ from typing import Any
 from elephan import claims, core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, failures, run_jobs
-from elephan.runs import Run, load
+from elephan.runs import Run, load_run
 from elephan.source import Source, read_text
 
 # What a study measures in each run: everything that a claim or a figure may ask for.
@@ -187,7 +187,7 @@ class Results:
 
     def runs(self, experiment: str, variant: str) -> list[Run]:
         """The kept runs of a variant, in the order of their seeds."""
-        return [load(path) for _, path in sorted(self.kept.get((experiment, variant), {}).items())]
+        return [load_run(path) for _, path in sorted(self.kept.get((experiment, variant), {}).items())]
 
     def table(self) -> Any:
         """A pyarrow Table with a row per run."""
@@ -261,6 +261,7 @@ def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) 
     folder.write_json(partial / "claims.json", [verdict.as_dict() for verdict in verdicts])
     parquet.write_table(results.table(), partial / "runs.parquet")
     (partial / "scenario.toml").write_text(results.facts["scenario"], encoding="utf-8")
+    folder.write_json(partial / "provenance.json", results.facts["provenance"])
 
 
 def _manifest(results: Results, runs: int) -> dict[str, Any]:
@@ -291,9 +292,17 @@ def _moved(results: Results, out: Path) -> None:
             runs[seed] = out / path.relative_to(partial)
 
 
-def read_verdicts(path: Path) -> list[dict[str, Any]]:
-    """The claims of a finished study."""
+def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
+    """A finished study from its folder, judged again."""
+    from pyarrow import parquet
+
     where, manifest = folder.open_result(path)
-    if manifest.get("kind") != "study":
-        raise InputError(f"{where}: not a study")
-    return list(json.loads(read_text(where / "claims.json")))
+    study = open_study(manifest["name"], bool(manifest.get("quick")))
+    facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
+    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": json.loads(read_text(where / "provenance.json"))}
+    results = Results(study, facts)
+    kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
+    for row in parquet.read_table(where / "runs.parquet").to_pylist():
+        job = kept[row["experiment"], row["variant"], row["seed"]]
+        results.add(row["experiment"], job, {n: row[n] for n in STATISTICS if row.get(n) is not None})
+    return results, claims.judge(study.claims, results)

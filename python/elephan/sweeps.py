@@ -144,13 +144,16 @@ class Sweep:
         with folder.result_folder(out) as partial:
             parquet.write_table(self.table, partial / "runs.parquet")
             parquet.write_table(self.means, partial / "means.parquet")
-            folder.write_json(partial / "summary.json", self.as_dict())
+            folder.write_json(partial / "summary.json", self._summary())
             (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
             write_sweep_report(self, partial / "report.html", figures=partial / "figures")
             folder.write_json(partial / "manifest.json", self.manifest())
         return Path(out)
 
     def manifest(self) -> dict[str, Any]:
+        """How the sweep came about; of a loaded one, how it did then."""
+        if "manifest" in self.facts:
+            return dict(self.facts["manifest"])
         return {
             "format": folder.FORMAT,
             "version": folder.FORMAT_VERSION,
@@ -183,6 +186,9 @@ class Sweep:
             "failures": self.failures,
         }
 
+    def _summary(self) -> dict[str, Any]:
+        return self.as_dict() | {"facts": self.facts}
+
     def _repr_html_(self) -> str:
         from elephan.report.notebook import sweep_html
 
@@ -199,6 +205,12 @@ def as_text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def short_name(path: str) -> str:
+    """The last part of a parameter's path that says something: `switches.sw.flow_control.kind` is `flow_control`."""
+    parts = path.split(".")
+    return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
 
 
 def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:

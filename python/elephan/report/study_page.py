@@ -47,7 +47,7 @@ def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
         verdicts=verdicts,
         verdict_note=_NOTE,
         version=version,
-        command=folder.command_line(),
+        command=str(results.facts.get("command") or folder.command_line()),
         sections=sections,
         parameters=parameter_groups(results.facts["provenance"]),
         facts=[("source", study.source), *facts(about)],

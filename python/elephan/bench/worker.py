@@ -1,0 +1,48 @@
+"""One run of a workload in this process: `python -m elephan.bench.worker NAME SEED [key=value ...]` prints one JSON line.
+
+Imports nothing but the compiled core, so that the peak memory is the simulator's.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def measure(name: str, seed: int, overrides: dict[str, Any]) -> dict[str, Any]:
+    """Runs a workload once and says what it cost and what it found."""
+    import elephan._core as core
+
+    text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
+    result = core.run(text, f"{name}.toml", "toml", json.dumps(overrides), seed)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    summary = json.loads(result.summary)
+    row = {
+        "wall_s": result.wall_s,
+        "packet_hops": result.packet_hops,
+        "events": result.events,
+        "peak_rss_bytes": peak,
+        "goodput_bps": summary["goodput_bps"],
+        "loss_rate": (summary.get("bottleneck") or {}).get("loss_rate", 0.0),
+        "jain": summary["jain"],
+        "flows": summary["flows"],
+        "completed": summary["completed"],
+        "seed": seed,
+    }
+    if summary.get("fct"):
+        row |= {"fct_mean_s": summary["fct"]["mean_s"], "fct_p99_s": summary["fct"]["p99_s"]}
+    return row
+
+
+def main() -> None:
+    """The command line of the worker."""
+    name, seed = sys.argv[1], int(sys.argv[2])
+    overrides = dict(pair.partition("=")[::2] for pair in sys.argv[3:])
+    print(json.dumps(measure(name, seed, overrides)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Running the workloads, several times each, and taking the median."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from elephan.errors import ElephanError, InputError, nearest
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload: its file, what is changed in it, the ns-3 program that does the same."""
+
+    name: str
+    file: str
+    about: str
+    overrides: tuple[str, ...] = ()
+    program: str = ""
+    arguments: tuple[str, ...] = ()
+    simulated_s: float = 0.0  # what goodput is divided by on the ns-3 side
+    repetitions: int = 5
+    in_default: bool = True
+    limits: dict[str, float] = field(default_factory=dict)
+
+
+_ALL = (
+    Workload("W1", "w1", "100 CUBIC flows, 1 Gb/s, 12 ms", (), "w1_dumbbell", ("--cca=cubic",), 10),
+    Workload("W3", "w3", "one CUBIC flow, 1 Gb/s, 196 ms, 60 s"),
+    Workload("W3-10s", "w3", "the same, 10 s", ("duration=10 s",), "w3_lfn", ("--mtu=1500", "--cca=cubic", "--time=10"), 10),
+    Workload("W4", "w4", "250 KB transfers, Poisson, 40 Mb/s, 60 % load", (), "w4_short", ("--cca=cubic",), 60),
+    Workload(
+        "connections",
+        "connections",
+        "100,000 idle connections",
+        repetitions=1,
+        in_default=False,
+        limits={"peak_rss_bytes": 512 * 2**20},
+    ),
+)
+WORKLOADS = {workload.name.lower(): workload for workload in _ALL}
+DEFAULT = tuple(workload.name for workload in _ALL if workload.in_default)
+
+
+def find(name: str) -> Workload:
+    """A workload by name."""
+    if name.lower() not in WORKLOADS:
+        raise InputError(f'no workload "{name}"{nearest(name, [w.name for w in _ALL])}')
+    return WORKLOADS[name.lower()]
+
+
+def once(workload: Workload, seed: int) -> dict[str, Any]:
+    """One run in a fresh process."""
+    command = [sys.executable, "-m", "elephan.bench.worker", workload.file, str(seed), *workload.overrides]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise ElephanError(f"{workload.name}: {lines[-1]}")
+    return dict(json.loads(done.stdout))
+
+
+def bench(workload: Workload, repetitions: int | None = None) -> dict[str, Any]:
+    """Several runs with the same seed: the median wall time; everything else is equal in all of them."""
+    rows = [once(workload, 1) for _ in range(repetitions or workload.repetitions)]
+    walls = [row["wall_s"] for row in rows]
+    first = rows[0] | {"workload": workload.name, "wall_s": statistics.median(walls), "wall_runs_s": walls}
+    first["peak_rss_bytes"] = max(row["peak_rss_bytes"] for row in rows)
+    first["ns_per_packet_hop"] = first["wall_s"] * 1e9 / max(1, first["packet_hops"])
+    order = ("workload", "wall_s", "packet_hops", "events", "peak_rss_bytes", "goodput_bps", "loss_rate", "jain")
+    return {key: first[key] for key in order} | {key: value for key, value in first.items() if key not in order}
+
+
+def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:
+    """Lines about what a workload must not exceed and did."""
+    return [
+        f"{workload.name}: {key} is {row[key]:.0f}, above {limit:.0f}" for key, limit in workload.limits.items() if row[key] > limit
+    ]
+
+
+def select(names: Sequence[str]) -> list[Workload]:
+    """The workloads by name; without names the standard ones."""
+    return [find(name) for name in names or DEFAULT]

@@ -1,0 +1,51 @@
+"""The command `elephan`. Exit status: 0 done, 1 a run (or, with --strict, a claim) failed, 2 bad input, 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def _say(text: str) -> None:
+    for line in text.strip().splitlines() or ["failed"]:
+        print(f"elephan: {line}", file=sys.stderr)
+
+
+def status_of(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and gives its exit status; every error is a line on standard error, never a traceback."""
+    import typer
+
+    from elephan.cli.app import app
+    from elephan.errors import ElephanError
+
+    try:
+        result = app(list(arguments) if arguments is not None else None, standalone_mode=False, prog_name="elephan")
+        return result if isinstance(result, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        _say("interrupted")
+        return 130
+    except typer.Exit as error:
+        return int(error.exit_code)
+    except ElephanError as error:
+        _say(str(error))
+        return error.exit_status
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - so that the interpreter's last flush finds somewhere to go
+        return 0
+    except OSError as error:
+        _say(f"{error.filename or 'output'}: {error.strerror or error}")
+        return 1
+    except Exception as error:
+        if hasattr(error, "format_message"):  # a usage error of the command line parser, wherever its version keeps the class
+            _say(error.format_message().splitlines()[0])
+            return 2
+        if os.environ.get("ELEPHAN_TRACEBACK"):
+            raise
+        _say(f"internal error, please report it: {type(error).__name__}: {error}")
+        return 1
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    sys.exit(status_of())

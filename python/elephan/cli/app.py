@@ -1,0 +1,207 @@
+"""The commands of `elephan` and their options. What they print is in `elephan.cli.show`."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="elephan: a laboratory for the performance of TCP.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+study_app = typer.Typer(no_args_is_help=True, help="Published experiments, made executable.")
+app.add_typer(study_app, name="study")
+
+Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB".')
+]
+Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of all random draws; default: the scenario's.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for tables and report.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at the same time; default: one per core.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from elephan import core
+
+        typer.echo(f"elephan {core.call('version')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """elephan: a laboratory for the performance of TCP."""
+
+
+@app.command()
+def run(scenario: Scenario, set: Set = None, seed: Seed = None, out: Out = None, json: Json = False) -> None:
+    """One run: a summary on the terminal, tables and report in a folder."""
+    from elephan import core, runs
+    from elephan.cli import show
+    from elephan.settings import settings
+    from elephan.source import open_source
+
+    source, changes = open_source(scenario), settings(set or [])
+    resolved = core.resolve(source, changes, seed)
+    folder = out or Path("results") / f"{source.stem}-{resolved['seed']}"
+    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True)
+    if json:
+        show.run_json(done, folder)
+    else:
+        show.run(done, folder, ignored_sweep=bool(resolved.get("has_sweep")))
+
+
+@app.command()
+def sweep(
+    scenario: Scenario,
+    set: Annotated[list[str] | None, typer.Option("--set", "-s", metavar="KEY=V1,V2", help="Change or sweep a parameter.")] = None,
+    repetitions: Annotated[int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds.")] = None,
+    seed: Seed = None,
+    statistic: Annotated[list[str] | None, typer.Option(help="A statistic such as latency_ns.p99; may be repeated.")] = None,
+    workers: Workers = None,
+    out: Out = None,
+    json: Json = False,
+) -> int:
+    """Every variant of a scenario's [sweep], and of -s key=v1,v2, each with the same seeds."""
+    from elephan import measures, sweeps
+    from elephan.cli import show
+    from elephan.settings import axes
+    from elephan.source import library, open_source
+
+    source = open_source(scenario)
+    entry = library().get(source.stem)
+    own = (entry.statistic,) if entry and entry.statistic else ()
+    names = tuple(statistic) if statistic else tuple(dict.fromkeys((*own, *measures.DEFAULT)))
+    folder = out or Path("results") / f"{source.stem}-sweep"
+    done = sweeps.sweep(
+        source,
+        set=axes(set or []),
+        repetitions=repetitions,
+        seed=seed,
+        statistics=names,
+        workers=workers,
+        out=folder,
+        progress=True,
+    )
+    if json:
+        show.sweep_json(done, folder)
+    else:
+        show.sweep(done, folder)
+    return 1 if done.failures else 0
+
+
+@study_app.command("list")
+def study_list(json: Json = False) -> None:
+    """The studies that there are."""
+    from elephan import study
+    from elephan.cli import show
+
+    show.listing([(name, study.open_study(name).title) for name in study.names()], json)
+
+
+@study_app.command("run")
+def study_run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of `elephan study list`.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
+    out: Out = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 unless every claim holds.")] = False,
+    workers: Workers = None,
+    json: Json = False,
+) -> int:
+    """Run a study, judge its claims, write its report."""
+    from elephan import study
+    from elephan.cli import show
+
+    folder = out or Path("results") / (f"{name}-quick" if quick else name)
+    results, verdicts = study.run_study(name, quick=quick, out=folder, workers=workers, progress=True)
+    if json:
+        show.study_json(results, verdicts, folder)
+    else:
+        show.study(results, verdicts, folder)
+    unproven = strict and any(verdict.verdict != "holds" for verdict in verdicts)
+    return 1 if unproven or results.facts["failures"] else 0
+
+
+@app.command("list")
+def list_things(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="scenarios, studies, congestion-controls, stacks, queues, traffic, ...")
+    ],
+    json: Json = False,
+) -> None:
+    """What there is, with one line each."""
+    from elephan.cli import show
+    from elephan.cli.listing import rows
+
+    show.listing(rows(kind), json)
+
+
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]) -> None:
+    """Draw the report of a result again."""
+    from elephan.results import redraw
+
+    typer.echo(str(redraw(folder)))
+
+
+@app.command()
+def diff(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A result folder.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    json: Json = False,
+) -> None:
+    """Two results side by side; runs with the same seed are compared in pairs."""
+    from elephan.cli import show
+    from elephan.results import compare
+
+    show.diff(compare(a, b), json)
+
+
+@app.command()
+def schema(
+    tables: Annotated[bool, typer.Option("--tables", help="The data dictionary of the result tables instead.")] = False,
+) -> None:
+    """Print the JSON Schema of the scenario language."""
+    from elephan import core
+
+    if tables:
+        typer.echo(core.call("data_dictionary"))
+    else:
+        typer.echo(json_module.dumps(json_module.loads(core.call("schema")), indent=2))
+
+
+@app.command()
+def bench(
+    workloads: Annotated[
+        list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads; default: W1 W3 W3-10s W4.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", "-n", min=1, max=1000, help="Runs of each; default 5.")
+    ] = None,
+    against: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
+    json: Json = False,
+) -> int:
+    """The standard workloads: wall time, memory, and what was simulated."""
+    from elephan.bench import run_bench
+    from elephan.cli import show
+
+    rows, broken = run_bench(workloads or [], repetitions, against)
+    if json:
+        show.print_json(rows)
+    else:
+        show.bench(rows)
+    for line in broken:
+        typer.echo(f"elephan: {line}", err=True)
+    return 1 if broken else 0

@@ -1,0 +1,48 @@
+"""`elephan list KIND`."""
+
+from __future__ import annotations
+
+from elephan.errors import InputError, nearest
+
+KINDS = (
+    "scenarios",
+    "studies",
+    "congestion-controls",
+    "stacks",
+    "queues",
+    "traffic",
+    "templates",
+    "figures",
+    "statistics",
+    "workloads",
+)
+
+
+def rows(kind: str) -> list[tuple[str, str]]:
+    """Names and a line on each."""
+    if kind == "scenarios":
+        from elephan.source import library
+
+        return [(entry.name, entry.question or entry.title) for entry in library().values()]
+    if kind == "studies":
+        from elephan import study
+
+        return [(name, study.open_study(name).title) for name in study.names()]
+    if kind == "figures":
+        from elephan.report.run_figures import REGISTRY
+
+        return [(figure.name, figure.about) for figure in REGISTRY.values()]
+    if kind == "statistics":
+        from elephan.measures import MEASURES, TAKES
+
+        takes = ("TAKE", "one of " + ", ".join(TAKES))
+        return [*((f"{measure.name}.TAKE", measure.description) for measure in MEASURES.values()), takes]
+    if kind == "workloads":
+        from elephan.bench.workloads import WORKLOADS
+
+        return [(workload.name, workload.about) for workload in WORKLOADS.values()]
+    if kind not in KINDS:
+        raise InputError(f'no list "{kind}"{nearest(kind, list(KINDS))}')
+    from elephan import core
+
+    return [(str(name), str(line)) for name, line in core.call("listing", kind)]

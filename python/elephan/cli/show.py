@@ -1,0 +1,210 @@
+"""What the commands print: short tables for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json as json_module
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from elephan import measures
+from elephan.quantity import show as quantity
+from elephan.stats import Interval
+
+if TYPE_CHECKING:
+    from elephan.claims import Verdict
+    from elephan.results import Difference
+    from elephan.runs import Run
+    from elephan.study import Results
+    from elephan.sweeps import Sweep
+
+_COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=False)
+
+
+def _plain(value: Any) -> Any:
+    """JSON without NaN and infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def print_json(value: Any) -> None:
+    """JSON on standard output."""
+    print(json_module.dumps(_plain(value), indent=1, ensure_ascii=False))
+
+
+def _grid(*heads: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for i, head in enumerate(heads):
+        table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
+    return table
+
+
+def _report_line(console: Console, folder: Path) -> None:
+    console.print(f"report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+
+
+def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
+    """A run: its answer, its picture in characters, its statistics, where the report is."""
+    from elephan.report.run_page import answer
+    from elephan.report.terminal import picture
+
+    console = _console()
+    console.print(f"{done.title}  [dim](seed {done.seed})[/dim]", style="bold")
+    for line in answer(done):
+        console.print(line)
+    for line in picture(done, min(console.width, 100)):
+        console.print(line, style="cyan" if line.startswith("  ") else "dim", markup=False)
+    table = _grid("statistic", "value")
+    for name, value in measures.statistics(done).items():
+        table.add_row(name, quantity(value, measures.unit_of(name), 4))
+    console.print(table)
+    if ignored_sweep:
+        console.print(
+            f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}", style="dim", markup=False
+        )
+    console.print(f"{done.manifest['packet_hops']:,} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
+    _report_line(console, folder)
+
+
+def run_json(done: Run, folder: Path) -> None:
+    """A run for machines."""
+    print_json({"folder": str(folder), **done.manifest, "summary": done.summary, "statistics": measures.statistics(done)})
+
+
+def _bounds(interval: Interval, unit: str) -> str:
+    if not math.isfinite(interval.low) or interval.low == interval.high:
+        return quantity(interval.mean, unit, 4)
+    return f"{quantity(interval.mean, unit, 4)} ± {quantity(interval.half_width, unit, 2)}"
+
+
+def sweep(done: Sweep, folder: Path) -> None:
+    """A sweep: a row per variant."""
+    from elephan.report.sweep_page import shown
+
+    console = _console()
+    console.print(str(done.facts.get("title") or done.name), style="bold")
+    statistics = shown(done)[:4]
+    table = _grid("variant", *statistics)
+    for label in done.labels:
+        table.add_row(label, *(_bounds(done.interval(label, s), measures.unit_of(s)) for s in statistics))
+    console.print(table)
+    repetitions = len({row.seed for row in done.rows})
+    if repetitions > 1:
+        console.print(f"Means of {repetitions} runs, ± half of the 95 % interval.", style="dim")
+    for line in done.failures[:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def sweep_json(done: Sweep, folder: Path) -> None:
+    """A sweep for machines."""
+    print_json({"folder": str(folder), **done.as_dict()})
+
+
+def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
+    """A study: its answer and the verdict of every claim."""
+    from elephan.report.study_page import tally
+
+    console = _console()
+    console.print(results.study.question, style="bold")
+    for line in results.study.figures.answer(results):
+        console.print(line, markup=False)
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("claim", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("observed (95 % interval), expected", overflow="fold")
+    for verdict in verdicts:
+        lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.findings]
+        table.add_row(verdict.claim.id, f"[{_COLOURS[verdict.verdict]}]{verdict.verdict}[/]", "\n".join(lines))
+    console.print(table)
+    console.print(f"{tally(verdicts)}. {quantity(results.facts['wall_s'], 's')}.", style="dim")
+    for line in results.facts["failures"][:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def study_json(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
+    """A study for machines."""
+    claims = [verdict.as_dict() for verdict in verdicts]
+    print_json({"folder": str(folder), "study": results.study.name, "claims": claims, "failures": results.facts["failures"]})
+
+
+def listing(rows: Sequence[tuple[str, str]], json: bool) -> None:
+    """Names with a line each."""
+    if json:
+        print_json([{"name": name, "about": about} for name, about in rows])
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, about in rows:
+        table.add_row(name, about)
+    _console().print(table)
+
+
+def diff(differences: Sequence[Difference], json: bool) -> None:
+    """Two results side by side."""
+    if json:
+        print_json([difference.as_dict() for difference in differences])
+        return
+    table = _grid("statistic", "A", "B", "B less A (95 % interval, same seeds)")
+    variant = None
+    for one in differences:
+        if one.variant != variant:
+            variant = one.variant
+            table.add_row(f"[bold]{variant}[/]" if variant else "", "", "", "")
+        unit = measures.unit_of(one.statistic)
+        text = _bounds(one.difference, unit)
+        table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)
+    _console().print(table)
+
+
+def bench(rows: Sequence[dict[str, Any]]) -> None:
+    """The workloads, and ns-3's beside them."""
+    console = _console()
+    heads = (
+        "workload",
+        "simulator",
+        "wall",
+        "per packet-hop",
+        "packet-hops",
+        "peak memory",
+        "goodput",
+        "loss",
+        "Jain",
+        "FCT mean",
+        "p99",
+    )
+    table = _grid(*heads)
+    for row in rows:
+        if row.get("simulator") == "ratio":
+            continue
+        hops = row["packet_hops"]
+        table.add_row(
+            row["workload"],
+            row.get("simulator", "elephan"),
+            quantity(row["wall_s"], "s"),
+            quantity(row["wall_s"] * 1e9 / max(1, hops), "ns"),
+            f"{hops:,}",
+            quantity(row["peak_rss_bytes"], "bytes"),
+            quantity(row["goodput_bps"], "bps", 4),
+            quantity(row["loss_rate"], "%", 2),
+            quantity(row["jain"], "1") if row.get("jain") is not None else "",
+            quantity(row["fct_mean_s"], "s") if "fct_mean_s" in row else "",
+            quantity(row["fct_p99_s"], "s") if "fct_p99_s" in row else "",
+        )
+    console.print(table)
+    for row in rows:
+        if row.get("simulator") == "ratio":
+            console.print(f"{row['workload']}: {quantity(row['ratio'], '1', 3)} times as fast as ns-3", style="bold")

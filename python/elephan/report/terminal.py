@@ -1,0 +1,62 @@
+"""A run's picture in characters: braille dots, two by four in each character."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.quantity import show
+from elephan.report.view import View
+from elephan.runs import Run
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_ROWS = 5
+
+Array = npt.NDArray[np.float64]
+
+
+def braille(x: Array, y: Array, width: int, rows: int = _ROWS) -> list[str]:
+    """A line as `rows` lines of `width` characters; every column shows the range of values in it."""
+    columns, height = width * 2, rows * 4
+    top = float(np.nanmax(y)) if y.size and not np.isnan(y).all() else 0.0
+    if top <= 0 or x[-1] <= x[0]:
+        return []
+    place = np.minimum(((x - x[0]) / (x[-1] - x[0]) * columns).astype(int), columns - 1)
+    cells = np.zeros((rows, width), dtype=int)
+    last = 0
+    for column in range(columns):
+        here = y[place == column]
+        here = here[~np.isnan(here)]
+        if not here.size:
+            continue
+        low = int(min(here.min() / top, 1) * (height - 1))
+        high = int(min(here.max() / top, 1) * (height - 1))
+        low, high = min(low, max(high, last)), max(high, min(low, last))
+        last = int(here[-1] / top * (height - 1))
+        for level in range(low, high + 1):
+            row = height - 1 - level
+            cells[row // 4, column // 2] |= _DOTS[row % 4][column % 2]
+    return ["".join(chr(0x2800 + int(cell)) for cell in line) for line in cells]
+
+
+def picture(run: Run, width: int) -> list[str]:
+    """Congestion window and queue (or what there is) over time."""
+    view = View(run)
+    if not view.sampled and not run.port_samples.num_rows:
+        return []
+    lines: list[str] = []
+    windows = view.flow_series("cwnd_bytes") if view.sampled else {}
+    if windows:
+        name, (time, value) = next(iter(windows.items()))
+        lines += _plot(f"congestion window of {name}", time, value, width)
+    for name, (time, value) in view.queues(1).items():
+        lines += _plot(f"queue of {name}", time, value, width)
+    return lines
+
+
+def _plot(title: str, time: Array, value: Array, width: int) -> list[str]:
+    body = braille(time, value, width - 2)
+    if not body:
+        return []
+    top = show(float(np.nanmax(value)), "bytes")
+    return [f"{title}, up to {top}, over {show(float(time[-1]), 'ns')}:", *(f"  {line}" for line in body)]
