@@ -16,8 +16,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if hasattr(value, "item"):  # a number of numpy
-        return value.item()
+    if hasattr(value, "tolist"):  # numpy's numbers and arrays
+        return value.tolist()
     return value
 
 
@@ -29,6 +29,7 @@ class Table:
     _tag: ClassVar[tuple[str, str] | None] = None
     _wrap: ClassVar[str | None] = None
     _single: ClassVar[bool] = False
+    _free: ClassVar[str | None] = None
 
     def to_dict(self) -> dict[str, Any]:
         """The table as the JSON form of a scenario has it."""
@@ -41,8 +42,9 @@ class Table:
             fields = {self._tag[0]: self._tag[1], **fields}
         if self._wrap is not None:
             return {self._wrap: fields[self._wrap]} if self._single else {self._wrap: fields}
-        parameters = fields.pop("parameters", None)
-        return {**fields, **parameters} if isinstance(parameters, dict) else fields
+        if self._free is not None:
+            fields |= fields.pop(self._free, {})
+        return fields
 
 
 class ScenarioModel(Table):

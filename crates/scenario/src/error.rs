@@ -97,7 +97,10 @@ fn locate(problem: Problem, source: &Source, overrides: &[Override]) -> Error {
     let place = match problem.origin {
         Origin::Text(offset) => {
             let (line, column) = position(source.text(), offset);
-            format!("{}:{line}:{column}", source.name())
+            match source.is_generated() {
+                true => source.name().to_owned(),
+                false => format!("{}:{line}:{column}", source.name()),
+            }
         }
         Origin::Override(i) => match overrides.get(i) {
             Some(o) => {

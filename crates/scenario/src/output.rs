@@ -179,21 +179,34 @@ impl<'a> Marker<'a> {
         }
         let keys: Vec<&str> = at.0.iter().map(|s| if let Step::Key(key) = s { key } else { "[]" }).collect();
         match keys.as_slice() {
-            ["hosts", name, "tcp", option, ..] => return self.option(name, option, json, at),
+            ["hosts", name, "tcp", option, ..] => return self.option(schema, (name, option), json, at),
             ["hosts", _, "stack"] if self.tree.get("stack").is_some() => return (Origin::Given, None),
-            ["traffic", _, "congestion_control", ..] => return self.congestion_control(json, at),
+            ["switches", name, ..] if self.tree.at(at).is_some() => {
+                let preset = self.words.switches.get(*name).and_then(|s| serde_json::to_value(s.preset).ok());
+                let name = preset.as_ref().and_then(Json::as_str).map(|name| format!("preset {name}"));
+                return (Origin::Assumed, name);
+            }
+            ["traffic", _, "congestion_control", ..] => return self.congestion_control(schema, json, at),
             _ => {}
         }
-        let description = schema.and_then(|s| s.get("description")).and_then(Json::as_str).unwrap_or_default();
-        (if description.contains("[assumed") { Origin::Assumed } else { Origin::Default }, None)
+        documented(schema)
     }
 
     /// A TCP option of a host: given for all hosts, or of its stack.
-    fn option(&self, host: &str, option: &str, json: &Json, at: &Path) -> (Origin, Option<String>) {
+    fn option(
+        &self,
+        schema: Option<&Json>,
+        (host, option): (&str, &str),
+        json: &Json,
+        at: &Path,
+    ) -> (Origin, Option<String>) {
         let mut shared = Path(vec![Step::Key("tcp".to_owned())]);
         shared.0.extend_from_slice(&at.0[3..]);
         if self.given(json, &shared) {
             return (Origin::Given, None);
+        }
+        if at.0.len() > 4 && at.0.last() != Some(&Step::Key("kind".to_owned())) {
+            return documented(schema);
         }
         let stack = self.words.hosts.get(host).and_then(|h| h.stack.as_deref()).unwrap_or_default();
         match self.stacks.get(&(stack, option)) {
@@ -203,7 +216,7 @@ impl<'a> Marker<'a> {
     }
 
     /// That of a traffic entry where it does not say one itself: of its TCP options, or of its senders.
-    fn congestion_control(&self, json: &Json, at: &Path) -> (Origin, Option<String>) {
+    fn congestion_control(&self, schema: Option<&Json>, json: &Json, at: &Path) -> (Origin, Option<String>) {
         let below = |prefix: &[Step]| {
             let mut path = Path(prefix.to_vec());
             path.0.extend_from_slice(&at.0[2..]);
@@ -218,7 +231,7 @@ impl<'a> Marker<'a> {
         let sender = self.words.traffic.get(entry).and_then(|t| t.from.names().first().cloned()).unwrap_or_default();
         let group = sender.split('[').next().unwrap_or_default().trim();
         let path = below(&["hosts".into(), group.into(), "tcp".into()]);
-        self.origin(None, json, &path)
+        self.origin(schema, json, &path)
     }
 
     /// Whether the tree has this leaf; a text may stand for a table of which it is the `kind`.
@@ -233,6 +246,15 @@ impl<'a> Marker<'a> {
             None => false,
         }
     }
+}
+
+/// What the schema says of a default: its source, or that it is assumed.
+fn documented(schema: Option<&Json>) -> (Origin, Option<String>) {
+    let text = |key: &str| schema.and_then(|s| s.get(key)).and_then(Json::as_str).unwrap_or_default();
+    let (description, source) = (text("description"), text("x-source"));
+    let assumed = description.contains("[assumed") || source.starts_with("assumed");
+    let origin = if assumed { Origin::Assumed } else { Origin::Default };
+    (origin, (!source.is_empty()).then(|| source.to_owned()))
 }
 
 fn has_tables(json: &Json) -> bool {

@@ -1,7 +1,5 @@
 //! From source and overrides to the resolved scenario.
 
-use std::sync::LazyLock;
-
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -12,7 +10,7 @@ use crate::shape;
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::written::Scenario;
-use crate::{Override, Plan, json, preset, sweep, template, toml};
+use crate::{Override, Plan, json, preset, schema, sweep, template, toml};
 
 /// The text of a scenario and what errors call it.
 #[derive(Clone, Debug)]
@@ -61,6 +59,11 @@ impl Source {
         &self.text
     }
 
+    /// JSON on one line comes from a program: a column in it says nothing to a reader.
+    pub(crate) fn is_generated(&self) -> bool {
+        matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n')
+    }
+
     pub(crate) fn tree(&self) -> Result<Node, Problem> {
         let tree = match &self.form {
             Form::Toml => toml::parse(self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)),
@@ -86,18 +89,6 @@ pub struct Resolved {
     pub dropped: Vec<String>,
     /// Whether the text has a `[sweep]`, which a single run ignores.
     pub has_sweep: bool,
-}
-
-/// The JSON Schema of a scenario.
-pub fn schema() -> &'static Json {
-    static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
-        let mut schema = schemars::schema_for!(Scenario).to_value();
-        if let Some(map) = schema.as_object_mut() {
-            map.insert("title".to_owned(), "elephan scenario".into());
-        }
-        schema
-    });
-    &SCHEMA
 }
 
 /// Reads a scenario with overrides; `seed` wins over the scenario's own.

@@ -128,7 +128,7 @@ pub(crate) fn check(root: &Json, tree: &Node, template: Option<Node>) -> Vec<Pro
         return vec![Problem::new(at!["sweep"], sweep.origin, format!("{}: expected a table", sweep.shown()))];
     };
     let mut problems =
-        crate::walk::walk(root, root.pointer("/$defs/SweepWords").unwrap_or(&Json::Null), sweep, &at!["sweep"]);
+        crate::walk::walk(root, root.pointer("/$defs/Sweep").unwrap_or(&Json::Null), sweep, &at!["sweep"]);
     let mut found = Vec::new();
     axes(table, "", &mut found);
     let mut only_template = Node::table(Origin::Program);

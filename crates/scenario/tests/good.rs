@@ -159,7 +159,8 @@ fn every_parameter_has_its_origin() {
     assert_eq!(origin("hosts.a.pause.response_quanta"), Origin::Assumed);
     assert_eq!(origin("hosts.b.pause.response_quanta"), Origin::Given);
     assert_eq!(origin("switches.left.preset"), Origin::Given);
-    assert_eq!(origin("switches.left.memory"), Origin::Default);
+    assert_eq!(origin("switches.left.memory"), Origin::Assumed);
+    assert_eq!(r.provenance["switches.left.memory"].source.as_deref(), Some("preset shared48k-pause"));
     assert_eq!(origin("traffic[0].congestion_control.kind"), Origin::Given);
     assert_eq!(origin("traffic[0].congestion_control.beta"), Origin::Default);
     assert_eq!(origin("traffic[1].congestion_control.kind"), Origin::Default);
@@ -290,7 +291,7 @@ fn errors_in_json_and_in_values() {
         "x.json:2:15: duration: unknown unit \"sec\" in \"1 sec\": a time takes ps, ns, us, ms, s, min, h, d; did you mean \"1 s\"?"
     );
     let error = read(&Source::json("x.json", "[1]"), &[], None).unwrap_err().to_string();
-    assert_eq!(error, "x.json:1:1: an array: a scenario is a table");
+    assert_eq!(error, "x.json: an array: a scenario is a table");
     let value = serde_json::json!({"duration": 5});
     let error = read(&Source::value("scenario", value), &[], None).unwrap_err().to_string();
     assert_eq!(error, "scenario: duration: 5: a time needs a unit, like \"5 ms\"");
@@ -301,4 +302,19 @@ fn errors_in_json_and_in_values() {
     assert!(error.starts_with("no/such/file.toml: cannot be read: "), "{error}");
     let error = read(&source("w3"), &[], Some(u64::MAX)).unwrap_err().to_string();
     assert_eq!(error, "w3.toml: seed: 18446744073709551615: must be at most 9223372036854775807");
+}
+
+#[test]
+fn what_the_python_classes_write_is_read() {
+    let file = std::path::PathBuf::from(format!("{}/tests/good/classes.json", env!("CARGO_MANIFEST_DIR")));
+    let source = Source::open(&file).unwrap();
+    let resolved = read(&source, &[], None).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(resolved.plan.traffic.len(), 2);
+    assert_eq!(sweep(&source, &[], None, None).unwrap().runs().count(), 6);
+    let wrong = [Override::parse("links[1].queue.limit=1 bpd").unwrap(), Override::parse("seed=2").unwrap()];
+    assert!(read(&source, &wrong, None).is_err());
+    // A text on one line is a program's: no line, no column.
+    let text = source.text().replace("3.6 Gbps", "3.6");
+    let error = read(&Source::json("<Scenario>", text), &[], None).unwrap_err().to_string();
+    assert_eq!(error, "<Scenario>: traffic[0].load: \"3.6\" has no unit; write a rate like \"10 Gbps\"");
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Full-duplex links between two nodes or groups of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Link")]
 pub struct Links {
     /// Both ends: a group (`"client"`: all its members), a member (`"client[2]"`, counted from 0) or some
     /// (`"client[0-3]"`, both included).

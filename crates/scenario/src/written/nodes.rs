@@ -11,6 +11,7 @@ use crate::preset::Preset;
 /// One host, or a group of equal hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Host")]
 pub struct Hosts {
     /// Hosts in the group, called `NAME[0]`, `NAME[1]` ...; without it there is one, called `NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,6 +32,7 @@ pub struct Hosts {
 /// One switch, or a group of equal switches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Switch")]
 pub struct Switches {
     /// Switches in the group, called `NAME[0]`, `NAME[1]` ...; without it there is one, called `NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What is written down. The tables `flows` and `ports` (totals) always are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Record")]
 pub struct RecordWords {
     /// Interval of the samples (`flow_samples`, `port_samples`, `switch_samples`); without it there are none.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 /// Parameters to vary: each other key is the path of a parameter, its value the array of values to try, as in
 /// `"switches.sw.memory" = ["24 KiB", "48 KiB"]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Sweep")]
 pub struct SweepWords {
     /// Runs of each variant; repetition i uses seed + i, the same for every variant.
     #[serde(default = "one")]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Traffic of one kind between two groups of hosts. Beside these keys it has those of its `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Traffic")]
 pub struct TrafficWords {
     /// Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

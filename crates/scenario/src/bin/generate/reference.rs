@@ -1,0 +1,214 @@
+//! The reference page: every table and key with its default, from the schema; the stack table from `elephan_tcp`.
+
+use std::fmt::Write;
+
+use serde_json::Value as Json;
+
+use crate::catalog::{Catalog, Class, Field, Type};
+use crate::python::compact;
+
+const INTRODUCTION: &str = include_str!("introduction.md");
+
+/// Sections in the order of a scenario: class or union, heading.
+const ORDER: [(&str, &str); 38] = [
+    ("Scenario", "The scenario"),
+    ("TemplateChoice", "`[template]`"),
+    ("Dumbbell", "template `dumbbell`"),
+    ("Star", "template `star`"),
+    ("Path", "template `path`"),
+    ("Hop", "a hop of `path`"),
+    ("FatTree", "template `fat-tree`"),
+    ("Host", "`[hosts.NAME]`"),
+    ("Switch", "`[switches.NAME]`"),
+    ("Preset", "known switches"),
+    ("FlowControlChoice", "flow control"),
+    ("Pause", "flow control `pause`"),
+    ("PauseReaction", "reaction to PAUSE"),
+    ("Link", "`[[links]]`"),
+    ("Direction", "one direction of a link"),
+    ("LinkPairing", "pairing of links"),
+    ("DelayLaw", "delays"),
+    ("Framing", "framing"),
+    ("LossLaw", "loss"),
+    ("QueueChoice", "queues"),
+    ("Fifo", "queue `fifo`"),
+    ("Traffic", "`[[traffic]]`"),
+    ("Bulk", "traffic `bulk`"),
+    ("Messages", "traffic `messages`"),
+    ("Transfers", "traffic `transfers`"),
+    ("Cbr", "traffic `cbr`"),
+    ("Members", "hosts by name"),
+    ("FlowPairing", "pairing of traffic"),
+    ("StartLaw", "start"),
+    ("SizeLaw", "laws of sizes and times"),
+    ("Pareto", "law `pareto`"),
+    ("Lognormal", "law `lognormal`"),
+    ("WhenFull", "when the send buffer is full"),
+    ("GapLaw", "law of gaps"),
+    ("CongestionControlChoice", "congestion control"),
+    ("Record", "`[record]`"),
+    ("PortChoice", "ports"),
+    ("Vary", "`[sweep]`"),
+];
+
+pub fn page(catalog: &Catalog) -> String {
+    let mut out = INTRODUCTION.to_owned();
+    let mut done: Vec<&str> = Vec::new();
+    for (name, heading) in ORDER {
+        done.push(name);
+        section(&mut out, catalog, name, heading);
+    }
+    // What has been added since stands at the end under its own name.
+    let names = catalog.classes.iter().map(|c| &c.name).chain(catalog.unions.iter().map(|u| &u.name));
+    for name in names {
+        let simple = catalog.class(name).is_some_and(|c| c.wrap.is_some() || c.fields.is_empty());
+        if !done.contains(&name.as_str()) && name != "Tcp" && name != "TimeLaw" && !simple {
+            section(&mut out, catalog, name, name);
+        }
+    }
+    stacks(&mut out, catalog);
+    out
+}
+
+fn section(out: &mut String, catalog: &Catalog, name: &str, heading: &str) {
+    if let Some(class) = catalog.class(name) {
+        let _ = writeln!(out, "\n## {heading}\n\n{}\n", class.doc);
+        table(out, catalog, class);
+    } else if let Some(union) = catalog.union(name) {
+        let _ = writeln!(out, "\n## {heading}\n\n{}\n", union.doc);
+        for (form, doc) in &union.forms {
+            let shown = match form {
+                Type::Class(class) => {
+                    let shape = catalog.class(class).map(shape).unwrap_or_default();
+                    // A kind with keys has a section of its own.
+                    match heading_of(class) {
+                        Some(_) => format!("{shape} ({})", link(class)),
+                        None => shape,
+                    }
+                }
+                Type::Names(names) => names.iter().map(|n| format!("`\"{n}\"`")).collect::<Vec<_>>().join(", "),
+                other => words(catalog, other),
+            };
+            let _ = writeln!(out, "- {shown}{}", if doc.is_empty() { String::new() } else { format!(": {doc}") });
+        }
+    }
+}
+
+/// How a table of a union is written.
+fn shape(class: &Class) -> String {
+    match (&class.wrap, &class.tag) {
+        (Some(key), _) => {
+            let inner: Vec<&str> = class.fields.iter().map(|f| f.key.as_str()).filter(|k| k != key).collect();
+            match (inner.is_empty(), class.fields.first().map(|f| &f.of)) {
+                (false, _) => format!("`{{ {key} = {{ {} }} }}`", inner.join(", ")),
+                (true, Some(Type::Array(_))) => format!("`{{ {key} = [..., ...] }}`"),
+                _ => format!("`{{ {key} = ... }}`"),
+            }
+        }
+        (_, Some((key, value))) if class.fields.is_empty() => format!("`{{ {key} = \"{value}\" }}`"),
+        (_, Some((key, value))) => format!("`{{ {key} = \"{value}\" ... }}`"),
+        _ => "a table".to_owned(),
+    }
+}
+
+fn table(out: &mut String, catalog: &Catalog, class: &Class) {
+    if class.fields.is_empty() {
+        return;
+    }
+    out.push_str("| key | value | default | |\n|---|---|---|---|\n");
+    for field in &class.fields {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            field.key,
+            words(catalog, &field.of),
+            default(field),
+            cell(&match &field.source {
+                Some(source) => format!("{} ({source})", field.doc),
+                None => field.doc.clone(),
+            })
+        );
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn default(field: &Field) -> String {
+    match &field.default {
+        Some(Json::Object(map)) if map.is_empty() => String::new(),
+        Some(Json::Array(items)) if items.is_empty() => String::new(),
+        Some(Json::String(text)) if text.is_empty() => String::new(),
+        Some(json) => format!("`{}`", compact(json)),
+        None if field.required => "**required**".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// What a value may be, in words.
+fn words(catalog: &Catalog, of: &Type) -> String {
+    match of {
+        Type::Any => "anything".to_owned(),
+        Type::Text => "text".to_owned(),
+        Type::Quantity(quantity) => quantity.clone(),
+        Type::Names(names) => names.iter().map(|n| format!("`\"{n}\"`")).collect::<Vec<_>>().join(", "),
+        Type::Integer => "whole number".to_owned(),
+        Type::Number => "number".to_owned(),
+        Type::Boolean => "`true` or `false`".to_owned(),
+        Type::Array(inner) => format!("array of {}", words(catalog, inner)),
+        Type::Map(inner) => format!("tables by name: {}", words(catalog, inner)),
+        Type::Class(name) => link(name),
+        Type::Union(name) => {
+            let Some(union) = catalog.union(name) else { return name.clone() };
+            if heading_of(name).is_some() {
+                return link(name);
+            }
+            let forms: Vec<String> = union.forms.iter().map(|(form, _)| words(catalog, form)).collect();
+            forms.join(" or ")
+        }
+    }
+}
+
+fn heading_of(name: &str) -> Option<&'static str> {
+    match name {
+        "Tcp" => Some("TCP options"),
+        "TimeLaw" => heading_of("SizeLaw"),
+        _ => ORDER.iter().find(|(n, _)| *n == name).map(|(_, heading)| *heading),
+    }
+}
+
+/// A link to a section, by the rule that GitHub makes anchors with.
+fn link(name: &str) -> String {
+    let Some(heading) = heading_of(name) else { return format!("table `{name}`") };
+    let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+    format!("[{heading}](#{})", kept.replace(' ', "-"))
+}
+
+/// The stack table: every TCP option with its value and source in every stack.
+fn stacks(out: &mut String, catalog: &Catalog) {
+    out.push_str(
+        "\n## TCP options\n\nFor `tcp` of the scenario, of hosts and of traffic. Defaults are those of the stack:\n\n",
+    );
+    for (name, about) in elephan_tcp::stacks() {
+        let _ = writeln!(out, "- `{name}`: {about}");
+    }
+    out.push_str("\n| option | value | |\n|---|---|---|\n");
+    let tcp = catalog.class("Tcp").map(|c| c.fields.as_slice()).unwrap_or_default();
+    for field in tcp {
+        let _ = writeln!(out, "| `{}` | {} | {} |", field.key, words(catalog, &field.of), cell(&field.doc));
+    }
+    out.push_str("\n### Stacks\n\n| option |");
+    let names: Vec<&str> = elephan_tcp::stacks().iter().map(|(name, _)| *name).collect();
+    for name in &names {
+        let _ = write!(out, " `{name}` | source |");
+    }
+    let _ = writeln!(out, "\n|---|{}", "---|---|".repeat(names.len()));
+    for row in elephan_tcp::options::rows() {
+        let _ = write!(out, "| `{}` |", row.name);
+        for (value, source) in &row.cells {
+            let _ = write!(out, " `{}` | {} |", cell(value), cell(source));
+        }
+        out.push('\n');
+    }
+}
