@@ -18,7 +18,7 @@ pub use net::Paths;
 pub use world::Progress;
 
 use elephan_record::Recorder;
-use elephan_scenario::plan::Plan;
+use elephan_scenario::Plan;
 use serde_json::Value;
 
 /// Runs `plan` to its end. Rows go to `recorder`; the result is the summary.

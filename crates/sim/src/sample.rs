@@ -2,7 +2,7 @@
 
 use elephan_engine::{Class, Event};
 use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
-use elephan_scenario::plan::{NodeKind, Plan, PortSelection};
+use elephan_scenario::{NodeKind, Plan, PortSelection};
 use elephan_units::{PS_PER_S, Time};
 
 use crate::flow::Application;

@@ -1,6 +1,6 @@
 //! The figures of a run that fit on a screen.
 
-use elephan_scenario::plan::Plan;
+use elephan_scenario::Plan;
 use elephan_units::Span;
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! From the world to rows: flows, ports, rare events.
 
 use elephan_record::{EventRow, FlowRow, PortRow, Recorder, Text};
-use elephan_scenario::plan::Plan;
+use elephan_scenario::Plan;
 use elephan_tcp::{Phase, Stats};
 use elephan_units::{PS_PER_S, Span, Time};
 

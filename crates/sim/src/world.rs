@@ -5,7 +5,7 @@
 
 use elephan_engine::{Alarm, Class, Event, Ring};
 use elephan_record::Recorder;
-use elephan_scenario::plan::Plan;
+use elephan_scenario::Plan;
 use elephan_units::Time;
 
 use crate::Error;

@@ -6,7 +6,7 @@ use elephan_engine::EventQueue;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::plan::{self, NodeKind, Plan};
+use elephan_scenario::{self as plan, NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};

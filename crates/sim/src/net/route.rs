@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use elephan_scenario::plan::Plan;
+use elephan_scenario::Plan;
 
 /// Ends a route.
 pub const END: u32 = u32::MAX;
@@ -77,11 +77,7 @@ impl Graph {
             leaving,
             from: plan.links.iter().map(|l| l.from).collect(),
             to: plan.links.iter().map(|l| l.to).collect(),
-            is_switch: plan
-                .nodes
-                .iter()
-                .map(|n| matches!(n.kind, elephan_scenario::plan::NodeKind::Switch(_)))
-                .collect(),
+            is_switch: plan.nodes.iter().map(|n| matches!(n.kind, elephan_scenario::NodeKind::Switch(_))).collect(),
         }
     }
 

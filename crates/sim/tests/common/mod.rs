@@ -1,0 +1,112 @@
+//! Plans built by hand, for tests that need no text.
+
+use std::sync::Arc;
+
+use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_record::{Recorder, Tables};
+use elephan_scenario::{FlowPlan, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
+use elephan_sim::Paths;
+use elephan_tcp::Overrides;
+use elephan_units::{Rate, Span, Time};
+use serde_json::{Value, json};
+
+/// A graph under construction.
+pub struct Builder {
+    pub plan: Plan,
+}
+
+impl Builder {
+    pub fn new(duration: Span) -> Builder {
+        Builder {
+            plan: Plan {
+                title: "test".into(),
+                question: String::new(),
+                duration: Time::ZERO + duration,
+                warmup: Time::ZERO,
+                seed: 1,
+                nodes: vec![],
+                links: vec![],
+                options: vec![],
+                option_stacks: vec![],
+                traffic: vec![],
+                record: Record { every: None, flows: true, ports: PortSelection::All, messages: true, events: false },
+            },
+        }
+    }
+
+    pub fn host(&mut self) -> u32 {
+        self.node(NodeKind::Host)
+    }
+
+    pub fn switch(&mut self, memory_bytes: Option<u64>, latency: Span, flow_control: FlowControl) -> u32 {
+        self.node(NodeKind::Switch(Switch { memory_bytes, latency, flow_control }))
+    }
+
+    fn node(&mut self, kind: NodeKind) -> u32 {
+        let name = format!("n{}", self.plan.nodes.len());
+        self.plan.nodes.push(Node { name, kind, pause: PauseReaction::default() });
+        (self.plan.nodes.len() - 1) as u32
+    }
+
+    /// Both directions of a link, the same queue at both ends; answers the number of the first direction.
+    pub fn link(&mut self, a: u32, b: u32, rate: Rate, delay: Span, limit: Option<&str>) -> u32 {
+        let first = self.plan.links.len() as u32;
+        let queue: QueueSpec = serde_json::from_value(match limit {
+            Some(limit) => json!({ "kind": "fifo", "limit": limit }),
+            None => json!({ "kind": "fifo" }),
+        })
+        .unwrap();
+        for (from, to, reverse) in [(a, b, first + 1), (b, a, first)] {
+            self.plan.links.push(Link {
+                name: format!("n{from}->n{to}"),
+                from,
+                to,
+                reverse,
+                rate,
+                delay,
+                framing: Framing::Ethernet,
+                queue: queue.clone(),
+                bdp_bytes: 0,
+                loss: Loss::None,
+            });
+        }
+        first
+    }
+
+    pub fn options(&mut self, stack: &str, overrides: Value) -> u32 {
+        let mut options = elephan_tcp::stack(stack).unwrap();
+        let overrides: Overrides = serde_json::from_value(overrides).unwrap();
+        options.apply(&overrides).unwrap();
+        self.plan.options.push(Arc::new(options));
+        self.plan.option_stacks.push(stack.into());
+        (self.plan.options.len() - 1) as u32
+    }
+
+    pub fn traffic(&mut self, kind: Value, pairs: &[(u32, u32)], options: u32) {
+        let number = self.plan.traffic.len();
+        self.plan.traffic.push(Traffic {
+            name: format!("t{number}"),
+            kind: serde_json::from_value(kind).unwrap(),
+            flows: pairs.iter().map(|&(from, to)| FlowPlan { from, to, sender: options, receiver: options }).collect(),
+            start: Default::default(),
+            stop: None,
+            congestion_control: self.plan.options[options as usize].congestion_control.clone(),
+        });
+    }
+}
+
+/// Runs a plan; the tables and the summary.
+pub fn run(plan: &Plan, general: bool) -> (Tables, Value) {
+    let mut recorder = Recorder::memory();
+    let summary = elephan_sim::run_on(plan, &mut recorder, Paths { general }, &mut |_| true).unwrap();
+    (recorder.finish().unwrap(), summary)
+}
+
+/// Whether two runs wrote the same rows of a table.
+pub fn same_rows(a: &Tables, b: &Tables, name: &str) -> bool {
+    let batches = |tables: &Tables| {
+        let table = tables.iter().find(|t| t.name == name).unwrap();
+        table.batches.iter().map(|b| b.columns().to_vec()).collect::<Vec<_>>()
+    };
+    batches(a) == batches(b)
+}

@@ -1,0 +1,112 @@
+//! The fast and the general path of a port give the same packets at the same picosecond, and probes change nothing.
+
+mod common;
+
+use common::{Builder, run, same_rows};
+use elephan_link::{FlowControl, Loss};
+use elephan_scenario::{Plan, PortSelection};
+use elephan_units::{Rate, Span};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Symmetric graphs: equal rates, delays and limits everywhere, everybody starts at zero, so that ties are common.
+fn symmetric(
+    shape: (usize, usize),
+    (rate, delay, limit): (u64, u64, usize),
+    kinds: Vec<(usize, usize, usize)>,
+    lossy: bool,
+) -> Plan {
+    let (switches, per_switch) = shape;
+    let limits = [None, Some("4 KB"), Some("30 KB"), Some("20 p"), Some("1 MB")];
+    let mut b = Builder::new(Span::from_ms(8));
+    let mut hosts = vec![];
+    let mut before = None;
+    for _ in 0..switches {
+        let s = b.switch(None, Span(delay / 2), FlowControl::None);
+        if let Some(before) = before {
+            b.link(before, s, Rate(rate), Span(delay), limits[limit]);
+        }
+        before = Some(s);
+        for _ in 0..per_switch {
+            let h = b.host();
+            b.link(h, s, Rate(rate), Span(delay), limits[limit]);
+            hosts.push(h);
+        }
+    }
+    if lossy {
+        b.plan.links[0].loss = Loss::Periodic(17);
+    }
+    let options =
+        b.options("rfc", json!({ "rto_min": "1 ms", "rto_initial": "2 ms", "delayed_ack_timeout": "500 us" }));
+    for (kind, from, to) in kinds {
+        let (from, to) = (hosts[from % hosts.len()], hosts[to % hosts.len()]);
+        if from == to {
+            continue;
+        }
+        let kind = [
+            json!({ "kind": "bulk" }),
+            json!({ "kind": "messages", "size": { "exponential": "8 KB" }, "load": "400 Mbps" }),
+            json!({ "kind": "cbr", "rate": "200 Mbps" }),
+            json!({ "kind": "transfers", "size": "20 KB", "arrivals_per_s": 2000.0 }),
+        ][kind]
+            .clone();
+        b.traffic(kind, &[(from, to)], options);
+    }
+    b.plan
+}
+
+fn same(plan: &Plan) -> Result<(), TestCaseError> {
+    let (fast, _) = run(plan, false);
+    let (general, _) = run(plan, true);
+    let mut probed = plan.clone();
+    probed.record.every = Some(Span::from_us(37));
+    probed.record.ports = PortSelection::All;
+    let (observed, _) = run(&probed, false);
+    for table in ["flows", "messages", "ports"] {
+        prop_assert!(same_rows(&fast, &general, table), "{}: fast and general", table);
+        prop_assert!(same_rows(&fast, &observed, table), "{}: without and with probes", table);
+    }
+    let (observed_general, _) = run(&probed, true);
+    for table in ["flow_samples", "port_samples"] {
+        prop_assert!(same_rows(&observed, &observed_general, table), "{}: samples", table);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn fast_equals_general(
+        shape in (1usize..4, 1usize..4),
+        rate in prop::sample::select(vec![1_000_000_000u64, 622_080_000, 10_000_000_000]),
+        delay in prop::sample::select(vec![0u64, 1_000_000, 20_000_000]),
+        limit in 0usize..5,
+        kinds in prop::collection::vec((0usize..4, 0usize..9, 0usize..9), 1..7),
+        lossy in any::<bool>(),
+    ) {
+        same(&symmetric(shape, (rate, delay, limit), kinds, lossy))?;
+    }
+}
+
+#[test]
+fn the_same_run_twice() {
+    let plan =
+        symmetric((2, 3), (1_000_000_000, 1_000_000, 2), vec![(0, 0, 3), (0, 1, 3), (1, 2, 4), (3, 5, 0)], false);
+    let (first, summary) = run(&plan, false);
+    let (second, again) = run(&plan, false);
+    assert_eq!(summary, again);
+    for table in &first {
+        assert!(same_rows(&first, &second, table.name), "{}", table.name);
+    }
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let plan = plan.clone();
+            std::thread::spawn(move || run(&plan, false).1)
+        })
+        .collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), summary);
+    }
+    assert!(summary["goodput_bps"].as_f64().unwrap() > 1e8, "{summary}");
+}
