@@ -80,8 +80,8 @@ impl EventQueue {
     #[inline]
     fn sift_down(&mut self, key: u128) {
         let mut slot = ROOT;
+        // The children of the root are group 1; group 0 holds the root alone.
         while let Some(group) = self.groups.get(slot - 2) {
-            // For the root the children are group 1; group 0 holds the root alone.
             let [a, b, c, d] = group.0;
             let (i, x) = if b < a { (1, b) } else { (0, a) };
             let (j, y) = if d < c { (3, d) } else { (2, c) };
@@ -89,10 +89,17 @@ impl EventQueue {
             if least >= key {
                 break;
             }
-            self.groups[slot >> 2].0[slot & 3] = least;
+            self.set(slot, least);
             slot = (slot - 2) * 4 + k;
         }
-        self.groups[slot >> 2].0[slot & 3] = key;
+        self.set(slot, key);
+    }
+
+    #[inline]
+    fn set(&mut self, slot: usize, key: u128) {
+        debug_assert!(slot >> 2 < self.groups.len());
+        // SAFETY: a slot is the root, in group 0 which always exists, or was found in, or pushed into, an existing group.
+        unsafe { self.groups.get_unchecked_mut(slot >> 2).0[slot & 3] = key };
     }
 
     #[inline]
@@ -103,10 +110,10 @@ impl EventQueue {
             if above <= key {
                 break;
             }
-            self.groups[slot >> 2].0[slot & 3] = above;
+            self.set(slot, above);
             slot = parent;
         }
-        self.groups[slot >> 2].0[slot & 3] = key;
+        self.set(slot, key);
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod event;
 mod heap;
+mod ring;
 mod slab;
 mod timer;
 
 pub use event::{Class, Event};
 pub use heap::EventQueue;
+pub use ring::Ring;
 pub use slab::Slab;
-pub use timer::{Alarm, Ring};
+pub use timer::{Alarm, Bell};

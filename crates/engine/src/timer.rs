@@ -17,7 +17,7 @@ impl Default for Alarm {
 
 /// What to do with an event of this alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ring {
+pub enum Bell {
     /// Not the armed event: ignore it.
     Stale,
     /// The deadline has moved: schedule an event at this time.
@@ -39,18 +39,18 @@ impl Alarm {
         false
     }
 
-    /// Call when an event of this alarm happens. After [`Ring::Due`] and [`Ring::Off`] the alarm is off until [`Alarm::arm`].
+    /// Call when an event of this alarm happens. After [`Bell::Due`] and [`Bell::Off`] the alarm is off until [`Alarm::arm`].
     #[inline]
-    pub fn ring(&mut self, now: Time, deadline: Time) -> Ring {
+    pub fn ring(&mut self, now: Time, deadline: Time) -> Bell {
         if now != self.armed {
-            return Ring::Stale;
+            return Bell::Stale;
         }
         if deadline <= now {
             self.armed = Time::NEVER;
-            return Ring::Due;
+            return Bell::Due;
         }
         self.armed = deadline;
-        if deadline == Time::NEVER { Ring::Off } else { Ring::Later(deadline) }
+        if deadline == Time::NEVER { Bell::Off } else { Bell::Later(deadline) }
     }
 }
 
@@ -63,10 +63,10 @@ mod tests {
         let mut a = Alarm::default();
         assert!(a.arm(Time(100)));
         assert!(!a.arm(Time(200)), "moved later: the event at 100 stands");
-        assert_eq!(a.ring(Time(100), Time(200)), Ring::Later(Time(200)));
+        assert_eq!(a.ring(Time(100), Time(200)), Bell::Later(Time(200)));
         assert!(a.arm(Time(150)), "moved earlier: a second event");
-        assert_eq!(a.ring(Time(150), Time(150)), Ring::Due);
-        assert_eq!(a.ring(Time(200), Time::NEVER), Ring::Stale);
+        assert_eq!(a.ring(Time(150), Time(150)), Bell::Due);
+        assert_eq!(a.ring(Time(200), Time::NEVER), Bell::Stale);
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
         let mut a = Alarm::default();
         assert!(!a.arm(Time::NEVER));
         assert!(a.arm(Time(5)));
-        assert_eq!(a.ring(Time(5), Time::NEVER), Ring::Off);
+        assert_eq!(a.ring(Time(5), Time::NEVER), Bell::Off);
         assert!(a.arm(Time(5)));
     }
 }

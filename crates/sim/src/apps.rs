@@ -1,6 +1,6 @@
 //! Applications: when flows begin, what they write, when they are done.
 
-use elephan_engine::{Alarm, Class, Event, Ring};
+use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
 use elephan_record::MessageRow;
 use elephan_tcp::{Endpoint, State};
@@ -136,13 +136,13 @@ impl World<'_> {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         let deadline = if flow.is_open() { flow.deadline() } else { flow.start };
         match flow.alarm.ring(now, deadline) {
-            Ring::Stale | Ring::Off => return,
-            Ring::Later(time) => {
+            Bell::Stale | Bell::Off => return,
+            Bell::Later(time) => {
                 let event = Event::new(time, Class::Application, flow.key, id);
                 self.net.events.push(event);
                 return;
             }
-            Ring::Due => {}
+            Bell::Due => {}
         }
         if !flow.is_open() {
             let (traffic, number) = (flow.traffic, flow.number);

@@ -3,7 +3,7 @@
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
 //! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
-use elephan_engine::{Alarm, Class, Event, Ring};
+use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
 use elephan_units::Time;
@@ -166,12 +166,12 @@ impl<'a> World<'a> {
     fn ring(&mut self, now: Time, id: u32) {
         let socket = &mut self.sockets[id as usize];
         match socket.alarm.ring(now, socket.endpoint.next_timer()) {
-            Ring::Stale | Ring::Off => {}
-            Ring::Later(time) => {
+            Bell::Stale | Bell::Off => {}
+            Bell::Later(time) => {
                 let event = Event::new(time, Class::Timer, socket.key, id);
                 self.net.events.push(event);
             }
-            Ring::Due => {
+            Bell::Due => {
                 socket.endpoint.on_timer(now);
                 if socket.watched {
                     self.attend(now, id);

@@ -1,8 +1,6 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
-use std::collections::VecDeque;
-
-use elephan_engine::EventQueue;
+use elephan_engine::{EventQueue, Ring};
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
@@ -39,9 +37,10 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         let memory = SharedMemory::new(capacity, egress.len(), pause);
         switches.push(Switch { node: i as u32, memory, latency: s.latency, egress });
     }
-    let mut links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &switches, paths)).collect();
-    let routes = routes(plan)?;
-    fuse(&mut links, &routes, observed);
+    let links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &switches, paths)).collect();
+    let mut routes = routes(plan)?;
+    let fused = fused(&links, &routes, observed);
+    routes.fuse(&fused);
     Ok(Net {
         links,
         switches,
@@ -86,12 +85,11 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], switches: &[Switch], paths: Pa
         busy_until: Time::ZERO,
         delay: l.delay + latency,
         limit,
-        waiting: VecDeque::new(),
+        waiting: Ring::default(),
         waiting_charged: 0,
         waiting_wire: 0,
-        flight: VecDeque::new(),
+        flight: Ring::default(),
         framing: l.framing,
-        fused: false,
         general: general.then(|| {
             Box::new(General {
                 queue: l.queue.build(l.bdp_bytes),
@@ -107,7 +105,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], switches: &[Switch], paths: Pa
         }),
         loss: loss(plan, l),
         counts: Counts::default(),
-        stage: VecDeque::new(),
+        stage: Ring::default(),
         into,
         into_port,
         out_of,
@@ -147,12 +145,12 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
     Ok(routes)
 }
 
-/// Marks the fast links that are fed by exactly one fast link and can never drop.
+/// The fast links that are fed by exactly one fast link and can never drop.
 ///
 /// Fed by one link at least as slow, in the same framing, work waits for no more than one largest frame: the sum over a
 /// busy period of `S_i/r_out - S_(i+1)/r_in` telescopes to less than `S_max/r_out`. So twice the largest frame is room
 /// enough; anything with a tighter or packet-counted limit stays on the clock.
-fn fuse(links: &mut [Link], routes: &Routes, observed: &[bool]) {
+fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
     const LARGEST_FRAME: u64 = 1 << 17;
     let mut feeder: Vec<Option<Option<u32>>> = vec![None; links.len()];
     for (before, link) in routes.hops() {
@@ -163,6 +161,7 @@ fn fuse(links: &mut [Link], routes: &Routes, observed: &[bool]) {
             Some(_) => Some(None),
         };
     }
+    let mut fused = vec![false; links.len()];
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };
         let (l, b) = (&links[i], &links[before as usize]);
@@ -172,6 +171,7 @@ fn fuse(links: &mut [Link], routes: &Routes, observed: &[bool]) {
             && l.rate >= b.rate
             && l.framing == b.framing;
         let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
-        links[i].fused = fast && (unlimited || roomy) && !observed[i];
+        fused[i] = fast && (unlimited || roomy) && !observed[i];
     }
+    fused
 }

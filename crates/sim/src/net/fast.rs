@@ -5,8 +5,8 @@
 
 use elephan_units::Time;
 
+use super::Net;
 use super::link::{Flight, Link, Waiting, Window};
-use super::{END, Net};
 use crate::packet::traits;
 
 impl Net {
@@ -24,8 +24,7 @@ impl Net {
             if l.loses(p.traits) {
                 p.traits |= traits::LOST;
             } else {
-                let next = self.routes.link(p.route + 1);
-                if next != END && self.links[next as usize].fused {
+                if let Some(next) = self.routes.fused(p.route + 1) {
                     p.route += 1;
                     link = next;
                     now = arrival;

@@ -1,8 +1,6 @@
 //! One direction of a link and the port that feeds it.
 
-use std::collections::VecDeque;
-
-use elephan_engine::{Class, Event, EventQueue};
+use elephan_engine::{Class, Event, EventQueue, Ring};
 use elephan_link::{
     Framing,
     pause::Gate,
@@ -151,18 +149,16 @@ pub struct Link {
     /// Propagation, and the latency of a far-end switch that has no memory to charge.
     pub delay: Span,
     pub limit: Limit,
-    pub waiting: VecDeque<Waiting>,
+    pub waiting: Ring<Waiting>,
     pub waiting_charged: u64,
     pub waiting_wire: u64,
-    pub flight: VecDeque<Flight>,
+    pub flight: Ring<Flight>,
     pub framing: Framing,
-    /// Every packet comes from the same fast link: computed when that link is.
-    pub fused: bool,
     pub general: Option<Box<General>>,
     pub loss: LossProcess,
     pub counts: Counts,
     /// Frames between the last bit in and the egress queue of a far-end switch with memory.
-    pub stage: VecDeque<Flight>,
+    pub stage: Ring<Flight>,
     /// Switch with memory at the far end, and this link's port number there.
     pub into: u32,
     pub into_port: u16,

@@ -7,6 +7,8 @@ use elephan_scenario::Plan;
 
 /// Ends a route.
 pub const END: u32 = u32::MAX;
+/// Marks, in a route, a link that is computed with the one before it.
+pub const FUSED: u32 = 1 << 30;
 
 /// All routes, one after the other: link numbers, each route closed by [`END`].
 #[derive(Default)]
@@ -19,7 +21,22 @@ impl Routes {
     /// The link at a place of a route, or [`END`].
     #[inline]
     pub fn link(&self, place: u32) -> u32 {
-        self.chain[place as usize]
+        let link = self.chain[place as usize];
+        if link == END { END } else { link & !FUSED }
+    }
+
+    /// The link at a place of a route if it is computed with the one before it.
+    #[inline]
+    pub fn fused(&self, place: u32) -> Option<u32> {
+        let link = self.chain[place as usize];
+        (link != END && link & FUSED != 0).then_some(link & !FUSED)
+    }
+
+    /// Marks every place of these links.
+    pub fn fuse(&mut self, fused: &[bool]) {
+        for link in self.chain.iter_mut().filter(|l| **l != END && fused[**l as usize]) {
+            *link |= FUSED;
+        }
     }
 
     /// The beginning of the route between two nodes, if it has been added.

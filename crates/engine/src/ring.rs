@@ -1,0 +1,99 @@
+//! A growing ring of `Copy` values: push at the back, pop at the front. Capacity is a power of two, so a place is a mask.
+
+/// A queue of values in order.
+pub struct Ring<T: Copy> {
+    /// Empty, or a power of two of places.
+    places: Vec<T>,
+    head: usize,
+    len: usize,
+}
+
+impl<T: Copy> Default for Ring<T> {
+    fn default() -> Self {
+        Ring { places: Vec::new(), head: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline]
+    fn place(&self, i: usize) -> usize {
+        (self.head + i) & (self.places.len().wrapping_sub(1))
+    }
+
+    #[inline]
+    pub fn front(&self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        // SAFETY: the ring is not empty, so there are places, and a masked index is below their number.
+        Some(unsafe { *self.places.get_unchecked(self.place(0)) })
+    }
+
+    #[inline]
+    pub fn push_back(&mut self, value: T) {
+        if self.len == self.places.len() {
+            self.grow(value);
+        }
+        let place = self.place(self.len);
+        // SAFETY: `grow` has made places, and a masked index is below their number.
+        unsafe { *self.places.get_unchecked_mut(place) = value };
+        self.len += 1;
+    }
+
+    #[inline]
+    pub fn pop_front(&mut self) -> Option<T> {
+        let value = self.front()?;
+        self.head = self.place(1);
+        self.len -= 1;
+        Some(value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len).map(|i| self.places[self.place(i)])
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, filler: T) {
+        let old = self.places.len();
+        self.places.rotate_left(self.head);
+        self.head = 0;
+        self.places.resize((old * 2).max(4), filler);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn as_a_deque(ops in proptest::collection::vec(proptest::option::of(0u32..1000), 0..300)) {
+            let (mut ring, mut deque) = (Ring::default(), VecDeque::new());
+            for op in ops {
+                match op {
+                    Some(value) => {
+                        ring.push_back(value);
+                        deque.push_back(value);
+                    }
+                    None => prop_assert_eq!(ring.pop_front(), deque.pop_front()),
+                }
+                prop_assert_eq!(ring.front(), deque.front().copied());
+                prop_assert_eq!(ring.len(), deque.len());
+                prop_assert!(ring.iter().eq(deque.iter().copied()));
+            }
+        }
+    }
+}
