@@ -106,7 +106,7 @@ class Finding:
     @property
     def text(self) -> str:
         """The observation as a person writes it: `9.49 Gb/s (9.48 to 9.50)`."""
-        return interval_text(self.observed, self.part.unit)
+        return interval_text(self.observed, self.part.unit, 3 if self.part.compare == "ratio" else 4)
 
 
 @dataclass(frozen=True)

@@ -294,6 +294,32 @@ def describe(name: str) -> str:
     return f"{words.get(take, take)}: {measure.description}"
 
 
+_TITLES = {
+    "goodput_bps.sum": "goodput of all flows together",
+    "goodput_bps.max": "goodput of the fastest flow",
+    "goodput_bps.min": "goodput of the slowest flow",
+    "goodput_bps.jain": "Jain's index of the flows",
+    "utilisation.max": "utilisation of the busiest port",
+    "loss.max": "loss at the worst port",
+    "drops.sum": "packets dropped",
+    "retransmits.sum": "segments retransmitted",
+    "timeouts.sum": "retransmission timeouts",
+    "queue_mean_bytes.max": "mean queue of the fullest port",
+    "latency_ns.p50": "median latency of messages",
+    "latency_ns.p99": "99th percentile of message latency",
+    "latency_ns.max": "longest message latency",
+    "fct_ns.mean": "mean completion time",
+    "fct_ns.p99": "99th percentile of completion time",
+    "fct_ns.max": "time until all are complete",
+    "pauses_sent.sum": "PAUSE frames sent",
+}
+
+
+def title(name: str) -> str:
+    """What a figure of a statistic is called."""
+    return _TITLES.get(name) or describe(name)
+
+
 def statistic(run: Run, name: str) -> float:
     """One number of a run; NaN where the run has no such values (0 for sums and counts)."""
     measure, take = parse(name)
@@ -313,6 +339,7 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
         if measure.name not in cache:
             values = measure.values(run)
             cache[measure.name] = values[~np.isnan(values)]
-        if cache[measure.name].size:
-            found[name] = TAKES[take](cache[measure.name])
+        values = cache[measure.name]
+        if values.size > (1 if take == "jain" else 0):
+            found[name] = TAKES[take](values)
     return found

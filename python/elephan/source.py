@@ -34,7 +34,7 @@ class LibraryEntry:
     question: str
     look_for: str
     figure: str
-    statistic: str = ""
+    statistics: tuple[str, ...] = ()  # the first one answers
 
 
 def _folder(name: str) -> Path:
@@ -51,7 +51,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: {error.strerror or error}") from None
 
 
-_HEADER = re.compile(r"^#\s*(look for|figure|statistic):\s*(.+)$", re.IGNORECASE)
+_HEADER = re.compile(r"^#\s*(look for|figure|statistics):\s*(.+)$", re.IGNORECASE)
 
 
 def header(text: str) -> dict[str, str]:
@@ -87,7 +87,7 @@ def library() -> dict[str, LibraryEntry]:
             str(document.get("question", "")),
             notes.get("look for", ""),
             notes.get("figure", ""),
-            notes.get("statistic", ""),
+            tuple(name.strip() for name in notes.get("statistics", "").split(",") if name.strip()),
         )
     return entries
 

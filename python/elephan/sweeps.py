@@ -13,7 +13,7 @@ from elephan import core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, Outcome, failures, run_jobs
 from elephan.runs import Run
-from elephan.source import Source, open_source
+from elephan.source import Source, library, open_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -236,7 +236,7 @@ def sweep(
     set: Mapping[str, Any] | None = None,
     repetitions: int | None = None,
     seed: int | None = None,
-    statistics: Sequence[str] = measures.DEFAULT,
+    statistics: Sequence[str] = (),
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
@@ -244,10 +244,13 @@ def sweep(
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
     A list in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
-    `"latency_ns.p99"`. `out`: a folder for the tables and the report. Raises when every run failed; single failures are
-    in `.failures`.
+    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when every
+    run failed; single failures are in `.failures`.
     """
     source = open_source(scenario)
+    if not statistics:
+        entry = library().get(source.stem)
+        statistics = tuple(dict.fromkeys((*(entry.statistics if entry else ()), *measures.DEFAULT)))
     for name in statistics:
         measures.parse(name)
     variants, jobs = plan(source, dict(set or {}), repetitions, seed)

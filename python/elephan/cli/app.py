@@ -75,22 +75,19 @@ def sweep(
     json: Json = False,
 ) -> int:
     """Every variant of a scenario's [sweep], and of -s key=v1,v2, each with the same seeds."""
-    from elephan import measures, sweeps
+    from elephan import sweeps
     from elephan.cli import show
     from elephan.settings import axes
-    from elephan.source import library, open_source
+    from elephan.source import open_source
 
     source = open_source(scenario)
-    entry = library().get(source.stem)
-    own = (entry.statistic,) if entry and entry.statistic else ()
-    names = tuple(statistic) if statistic else tuple(dict.fromkeys((*own, *measures.DEFAULT)))
     folder = out or Path("results") / f"{source.stem}-sweep"
     done = sweeps.sweep(
         source,
         set=axes(set or []),
         repetitions=repetitions,
         seed=seed,
-        statistics=names,
+        statistics=statistic or (),
         workers=workers,
         out=folder,
         progress=True,

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from elephan import measures
+from elephan.quantity import scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval
 
@@ -85,7 +86,9 @@ def run_json(done: Run, folder: Path) -> None:
 def _bounds(interval: Interval, unit: str) -> str:
     if not math.isfinite(interval.low) or interval.low == interval.high:
         return quantity(interval.mean, unit, 4)
-    return f"{quantity(interval.mean, unit, 4)} ± {quantity(interval.half_width, unit, 2)}"
+    factor, label = scale_for(interval.mean, unit)
+    mean, half = quantity(interval.mean * factor, "1", 4), quantity(interval.half_width * factor, "1", 2)
+    return f"{mean} ± {half} {label}".strip()
 
 
 def sweep(done: Sweep, folder: Path) -> None:
@@ -94,7 +97,7 @@ def sweep(done: Sweep, folder: Path) -> None:
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
-    statistics = shown(done)[:4]
+    statistics = shown(done)[:3]
     table = _grid("variant", *statistics)
     for label in done.labels:
         table.add_row(label, *(_bounds(done.interval(label, s), measures.unit_of(s)) for s in statistics))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.quantity import scale_for
+from elephan.quantity import scale_for, show
 from elephan.report.style import GRID, INK, MUTED, PAPER, color
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint
     """A line through means with its band of confidence and a point for each mean."""
     known = ~np.isnan(mean)
     axes.plot(x[known], mean[known], color=paint, marker="o", markersize=3.6, label=label or None, clip_on=False)
+    floor = 0.0 if (mean[known] >= 0).all() else -np.inf  # an interval of something that cannot be negative ends at 0
+    low = np.maximum(low, floor)
     band = known & ~np.isnan(low) & ~np.isnan(high)
     if band.any():
         axes.fill_between(x[band], low[band], high[band], color=paint, alpha=0.18, linewidth=0)
@@ -165,8 +167,24 @@ def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint
 
 def plain_ticks(axes: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
     """Ticks exactly at the points that were run."""
+    from matplotlib.ticker import NullLocator
+
     axes.set_xticks(list(x), list(labels))
-    axes.minorticks_off()
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def legend(axes: Axes, **where: Any) -> None:
+    """A legend without a box."""
+    axes.legend(frameon=False, fontsize=8.5, labelcolor=INK, handlelength=1.4, columnspacing=1.4, borderaxespad=0.3, **where)
+
+
+def log_time_axis(axes: Axes, axis: str, low_ns: float, high_ns: float) -> None:
+    """A logarithmic axis of times in ns: 10 µs, 100 µs, 1 ms."""
+    from matplotlib.ticker import FuncFormatter
+
+    log_axis(axes, axis, low_ns, high_ns)
+    which = axes.yaxis if axis == "y" else axes.xaxis
+    which.set_major_formatter(FuncFormatter(lambda value, _: show(value, "ns")))
 
 
 def percent_axis(axes: Axes, axis: str = "y") -> None:

@@ -47,7 +47,7 @@ def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> d
 
 def _windows(view: View) -> dict[str, Any] | None:
     panel = _panel("Congestion window", "bytes", view.flow_series("cwnd_bytes"), view, step=True)
-    thresholds = view.flow_series("ssthresh_bytes")
+    thresholds = view.thresholds()
     if panel is None or len(thresholds) != 1 or np.isnan(next(iter(thresholds.values()))[1]).all():
         return panel
     both = {"cwnd": next(iter(view.flow_series("cwnd_bytes").values())), "ssthresh": next(iter(thresholds.values()))}

@@ -18,10 +18,10 @@
         value: (_, v) => number(v),
       }));
       return new uPlot({
-        width: place.clientWidth, height: panel.height || 190,
+        width: place.clientWidth, height: panel.height || 200,
         scales: { x: { time: false }, y: { range: (_, lo, hi) => [Math.min(0, lo), hi > 0 ? hi * 1.06 : 1] } },
         cursor: { sync: { key: sync.key }, drag: { x: true, y: false }, points: { size: 6 } },
-        axes: [{ ...axis, label: panel.x_label, labelSize: 22, labelFont: axis.font }, { ...axis, size: 58 }],
+        axes: [{ ...axis, size: i === payload.length - 1 ? 48 : 28, label: i === payload.length - 1 ? panel.x_label : undefined, labelSize: 20, labelFont: axis.font }, { ...axis, size: 58 }],
         series: [{ label: panel.x_label, value: (_, v) => number(v) }, ...series],
       }, [panel.x, ...panel.series.map(s => s.y)], place);
     });

@@ -51,6 +51,7 @@ class Section:
     drawings: Sequence[Drawing] = ()
     tables: Sequence[Table] = ()
     interactive: bool = False
+    look: bool = False  # the words say what to look for
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from elephan.errors import InputError, nearest
 from elephan.measures import column, windows
 from elephan.quantity import scale_for, show, size_bytes
 from elephan.report import draw as d
-from elephan.report.style import BLUE, GREEN, INK, ORANGE, VERMILLION, Drawing, new_figure
-from elephan.report.view import View, nice_step
+from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, VERMILLION, Drawing, color, new_figure
+from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.runs import Run
 
 if TYPE_CHECKING:
@@ -64,13 +64,30 @@ def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     end = view.run.duration_ns
     x = d.time_scale(end)[0]
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()})
+    _clip(axes, view, series, factor)
     if thresholds and len(series) == 1:
-        time, value = next(iter(view.flow_series("ssthresh_bytes").values()))
+        time, value = next(iter(view.thresholds().values()))
         axes.plot(*d.thin(time * x, value * factor), color=ORANGE, linewidth=1.1, dashes=(3, 2), drawstyle="steps-post")
         axes.plot([], [], color=BLUE, label="cwnd")
         axes.plot([], [], color=ORANGE, dashes=(3, 2), label="ssthresh")
-        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
-        axes.set_ylim(0, _top(series) * factor * 1.08)
+        d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+
+
+def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float) -> None:
+    """Lets an overshoot at the start leave the picture when it would flatten everything after the warm-up."""
+    after = {name: (t[t >= view.run.warmup_ns], y[t >= view.run.warmup_ns]) for name, (t, y) in series.items()}
+    top, usual = _top(series), _top(after)
+    if view.run.warmup_ns and top > 1.5 * usual:
+        axes.set_ylim(0, usual * factor * 1.2)
+        axes.annotate(
+            f"↑ {show(top, 'bytes')} at the start",
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(12, -10),
+            textcoords="offset points",
+            fontsize=8,
+            color=MUTED,
+        )
 
 
 def _plot_queues(axes: Axes, view: View, most: int = 1) -> None:
@@ -149,7 +166,8 @@ def queue(view: View) -> Drawing:
 
 def _plot_goodput(axes: Axes, view: View) -> float:
     series, step = view.goodput_series()
-    factor = d.value_axis(axes, f"goodput in windows of {show(step, 'ns')}", _top(series), "bps")
+    whose = f" of {next(iter(series))}" if len(series) == 1 and len(view.flow_ids) <= NAMED_MAX else ""
+    factor = d.value_axis(axes, f"goodput{whose} in windows of {show(step, 'ns')}", _top(series), "bps")
     x = d.time_scale(view.run.duration_ns)[0]
     d.mark_warmup(axes, view.run.warmup_ns, x)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
@@ -210,24 +228,25 @@ def _messages(view: View) -> d.Array:
 def latency(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
     values = _messages(view)
-    factor, unit = scale_for(float(np.median(values)), "ns")
-    x, y = d.ccdf(values * factor)
+    x, y = d.ccdf(values)
     axes.plot(x, y, color=BLUE)
-    d.log_axis(axes, "x", float(x[0]) * 0.8, float(x[-1]) * 1.6)
+    d.log_time_axis(axes, "x", float(x[0]) * 0.8, float(x[-1]) * 1.6)
     axes.set_yscale("log")
     d.percent_axis(axes)
     axes.grid(axis="both")
-    axes.set_xlabel(f"latency, {unit}")
+    axes.set_xlabel("latency")
     d.heading(axes, "share of messages with a longer latency")
     for q, name in ((0.5, "median"), (0.99, "99 %"), (0.999, "99.9 %")):
         at = stats.quantiles(values, [q])[0]
         if values.size * (1 - q) >= 3:
-            axes.plot([at * factor], [1 - q], "o", color=BLUE, markersize=4)
+            axes.plot([at], [1 - q], "o", color=BLUE, markersize=4)
+            left = at > float(x[-1]) / 4
             axes.annotate(
                 f"{name}: {show(at, 'ns')}",
-                (at * factor, 1 - q),
-                xytext=(7, 3),
+                (at, 1 - q),
+                xytext=(-7 if left else 7, 3),
                 textcoords="offset points",
+                ha="right" if left else "left",
                 fontsize=8.5,
                 color=BLUE,
             )
@@ -289,18 +308,41 @@ def drops(view: View) -> Drawing:
 
 @figure("memory", "shared memory of the switches over time", lambda v: bool(v.memory()) and v.has_memory_limit())
 def memory(view: View) -> Drawing:
-    fig, (axes,) = new_figure(height=2.6)
     series = view.memory()
+    samples = next(iter(series.values()))[0]
+    zoomed = samples.size > 2000
+    fig, axes = (
+        new_figure(1, 2, height=2.8, sharey=True, gridspec_kw={"width_ratios": [3, 2]}) if zoomed else new_figure(height=2.8)
+    )
     limits = {name: size_bytes(s["memory"]) for name, s in view.run.resolved.get("switches", {}).items() if "memory" in s}
-    factor = d.value_axis(axes, "memory in use", max([_top(series), *limits.values()]), "bytes")
-    x = d.time_scale(view.run.duration_ns)[0]
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.0)
+    top = max([_top(series), *limits.values()])
+    factor = d.value_axis(axes[0], "memory in use", top, "bytes")
+    x = d.time_axis(axes[0], 0, view.run.duration_ns)
+    d.lines(axes[0], {name: (t * x, y * factor) for name, (t, y) in series.items()}, named=not zoomed, linewidth=0.9)
     for limit in set(limits.values()):
-        d.reference(axes, limit * factor, f"memory: {show(limit, 'bytes')}")
-    _pause_lines(axes, view, factor)
-    axes.set_ylim(0, max([_top(series), *limits.values()]) * factor * 1.12)
-    d.time_axis(axes, 0, view.run.duration_ns)
-    return Drawing("memory", "Switch memory", "A frame counts from its last bit in to its last bit out.", fig)
+        d.reference(axes[0], limit * factor, f"memory: {show(limit, 'bytes')}")
+    if zoomed:
+        _memory_zoom(axes[1], view, series, factor)
+    for one in axes:
+        _pause_lines(one, view, factor)
+    axes[0].set_ylim(0, top * factor * 1.12)
+    words = " Right: the stretch in which it varies most." if zoomed else ""
+    return Drawing("memory", "Switch memory", f"A frame counts from its last bit in to its last bit out.{words}", fig)
+
+
+def _memory_zoom(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float) -> None:
+    """200 samples around the liveliest stretch after the warm-up."""
+    time, value = max(series.values(), key=lambda pair: float(pair[1].sum()))
+    value, time = value[time >= view.run.warmup_ns], time[time >= view.run.warmup_ns]
+    blocks = value[: value.size - value.size % 200].reshape(-1, 200)
+    first = int(blocks.std(axis=1).argmax()) * 200 if blocks.size else 0
+    time, begin = time[first : first + 200], time[first]
+    x, unit = scale_for(float(time[-1] - begin), "ns")
+    for i, (t, y) in enumerate(series.values()):
+        chosen = (t >= begin) & (t <= time[-1])
+        axes.plot((t[chosen] - begin) * x, y[chosen] * factor, color=color(i), linewidth=1.0, drawstyle="steps-post")
+    axes.set_xlim(0, float(time[-1] - begin) * x)
+    axes.set_xlabel(f"{unit} after {show(float(begin), 'ns', 4)}")
 
 
 def _pause_lines(axes: Axes, view: View, factor: float) -> None:

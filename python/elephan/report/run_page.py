@@ -39,7 +39,7 @@ def answer(run: Run) -> list[str]:
         parts.append(f"{drops} packets were dropped (up to {show(lost, '%', 2)} at a port){rto}.")
     else:
         parts.append("No packet was dropped." if not timeouts else f"No packet was dropped; {timeouts} timeouts.")
-    if "latency_ns.p50" in found:
+    if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
     return [" ".join(parts)]
@@ -51,7 +51,7 @@ def _pair(found: dict[str, float], mean: str, tail: str) -> str:
 
 def _within(run: Run) -> str:
     """The 95 % interval of goodput over ten stretches of the run."""
-    series = measures.MEASURES["goodput_10ms_bps"].values(run)
+    series = measures.MEASURES["goodput_10ms_bps"].values(run) if run.warmup_ns else np.empty(0)
     interval = stats.batch_interval(series) if series.size >= 20 else None
     if interval is None or not np.isfinite(interval.low):
         return ""
@@ -133,18 +133,18 @@ def run_page(run: Run) -> Page:
     drawings = draw_all(run, entry.figure if entry else "")
     charts = panels(view)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
-    sections = [Section("", entry.look_for if entry else "", drawings[:1])]
+    sections = [Section("", entry.look_for if entry else "", drawings[:1], look=True)]
     if charts:
         sections.append(Section("Over time", interactive=True))
     sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []
     sections.append(Section("Flows and ports", tables=tables))
-    fine = "One run says nothing about chance: `elephan sweep` with repetitions gives confidence intervals over seeds."
+    fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     return Page(
         kicker=f"elephan · {run.name} · seed {run.seed}",
         title=run.title,
         question=run.question,
         answer=answer(run),
-        fine=fine.replace("`", ""),
+        fine=fine,
         version=str(run.manifest.get("elephan", "")),
         command=str(run.manifest.get("command", "")),
         sections=sections,

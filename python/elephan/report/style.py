@@ -78,15 +78,19 @@ class Drawing:
     title: str
     caption: str
     figure: Figure = field(repr=False)
+    _svg: str = field(default="", repr=False)
 
     def svg(self) -> str:
-        """The figure as SVG text, the same bytes every time."""
+        """The figure as SVG text, the same bytes every time; drawn once."""
         import matplotlib as mpl
 
-        text = io.StringIO()
-        with mpl.rc_context(SETTINGS):
-            self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
-        return text.getvalue()
+        if not self._svg:
+            text = io.StringIO()
+            with mpl.rc_context(SETTINGS):
+                self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
+            self._svg = text.getvalue()
+            self.figure.set_layout_engine("none")  # the layout is found: drawing again need not look for it
+        return self._svg
 
     def inline_svg(self) -> str:
         """The figure for a page: no prolog, colours as CSS variables, the page's font, ids of its own."""

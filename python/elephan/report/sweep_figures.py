@@ -44,6 +44,14 @@ def _number(value: object) -> float:
     return math.nan
 
 
+def _geometric(numbers: list[float]) -> bool:
+    """Whether values are spaced by factors rather than by steps."""
+    if numbers[0] <= 0 or numbers[-1] / numbers[0] < 8:
+        return False
+    steps, factors = np.diff(numbers), np.diff(np.log(numbers))
+    return bool(factors.std() / factors.mean() < steps.std() / steps.mean())
+
+
 def x_axis(sweep: Sweep) -> Axis | None:
     """The numeric parameter with the most values; without one the parameter with the most values."""
     best: Axis | None = None
@@ -54,8 +62,7 @@ def x_axis(sweep: Sweep) -> Axis | None:
         if numeric:
             order = np.argsort(numbers)
             values, numbers = [values[i] for i in order], [numbers[i] for i in order]
-            wide = numbers[0] > 0 and numbers[-1] / numbers[0] >= 8
-            candidate = Axis(path, values, numbers, wide)
+            candidate = Axis(path, values, numbers, _geometric(numbers))
         else:
             candidate = Axis(path, values, [float(i) for i in range(len(values))], False)
         rank = (numeric, len(values))
@@ -93,12 +100,27 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
         d.error_line(axes, x, mean * factor, low * factor, high * factor, color(i))
         last = mean[~np.isnan(mean)]
         ends.append((float(last[-1]) * factor if last.size else 0.0, name, color(i)))
-    axes.set_ylim(0, top * factor * 1.1 or 1)
+    reach = max(float(np.nanmax(np.nan_to_num(high))) for *_, high in found)
+    axes.set_ylim(0, min(max(reach, top), 1.6 * top) * factor * 1.08 or 1)
     if axis.logarithmic:
         axes.set_xscale("log")
-    d.plain_ticks(axes, axis.places, [as_text(value) for value in axis.values])
+    d.plain_ticks(axes, axis.places, _spaced([as_text(value) for value in axis.values], axis))
     if len(found) > 1:
         d.end_labels(axes, ends, gap=0.11)
+
+
+def _spaced(labels: list[str], axis: Axis) -> list[str]:
+    """Labels without those that would touch the one before."""
+    places = np.log(axis.places) if axis.logarithmic else np.array(axis.places)
+    share = (places - places[0]) / (places[-1] - places[0] or 1)
+    kept, last = [], -1.0
+    for i, label in enumerate(labels):
+        room = share[i] - last >= 0.013 * (len(label) + 2) and (
+            i == len(labels) - 1 or share[-1] - share[i] >= 0.013 * (len(labels[-1]) + 2)
+        )
+        kept.append(label if room or i == len(labels) - 1 else "")
+        last = share[i] if kept[-1] else last
+    return kept
 
 
 def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
@@ -113,8 +135,9 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
         axes.set_xlabel(axis.path)
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
+        title = measures.title(statistic)
         name = statistic.replace(".", "-").replace("_", "-")
-        drawings.append(Drawing(name, measures.describe(statistic).capitalize(), band, fig))
+        drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
     return drawings
 
 

@@ -18,11 +18,11 @@ SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.
 
 
 def shown(sweep: Sweep) -> list[str]:
-    """The statistics that a report shows: the scenario's own first, then those that vary."""
+    """The statistics that a report shows: those that the scenario names, else those that vary."""
     entry = library().get(sweep.name)
-    first = [entry.statistic] if entry and entry.statistic in sweep.statistics else []
+    own = [name for name in (entry.statistics if entry else ()) if name in sweep.statistics]
     varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
-    return list(dict.fromkeys((*first, *varying, *sweep.statistics)))[:SHOWN_MAX]
+    return (own or list(dict.fromkeys((*varying, *sweep.statistics))))[:SHOWN_MAX]
 
 
 def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
@@ -84,7 +84,7 @@ def sweep_page(sweep: Sweep) -> Page:
     entry = library().get(sweep.name)
     drawings = draw_all(sweep, statistics)
     tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
-    sections = [Section("", entry.look_for if entry else "", drawings[:1]), Section("Results", tables=tables)]
+    sections = [Section("", entry.look_for if entry else "", drawings[:1], look=True), Section("Results", tables=tables)]
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
     failures = sweep.failures

@@ -15,10 +15,10 @@ _ROWS = 5
 Array = npt.NDArray[np.float64]
 
 
-def braille(x: Array, y: Array, width: int, rows: int = _ROWS) -> list[str]:
-    """A line as `rows` lines of `width` characters; every column shows the range of values in it."""
+def braille(x: Array, y: Array, width: int, top: float, rows: int = _ROWS) -> list[str]:
+    """A line as `rows` lines of `width` characters; every column shows the range of values in it, cut off at `top`."""
     columns, height = width * 2, rows * 4
-    top = float(np.nanmax(y)) if y.size and not np.isnan(y).all() else 0.0
+    y = np.minimum(y, top)
     if top <= 0 or x[-1] <= x[0]:
         return []
     place = np.minimum(((x - x[0]) / (x[-1] - x[0]) * columns).astype(int), columns - 1)
@@ -48,15 +48,18 @@ def picture(run: Run, width: int) -> list[str]:
     windows = view.flow_series("cwnd_bytes") if view.sampled else {}
     if windows:
         name, (time, value) = next(iter(windows.items()))
-        lines += _plot(f"congestion window of {name}", time, value, width)
+        lines += _plot(f"congestion window of {name}", time, value, view.run.warmup_ns, width)
     for name, (time, value) in view.queues(1).items():
-        lines += _plot(f"queue of {name}", time, value, width)
+        lines += _plot(f"queue of {name}", time, value, view.run.warmup_ns, width)
     return lines
 
 
-def _plot(title: str, time: Array, value: Array, width: int) -> list[str]:
-    body = braille(time, value, width - 2)
-    if not body:
+def _plot(title: str, time: Array, value: Array, warmup_ns: float, width: int) -> list[str]:
+    """Scaled to the largest value after the warm-up: an overshoot at the start is cut off."""
+    measured = value[time >= warmup_ns]
+    if not measured.size or np.isnan(measured).all():
         return []
-    top = show(float(np.nanmax(value)), "bytes")
-    return [f"{title}, up to {top}, over {show(float(time[-1]), 'ns')}:", *(f"  {line}" for line in body)]
+    top = float(np.nanmax(measured))
+    body = braille(time, value, width - 2, top)
+    end = show(float(time[-1]), "ns")
+    return [f"{title}, 0 to {show(top, 'bytes')}, over {end}:", *(f"  {line}" for line in body)] if body else []

@@ -57,6 +57,13 @@ class View:
         ends = np.append(begins[1:], flow.size)
         return {self.flow_names[int(i)]: (time[b:e], value[b:e]) for i, b, e in zip(ids, begins, ends, strict=True)}
 
+    def thresholds(self) -> Series:
+        """Slow-start thresholds; one so far above the window that it is as good as infinite is left out."""
+        windows = self.flow_series("cwnd_bytes")
+        found = self.flow_series("ssthresh_bytes")
+        top = max((float(np.nanmax(y)) for _, y in windows.values() if y.size), default=0.0)
+        return {name: (t, np.where(y > 2 * top, np.nan, y)) for name, (t, y) in found.items()}
+
     def interval_ns(self) -> float:
         """Time between samples."""
         times = np.unique(column(self.run.flow_samples, "time_ns")[:200_000])

@@ -9,7 +9,7 @@ import numpy as np
 from elephan import measures, theory
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
-from elephan.report.style import BLUE, MUTED, VERMILLION, Drawing, new_figure
+from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.report.view import View
 from elephan.runs import Run
 from elephan.study import Results
@@ -53,17 +53,17 @@ def latency_distribution(results: Results) -> Drawing:
     for variant, found in runs.items():
         grid, mean, least, most = _pooled(found, low, high)
         shown = mean > 2e-7
-        x = grid[shown] * 1e-3
+        x = grid[shown]
         axes.fill_between(x, np.maximum(least[shown], 1e-7), most[shown], color=PAINT[variant], alpha=0.2, linewidth=0)
         axes.plot(x, mean[shown], color=PAINT[variant])
         place = int(np.searchsorted(-mean, -2e-4))
-        _label(axes, grid[min(place, grid.size - 1)] * 1e-3, 2e-4, variant, PAINT[variant])
-    d.log_axis(axes, "x", low * 1e-3, high * 1e-3)
+        _label(axes, grid[min(place, grid.size - 1)], 2e-4, variant, PAINT[variant])
+    d.log_time_axis(axes, "x", low, high)
     axes.set_yscale("log")
     axes.set_ylim(2e-7, 1.3)
     d.percent_axis(axes)
     axes.grid(axis="both")
-    axes.set_xlabel("latency, µs")
+    axes.set_xlabel("latency")
     d.heading(axes, "share of messages with a longer latency")
     caption = (
         "All repetitions together; the band spans the single runs. The step without flow control is the retransmission timeout."
@@ -81,19 +81,20 @@ def jitter(results: Results) -> Drawing:
     )
     low, high = np.inf, 0.0
     for place, (name, _) in enumerate(readings):
-        for shift, variant in ((0.14, NOFC), (-0.14, PAUSE)):
+        for shift, variant in ((0.17, NOFC), (-0.17, PAUSE)):
             interval = results.interval("main", variant, name)
             y = len(readings) - 1 - place + shift
-            axes.plot([interval.low * 1e-3, interval.high * 1e-3], [y, y], color=PAINT[variant], linewidth=2.5, alpha=0.45)
-            axes.plot([interval.mean * 1e-3], [y], "o", color=PAINT[variant], markersize=5)
-            _label(axes, interval.mean * 1e-3, y, f"{variant}: {show(interval.mean, 'ns')}", PAINT[variant])
-            low, high = min(low, interval.mean * 1e-3), max(high, interval.mean * 1e-3)
-    d.log_axis(axes, "x", low / 2, high * 8)
+            axes.plot([max(interval.low, 1), interval.high], [y, y], color=PAINT[variant], linewidth=2.5, alpha=0.45)
+            axes.plot([interval.mean], [y], "o", color=PAINT[variant], markersize=5)
+            text, at = f"{variant}: {show(interval.mean, 'ns')}", max(interval.mean, interval.high)
+            axes.annotate(text, (at, y), xytext=(7, 0), textcoords="offset points", color=PAINT[variant], fontsize=8.5, va="center")
+            low, high = min(low, interval.mean), max(high, at)
+    d.log_time_axis(axes, "x", low / 2, high * 12)
     axes.set_yticks(range(len(readings)), [text for _, text in reversed(readings)])
     axes.set_ylim(-0.5, len(readings) - 0.5)
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("jitter of application latency, µs")
+    axes.set_xlabel("jitter of application latency")
     return Drawing("jitter", "Jitter, read in three ways", "The slides say only jitter. Means and 95 % intervals.", fig)
 
 
@@ -107,57 +108,86 @@ def jain(results: Results) -> Drawing:
                 continue
             x, y = d.cdf(np.concatenate(values))
             ax.plot(np.append(x, 1.0), np.append(y, 1.0), color=PAINT[variant], label=variant, drawstyle="steps-post")
-        ax.set_xlim(1 / 3, 1.005)
+        ax.set_xlim(0.3, 1.02)
         ax.set_ylim(0, 1.02)
         ax.set_xlabel(f"Jain's index, {title}")
     d.percent_axis(axes[0])
     d.heading(axes[0], "share of windows below")
-    axes[0].legend(loc="upper left")
+    d.legend(axes[0], loc="center")
     caption = "1 is an equal share for all three clients, 1/3 one client alone. All repetitions."
     return Drawing("jain", "How evenly the clients share, window by window", caption, fig)
 
 
+def _liveliest(time: d.Array, memory: d.Array, span_ns: float) -> float:
+    """Where the stretch of `span_ns` begins in which the memory varies most."""
+    step = time[1] - time[0]
+    size = int(span_ns / step)
+    blocks = memory[: memory.size - memory.size % size].reshape(-1, size)
+    return float(time[int(blocks.std(axis=1).argmax()) * size])
+
+
 def close_up(results: Results) -> Drawing:
-    """The switch's memory, microsecond by microsecond."""
-    fig, axes = new_figure(2, 1, height=4.4, sharex=True)
-    begin, end = 110e6, 111.5e6
-    for ax, variant in zip(axes, (NOFC, PAUSE), strict=True):
+    """The switch's memory over 20 ms, and microsecond by microsecond."""
+    fig, axes = new_figure(2, 2, height=4.6, sharey=True, gridspec_kw={"width_ratios": [3, 2]})
+    for row, variant in enumerate((NOFC, PAUSE)):
         runs = results.runs("close-up", variant)
         if not runs:
             continue
         time, memory = next(iter(View(runs[0]).memory().values()))
-        chosen = (time >= begin) & (time <= end)
-        ax.plot((time[chosen] - begin) * 1e-3, memory[chosen] * 1e-3, color=PAINT[variant], linewidth=1.0)
+        measured = time >= 100e6
+        time, memory = time[measured], memory[measured]
         lost = View(runs[0]).events("drop")
-        lost = lost[(lost >= begin) & (lost <= end)]
-        ax.plot((lost - begin) * 1e-3, np.full(lost.size, MEMORY_B * 1e-3 + 2.2), "|", color="#1b1f24", markersize=5)
-        d.heading(ax, f"{variant}: switch memory in use", "kB")
-        d.reference(ax, MEMORY_B * 1e-3, "48 KiB", "right")
-        if variant == PAUSE:
-            d.reference(ax, XOFF_B * 1e-3, "XOFF", "right")
-            d.reference(ax, XON_B * 1e-3, "XON", "right")
-        ax.set_ylim(0, 57)
-        ax.set_xlim(0, (end - begin) * 1e-3)
-    axes[-1].set_xlabel(f"µs after {show(begin, 'ns')}")
-    caption = "1.5 ms of one run, a sample every microsecond. Ticks above are dropped packets."
+        for ax, span in ((axes[2 * row], 20e6), (axes[2 * row + 1], 150e3)):
+            begin = _liveliest(time, memory, span) if span > 1e6 or variant == NOFC else 110e6
+            chosen = (time >= begin) & (time <= begin + span)
+            factor = 1e-6 if span > 1e6 else 1e-3
+            x, y = (time[chosen] - begin) * factor, memory[chosen] * 1e-3
+            ax.plot(*d.thin(x, y), color=PAINT[variant], linewidth=0.9, drawstyle="steps-post")
+            here = lost[(lost >= begin) & (lost <= begin + span)]
+            ax.plot(
+                (here - begin) * factor, np.full(here.size, MEMORY_B * 1e-3 + 3), "|", color=INK, markersize=5, markeredgewidth=0.8
+            )
+            ax.set_xlim(0, span * factor)
+            ax.set_xlabel(f"{'ms' if span > 1e6 else 'µs'} after {show(begin, 'ns', 5)}")
+            ax.axhline(MEMORY_B * 1e-3, color=MUTED, dashes=(4, 3), linewidth=0.9)
+            for level in (XOFF_B, XON_B) if variant == PAUSE else ():
+                ax.axhline(level * 1e-3, color=MUTED, dashes=(1, 2), linewidth=0.9)
+        d.heading(axes[2 * row], f"{variant}: switch memory in use", "kB")
+    axes[0].set_ylim(0, 56)
+    caption = (
+        "Left 20 ms of one run, right 150 µs of it, a sample every microsecond; the stretches where it varies most. Dashed: the "
+        "48 KiB of memory; dotted: XOFF and XON. Ticks above are dropped packets."
+    )
     return Drawing("close-up", "The switch's memory", caption, fig)
+
+
+FRAME_B = 1518
 
 
 def memory_distribution(results: Results) -> Drawing:
     """How full the memory is, over the whole run."""
     fig, (axes,) = new_figure(height=2.7)
-    edges = np.linspace(0, 50, 101)
+    edges = (np.arange(0, MEMORY_B // FRAME_B + 2) - 0.5) * FRAME_B * 1e-3
     for variant in (NOFC, PAUSE):
         values = [measures.MEASURES["memory_bytes"].values(run) for run in results.runs("main", variant)]
         if not values:
             continue
         share, _ = np.histogram(np.concatenate(values) * 1e-3, edges)
-        share = share / share.sum() / (edges[1] - edges[0])
+        share = share / share.sum()
         axes.stairs(share, edges, color=PAINT[variant], linewidth=1.2)
         axes.stairs(share, edges, color=PAINT[variant], alpha=0.2, fill=True)
-        top = int(np.argmax(share))
-        _label(axes, edges[top], share[top], variant, PAINT[variant])
-    axes.set_xlim(0, 50)
+        last = int(np.flatnonzero(share > 0.03)[-1])
+        left = edges[last] > 40
+        axes.annotate(
+            variant,
+            (edges[last] if left else edges[last + 1], share[last]),
+            xytext=(-6 if left else 6, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            color=PAINT[variant],
+        )
+    axes.set_xlim(-0.8, 50.4)
     axes.set_ylim(bottom=0)
     for x, text in ((XON_B, "XON"), (XOFF_B, "XOFF"), (MEMORY_B, "48 KiB")):
         axes.axvline(x * 1e-3, color=MUTED, dashes=(4, 3), linewidth=0.9)
@@ -165,16 +195,17 @@ def memory_distribution(results: Results) -> Drawing:
             text,
             (x * 1e-3, 1),
             xycoords=("data", "axes fraction"),
-            xytext=(-3, 2),
+            xytext=(0, 3),
             textcoords="offset points",
-            ha="right",
+            ha="center",
             fontsize=8,
             color=MUTED,
         )
     axes.set_xlabel("switch memory in use, kB")
-    d.heading(axes, "share of time per kB")
-    axes.yaxis.set_major_formatter(lambda v, _: f"{100 * v:g} %")
-    return Drawing("memory-distribution", "How full the memory is", "Samples every 100 µs, all repetitions.", fig)
+    d.heading(axes, "share of time")
+    d.percent_axis(axes)
+    caption = "Samples every 100 µs, all repetitions; a bar is one full frame (1518 B) wide."
+    return Drawing("memory-distribution", "How full the memory is", caption, fig)
 
 
 # -- sensitivities ---------------------------------------------------------------------------------------------------
@@ -197,10 +228,10 @@ def sensitivities(results: Results) -> list[Drawing]:
 _WORDS = {
     "goodput_bps.sum": "goodput",
     "drops.sum": "packets dropped",
-    "latency_ns.p99": "latency, 99th percentile",
+    "latency_ns.p99": "99 % latency",
     "latency_ns.max": "longest latency",
-    "jain_10ms.mean": "Jain's index, 10 ms windows",
-    "memory_bytes.max": "most memory in use",
+    "jain_10ms.mean": "Jain's index per 10 ms",
+    "memory_bytes.max": "most memory used",
 }
 
 
@@ -220,14 +251,19 @@ def _panel(axes: Axes, results: Results, experiment: str, statistic: str, varian
         mean, low, high = (np.array([getattr(i, key) for i in intervals]) for key in ("mean", "low", "high"))
         lines.append((variant, x, mean, low, high))
     top = max(float(np.nanmax(mean)) for _, _, mean, _, _ in lines)
+    least = min(float(np.nanmin(mean)) for _, _, mean, _, _ in lines)
+    if unit == "ns" and top > 30 * least:
+        d.heading(axes, _WORDS[statistic])
+        for variant, x, mean, low, high in lines:
+            d.error_line(axes, x, mean, np.maximum(low, least / 10), high, PAINT[variant or PAUSE], variant)
+        d.log_time_axis(axes, "y", least / 2, top * 4)
+        return
     factor, name = scale_for(top, unit)
     d.heading(axes, _WORDS[statistic], name)
     for variant, x, mean, low, high in lines:
         d.error_line(axes, x, mean * factor, low * factor, high * factor, PAINT[variant or PAUSE], variant)
-    if unit == "ns" and top > 30 * min(float(np.nanmin(mean)) for _, _, mean, _, _ in lines):
-        d.log_axis(axes, "y", min(float(np.nanmin(m)) for _, _, m, _, _ in lines) * factor / 2, top * factor * 2)
-    else:
-        axes.set_ylim(0, (top * factor or 1) * 1.12)
+    reach = max(float(np.nanmax(np.nan_to_num(high))) for *_, high in lines)
+    axes.set_ylim(0, (min(max(reach, top), 1.6 * top) * factor or 1) * 1.08)
 
 
 def _sweep(results: Results, experiment: str, what: str, statistics: tuple[str, ...], unit: str, words: str) -> Drawing:
@@ -243,7 +279,7 @@ def _sweep(results: Results, experiment: str, what: str, statistics: tuple[str, 
             ax, [x[i] for i in kept], [f"{x[i] * factor:g}" for i in kept] if unit != "s" else [labels[i].split()[0] for i in kept]
         )
         ax.set_xlabel(f"{what}, {name if unit != 's' else 'ms'}")
-    axes[0].legend(loc="lower left", handlelength=1.2)
+    d.legend(axes[0], loc="lower left")
     reps = results.experiment(experiment).repetitions
     caption = f"{words} Means of {reps} runs with 95 % intervals."
     return Drawing(f"sensitivity-{experiment.replace('_', '-')}", f"Against the {what}", caption, fig)

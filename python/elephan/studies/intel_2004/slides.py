@@ -10,7 +10,7 @@ from elephan import theory
 from elephan.measures import column, windows
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
-from elephan.report.style import BLUE, MUTED, VERMILLION, Drawing, color, new_figure
+from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, Drawing, color, new_figure
 from elephan.report.view import View
 from elephan.runs import Run
 from elephan.study import Results
@@ -39,11 +39,18 @@ def _bar(axes: Axes, place: float, values: list[float], paint: str, factor: floa
 
     interval = mean_interval(values)
     axes.barh(place, interval.mean * factor, height=0.62, color=paint, alpha=0.85)
-    axes.plot(np.array(values) * factor, np.full(len(values), place), "|", color="#1b1f24", markersize=7, alpha=0.5)
+    axes.plot(np.array(values) * factor, np.full(len(values), place), "|", color=INK, markersize=7, alpha=0.5)
     if np.isfinite(interval.low):
-        axes.plot([interval.low * factor, interval.high * factor], [place, place], color="#1b1f24", linewidth=2)
-    right = max(interval.mean, *values) * factor
-    axes.annotate(show(interval.mean, "bps"), (right, place), xytext=(6, 0), textcoords="offset points", va="center")
+        axes.plot([interval.low * factor, interval.high * factor], [place, place], color=INK, linewidth=2)
+    axes.annotate(
+        show(interval.mean, "bps"),
+        (0, place),
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+        color=PAPER,
+        fontweight="bold",
+    )
 
 
 def throughput(results: Results) -> Drawing:
@@ -104,17 +111,19 @@ def drops(results: Results) -> Drawing:
 def latency(runs: dict[str, Run]) -> Drawing:
     """Every message's latency over time, for one seed."""
     fig, axes = new_figure(1, 2, height=3.2, sharey=True)
+    slowest = 1e6
     for ax, (variant, run) in zip(axes, runs.items(), strict=False):
         enter, value = column(run.messages, "enter_ns"), column(run.messages, "latency_ns")
         known = ~np.isnan(value)
         enter, value = enter[known], value[known]
         ordinary = np.flatnonzero(value < np.quantile(value, 0.98))[:: max(1, value.size // 4000)]
         shown = np.concatenate([ordinary, np.flatnonzero(value >= np.quantile(value, 0.98))[:: max(1, value.size // 150_000)]])
-        ax.plot(enter[shown] * 1e-9, value[shown] * 1e-3, ".", color=PAINT[variant], markersize=2, alpha=0.5, rasterized=True)
+        ax.plot(enter[shown] * 1e-9, value[shown], ".", color=PAINT[variant], markersize=2, alpha=0.5, rasterized=True)
         ax.set_xlim(0, 1)
         ax.set_xlabel("simulated time, s")
-        d.heading(ax, f"{variant}: latency of each message", "µs")
-    d.log_axis(axes[0], "y", 5, 2e5)
+        d.heading(ax, f"{variant}: latency of each message")
+        slowest = max(slowest, float(value.max()))
+    d.log_time_axis(axes[0], "y", 3e3, slowest * 1.5)
     caption = (
         "Slide: TCP Application Latency. From entry into the client's TCP to the last byte at the server application, "
         "retransmissions included. Seed 1; a sample of the messages and all of the slowest 2 %."
@@ -124,20 +133,23 @@ def latency(runs: dict[str, Run]) -> Drawing:
 
 def sharing(run: Run, title: str, name: str) -> Drawing:
     """Goodput of each client in windows of 10 ms, and 20 ms of it in windows of 1 ms."""
-    fig, axes = new_figure(1, 2, height=2.9, sharey=True, gridspec_kw={"width_ratios": [3, 2]})
+    fig, axes = new_figure(1, 2, height=3.1, sharey=True, gridspec_kw={"width_ratios": [3, 2]})
     names = View(run).flow_names
     for ax, step, begin, end in ((axes[0], 10_000_000, 100e6, 1000e6), (axes[1], 1_000_000, 500e6, 560e6)):
         starts, shares, flows = windows(run, step)
         rates = shares * 8e9 / step
         chosen = (starts >= begin) & (starts < end)
+        together = float(np.ptp(rates[chosen], axis=1).max()) < 0.02 * CAPACITY_BPS  # then widths keep all three visible
         for i, flow in enumerate(flows):
-            ax.plot((starts[chosen] + step / 2) * 1e-6, rates[chosen, i] * 1e-9, color=color(i), linewidth=1.2, label=names[flow])
+            width = 4.6 - 1.8 * i if together else 1.2
+            ax.plot((starts[chosen] + step / 2) * 1e-6, rates[chosen, i] * 1e-9, color=color(i), linewidth=width, label=names[flow])
         ax.set_xlim(begin * 1e-6, end * 1e-6)
         ax.set_ylim(0, 10)
         ax.axhline(CAPACITY_BPS / 3e9, color=MUTED, dashes=(4, 3), linewidth=0.9)
-        d.heading(ax, f"goodput in windows of {show(step, 'ns')}", "Gb/s")
+        d.heading(ax, f"goodput per {show(step, 'ns')}", "Gb/s")
         ax.set_xlabel("simulated time, ms")
-    axes[0].legend(loc="upper left", ncols=3, borderaxespad=0.2, handlelength=1.2, columnspacing=1.2)
+    handles, labels = axes[0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5, labelcolor=INK, handlelength=1.4)
     factor, _ = scale_for(CAPACITY_BPS, "bps")
     axes[1].annotate(
         "a third", (1, CAPACITY_BPS / 3 * factor), xycoords=("axes fraction", "data"), xytext=(-2, 3),
