@@ -43,7 +43,7 @@ impl World<'_> {
     pub fn finish(mut self) -> Result<Value, Error> {
         self.check_packets()?;
         self.check_streams()?;
-        self.write_rest();
+        self.write_rest()?;
         let plan: &Plan = self.plan;
         let window: Window = self.net.window;
         let mut out = Map::new();

@@ -152,8 +152,8 @@ impl World<'_> {
         self.tables.rows.push(row);
     }
 
-    /// Rows of everything that lasts to the end of the run.
-    pub fn write_rest(&mut self) {
+    /// Rows of everything that lasts to the end of the run; checks Little's law at each port on the way.
+    pub fn write_rest(&mut self) -> Result<(), Error> {
         let now = self.plan.duration;
         for id in 0..self.flows.len() as u32 {
             self.write_flow(now, id, false);
@@ -165,7 +165,14 @@ impl World<'_> {
         for i in 0..self.net.links.len() {
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
+            let c = &self.net.links[i].counts;
+            if c.packet_ps != c.wait_ps {
+                let (queue, waits) = (c.packet_ps, c.wait_ps);
+                let name = &self.plan.links[i].name;
+                return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
+            }
         }
+        Ok(())
     }
 
     fn port_row(&mut self, i: usize, now: Time) -> PortRow {

@@ -101,12 +101,3 @@ pub fn run(plan: &Plan, general: bool) -> (Tables, Value) {
     let summary = elephan_sim::run_on(plan, &mut recorder, Paths { general }, &mut |_| true).unwrap();
     (recorder.finish().unwrap(), summary)
 }
-
-/// Whether two runs wrote the same rows of a table.
-pub fn same_rows(a: &Tables, b: &Tables, name: &str) -> bool {
-    let batches = |tables: &Tables| {
-        let table = tables.iter().find(|t| t.name == name).unwrap();
-        table.batches.iter().map(|b| b.columns().to_vec()).collect::<Vec<_>>()
-    };
-    batches(a) == batches(b)
-}

@@ -1,0 +1,111 @@
+//! Runs against closed forms.
+
+mod common;
+
+use common::{Builder, run};
+use elephan_link::{FlowControl, Loss};
+use elephan_units::{Rate, Span, Time};
+use serde_json::{Value, json};
+
+const MSS: f64 = 1460.0;
+
+/// One bulk flow through one switch; the link behind it has the given rate, delay and limit.
+fn one_flow(duration: Span, rate: u64, delay: Span, limit: Option<&str>, tcp: Value) -> Builder {
+    let mut b = Builder::new(duration);
+    let (a, s, c) = (b.host(), b.switch(None, Span::ZERO, FlowControl::None), b.host());
+    b.link(a, s, Rate(10_000_000_000), Span::from_us(10), None);
+    b.link(s, c, Rate(rate), delay, limit);
+    let options = b.options("rfc", tcp);
+    b.traffic(json!({ "kind": "bulk" }), &[(a, c)], options);
+    b
+}
+
+/// Mathis, Semke, Mahdavi, Ott 1997: with a loss every 1/p segments the mean window is sqrt(3/2)/sqrt(p) segments. That is
+/// the limit of long epochs; with W at its peak an epoch really has W/2 + 2 round trips, one of them recovery without
+/// growth, and carries 3/8 W^2 + 5/4 W segments, which at 1/p = 1000 is W = 50, 27 round trips, a mean of 37.04.
+#[test]
+fn mathis_with_periodic_loss() {
+    for (every, seconds, expected, margin) in
+        [(1_000u64, 40, 37.04, 0.02), (4_000, 80, 77.46, 0.04), (10_000, 150, 122.47, 0.04)]
+    {
+        let tcp = json!({
+            "congestion_control": "reno", "timestamps": false, "delayed_ack_segments": 1,
+            "receive_window": "4 MiB", "send_buffer": "4 MiB", "initial_window": 2,
+        });
+        let mut b = one_flow(Span::from_s(seconds), 1_000_000_000, Span::from_ms(25), None, tcp);
+        b.plan.links[2].loss = Loss::Periodic(every);
+        b.plan.warmup = Time::ZERO + Span::from_s(10);
+        let (_, summary) = run(&b.plan, false);
+        assert!(summary["drops"].as_u64().unwrap() >= 25, "{summary}");
+        // Two propagations, the data frame on both links (1538 B), the ACK (84 B).
+        let rtt = 2.0 * (0.025 + 10e-6) + (1538.0 + 84.0) * 8.0 * (1e-9 + 1e-10);
+        let window = summary["goodput_bps"].as_f64().unwrap() / 8.0 / MSS * rtt;
+        let off = window / expected - 1.0;
+        assert!(
+            off.abs() < margin,
+            "1/p = {every}: window {window:.2}, expected {expected:.2} ({:+.1} %)",
+            off * 100.0
+        );
+    }
+}
+
+/// A flow that its receive window limits carries W/RTT, serialisation counted in the RTT.
+#[test]
+fn window_limited() {
+    let tcp = json!({
+        "timestamps": false, "delayed_ack_segments": 1, "window_scaling": false, "receive_window": "64240 B",
+        "send_buffer": "1 MiB",
+    });
+    let mut b = one_flow(Span::from_s(20), 1_000_000_000, Span::from_ms(20), None, tcp);
+    b.plan.warmup = Time::ZERO + Span::from_s(2);
+    let (_, summary) = run(&b.plan, false);
+    let rtt = 2.0 * (0.020 + 10e-6) + (1538.0 + 84.0) * 8.0 * (1e-9 + 1e-10);
+    let expected = 64_240.0 * 8.0 / rtt;
+    let off = summary["goodput_bps"].as_f64().unwrap() / expected - 1.0;
+    assert!(off.abs() < 1e-3, "{:+.3} %", off * 100.0);
+}
+
+/// Reno halves its window: with one BDP of buffer the bottleneck never runs dry.
+#[test]
+fn one_bdp_of_buffer_fills_the_link() {
+    // 100 Mb/s x 40 ms = 500 kB
+    let tcp = json!({
+        "congestion_control": "reno", "receive_window": "8 MiB", "send_buffer": "8 MiB", "delayed_ack_segments": 1,
+    });
+    let mut b = one_flow(Span::from_s(120), 100_000_000, Span::from_ms(20), Some("500 KB"), tcp);
+    b.plan.warmup = Time::ZERO + Span::from_s(20);
+    let (_, summary) = run(&b.plan, false);
+    assert!(summary["drops"].as_u64().unwrap() > 1);
+    let utilisation = summary["bottleneck"]["utilisation"].as_f64().unwrap();
+    assert!(utilisation >= 0.99, "{summary}");
+}
+
+/// M/D/1: Poisson arrivals of equal frames wait rho S / (2 (1 - rho)), so rho^2 / (2 (1 - rho)) of them wait on average.
+#[test]
+fn m_d_1() {
+    let (rho, runs) = (0.8, 12);
+    let rate = 1_000_000_000u64;
+    let means: Vec<f64> = (1..=runs)
+        .map(|seed| {
+            let mut b = Builder::new(Span::from_ms(1200));
+            b.plan.seed = seed;
+            b.plan.warmup = Time::ZERO + Span::from_ms(200);
+            let (a, c) = (b.host(), b.host());
+            b.link(a, c, Rate(rate), Span::from_us(1), None);
+            let options = b.options("rfc", json!({}));
+            let kind = json!({ "kind": "cbr", "rate": "800 Mbps", "packet_size": "1472 B", "gaps": "exponential" });
+            b.traffic(kind, &[(a, c)], options);
+            let (_, summary) = run(&b.plan, false);
+            // 1472 + 28 + 18 bytes of each frame are charged to the queue.
+            summary["bottleneck"]["queue_mean_bytes"].as_f64().unwrap() / 1518.0
+        })
+        .collect();
+    let n = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / n;
+    let sd = (means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    // Student's t, 11 degrees of freedom, 99 %.
+    let half = 3.106 * sd / n.sqrt();
+    let expected = rho * rho / (2.0 * (1.0 - rho));
+    assert!((mean - expected).abs() < half, "{mean:.4} +- {half:.4}, expected {expected:.4}");
+    assert!(half < 0.1 * expected, "the interval says something: {half:.4}");
+}
