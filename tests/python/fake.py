@@ -41,29 +41,11 @@ seed = {seed}
 memory = "48 KiB"
 """
 
-COUNTERS = [
-    "segs_out",
-    "segs_in",
-    "data_segs_out",
-    "data_segs_in",
-    "data_octets_out",
-    "data_octets_in",
-    "octets_retrans",
-    "subsequent_timeouts",
-    "cong_signals",
-    "dup_acks_in",
-    "sacks_rcvd",
-    "sack_blocks_rcvd",
-    "slow_start",
-    "cong_avoid",
-    "snd_lim_trans_rwin",
-    "snd_lim_trans_cwnd",
-    "snd_lim_trans_snd",
-    "cur_rwin_rcvd",
-    "max_rwin_rcvd",
-    "zero_rwin_rcvd",
-    "send_stall",
-]
+COUNTERS = """
+    segs_out segs_in data_segs_out data_segs_in data_octets_out data_octets_in octets_retrans
+    subsequent_timeouts cong_signals dup_acks_in sacks_rcvd sack_blocks_rcvd slow_start cong_avoid
+    snd_lim_trans_rwin snd_lim_trans_cwnd snd_lim_trans_snd cur_rwin_rcvd max_rwin_rcvd zero_rwin_rcvd send_stall
+""".split()  # noqa: SIM905
 
 
 def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Table]:
@@ -242,7 +224,7 @@ def run(text: str, name: str, format: str, overrides: str, seed: Any, folder: An
     )
 
 
-def variants(text: str, name: str, format: str, overrides: str, repetitions: Any) -> str:
+def variants(text: str, name: str, format: str, overrides: str, repetitions: Any, seed: Any = None) -> str:
     axes = dict(tomllib.loads(text).get("sweep", {}))
     count = repetitions or axes.pop("repetitions", 1)
     axes.pop("repetitions", None)

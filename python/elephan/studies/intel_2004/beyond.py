@@ -121,7 +121,7 @@ def jain(results: Results) -> Drawing:
 def _liveliest(time: d.Array, memory: d.Array, span_ns: float) -> float:
     """Where the stretch of `span_ns` begins in which the memory varies most."""
     step = time[1] - time[0]
-    size = int(span_ns / step)
+    size = max(1, int(span_ns / step))
     blocks = memory[: memory.size - memory.size % size].reshape(-1, size)
     return float(time[int(blocks.std(axis=1).argmax()) * size])
 

@@ -1,0 +1,112 @@
+"""Claims are judged by their intervals; margins cannot move."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+
+import pytest
+from elephan import claims
+from elephan.errors import InputError
+
+
+class Numbers:
+    """Evidence from plain numbers: {(experiment, variant, statistic): {seed: value}}."""
+
+    def __init__(self, **values: list[float]) -> None:
+        self.values = values
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> Mapping[int, float]:
+        return dict(enumerate(self.values.get(f"{variant}_{statistic.replace('.', '_')}", []), start=1))
+
+
+def judge(part: str, **values: list[float]) -> claims.Verdict:
+    text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{{ experiment = "e", {part} }}]'
+    return claims.judge(claims.read_claims(tomllib.loads(text)), Numbers(**values))[0]
+
+
+GOODPUT = 'statistic = "goodput_bps.sum", variant = "a"'
+
+
+def test_an_interval_inside_holds_outside_fails_across_is_inconclusive() -> None:
+    # 4, 5, 6: 95 % interval 2.516 to 7.484
+    values = {"a_goodput_bps_sum": [4.0, 5.0, 6.0]}
+    assert judge(f"{GOODPUT}, min = 2.5, max = 7.5", **values).verdict == "holds"
+    assert judge(f"{GOODPUT}, min = 2.6", **values).verdict == "inconclusive"
+    assert judge(f"{GOODPUT}, min = 7.4", **values).verdict == "inconclusive"
+    assert judge(f"{GOODPUT}, min = 7.5", **values).verdict == "fails"
+    assert judge(f"{GOODPUT}, below = 2.5", **values).verdict == "fails"
+
+
+def test_every_run_must_satisfy_it() -> None:
+    drops = 'statistic = "drops.sum", variant = "a", min = 0, max = 0, every = true'
+    assert judge(drops, a_drops_sum=[0, 0, 0]).verdict == "holds"
+    assert judge(drops, a_drops_sum=[0, 0, 1]).verdict == "fails"
+
+
+def test_open_and_closed_bounds() -> None:
+    assert judge(f"{GOODPUT}, above = 0", a_goodput_bps_sum=[0.0, 0.0]).verdict == "fails"
+    assert judge(f"{GOODPUT}, min = 0", a_goodput_bps_sum=[0.0, 0.0]).verdict == "holds"
+
+
+def test_differences_are_paired_by_seed() -> None:
+    part = f'{GOODPUT}, compare = "difference", against = "b", min = 1, max = 1'
+    verdict = judge(part, a_goodput_bps_sum=[11, 21, 31], b_goodput_bps_sum=[10, 20, 30])
+    assert verdict.verdict == "holds"
+    assert verdict.as_dict()["observed"] == {"mean": 1.0, "ci_low": 1.0, "ci_high": 1.0, "n": 3}
+
+
+def test_ratios() -> None:
+    part = f'{GOODPUT}, compare = "ratio", against = "b", below = 0.5'
+    assert judge(part, a_goodput_bps_sum=[1, 2, 3], b_goodput_bps_sum=[4, 8, 12]).verdict == "holds"
+    assert judge(part, a_goodput_bps_sum=[1, 2, 3], b_goodput_bps_sum=[0, 0, 0]).verdict == "inconclusive"
+
+
+def test_a_condition_leaves_runs_out() -> None:
+    part = 'statistic = "latency_ns.max", variant = "a", min = 10, every = true, given = "timeouts.sum"'
+    assert judge(part, a_latency_ns_max=[5, 12], a_timeouts_sum=[0, 3]).verdict == "holds"
+    assert judge(part, a_latency_ns_max=[5, 12], a_timeouts_sum=[1, 3]).verdict == "fails"
+    assert judge(part, a_latency_ns_max=[5, 12], a_timeouts_sum=[0, 0]).verdict == "inconclusive"
+
+
+def test_one_repetition_proves_nothing_about_a_mean() -> None:
+    assert judge(f"{GOODPUT}, min = 0", a_goodput_bps_sum=[5.0]).verdict == "inconclusive"
+    assert judge(f"{GOODPUT}, min = 0").verdict == "inconclusive"
+
+
+def test_the_entry_of_claims_json() -> None:
+    entry = judge(f"{GOODPUT}, min = 7.5", a_goodput_bps_sum=[4.0, 5.0, 6.0]).as_dict()
+    assert {"id", "statement", "source", "expected", "observed", "verdict"} <= set(entry)
+    assert entry["verdict"] == "fails"
+    assert entry["observed"]["n"] == 3
+    assert entry["observed"]["mean"] == 5
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (GOODPUT, "needs one of"),
+        (f"{GOODPUT}, min = 1, above = 1", "needs one of"),
+        (f'{GOODPUT}, min = 1, compare = "quotient", against = "b"', "difference"),
+        (f'{GOODPUT}, min = 1, compare = "ratio"', "go together"),
+        (f"{GOODPUT}, min = 1, colour = 3", "colour"),
+        ('statistic = "goodput.sum", variant = "a", min = 1', "no measure"),
+    ],
+)
+def test_wrong_claims_are_one_line(part: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        judge(part)
+
+
+def test_the_claims_of_every_study_are_well_formed() -> None:
+    from elephan import study
+
+    for name in study.names():
+        found = study.open_study(name)
+        variants = {e.name: {v.label for v in e.variants} for e in found.experiments}
+        for claim in found.claims:
+            for part in claim.parts:
+                assert part.variant in variants[part.experiment], claim.id
+                assert not part.against or part.against in variants[part.experiment], claim.id
+                assert part.statistic in study.STATISTICS, claim.id
+                assert not part.given or part.given in study.STATISTICS, claim.id

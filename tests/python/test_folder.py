@@ -1,0 +1,92 @@
+"""Result folders appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from elephan import folder
+from elephan.errors import InputError, OutputError
+
+
+def write(target: Path, text: str = "x") -> None:
+    with folder.result_folder(target) as partial:
+        (partial / "data").write_text(text)
+        folder.write_json(partial / "manifest.json", {"format": "elephan", "version": 1, "complete": True, "kind": "run"})
+
+
+def write_and_fail(target: Path, error: BaseException) -> None:
+    with folder.result_folder(target) as partial:
+        (partial / "data").write_text("half")
+        raise error
+
+
+def test_a_result_appears_under_its_name(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b" / "data").read_text() == "x"
+    assert not (tmp_path / "a" / "b.partial").exists()
+
+
+def test_ours_is_replaced(tmp_path: Path) -> None:
+    write(tmp_path / "r", "old")
+    write(tmp_path / "r", "new")
+    assert (tmp_path / "r" / "data").read_text() == "new"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").write_text("meow")
+    with pytest.raises(InputError, match="not a result of elephan"):
+        write(tmp_path / "photos")
+    assert (tmp_path / "photos" / "cat.png").read_text() == "meow"
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(InputError, match="not a folder"):
+        write(tmp_path / "file")
+
+
+def test_a_manifest_of_something_else_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "manifest.json").write_text('{"format": "npm"}')
+    with pytest.raises(InputError):
+        write(tmp_path / "x")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_failure(tmp_path: Path, error: BaseException) -> None:
+    write(tmp_path / "r", "old")
+    with pytest.raises(type(error)):
+        write_and_fail(tmp_path / "r", error)
+    assert (tmp_path / "r" / "data").read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]
+
+
+def test_what_a_crash_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "r.partial").mkdir()
+    folder.write_json(tmp_path / "r.partial" / "manifest.json", {"format": "elephan", "complete": False})
+    (tmp_path / "r.partial" / "half.parquet").write_text("half")
+    write(tmp_path / "r")
+    assert not (tmp_path / "r" / "half.parquet").exists()
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="No space left") as caught:
+        write_and_fail(tmp_path / "r", OSError(28, os.strerror(28)))
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_place_is_one_line() -> None:
+    with pytest.raises(OutputError, match="cannot write /proc/results"):
+        write(Path("/proc/results"))
+
+
+def test_reading_what_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such"):
+        folder.open_result(tmp_path / "none")
+    with pytest.raises(InputError, match="not a result"):
+        folder.open_result(tmp_path)
+    folder.write_json(tmp_path / "manifest.json", {"format": "elephan", "complete": False})
+    with pytest.raises(InputError, match="unfinished"):
+        folder.open_result(tmp_path)

@@ -1,0 +1,123 @@
+"""Reports: self-contained, whole, the same every time."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elephan.errors import InputError
+from elephan.report import draw
+from elephan.report.page import Page, Section, render
+from elephan.report.run_figures import REGISTRY
+from elephan.report.run_figures import draw as draw_figure
+from elephan.report.run_page import answer, run_page
+from elephan.report.terminal import braille
+from elephan.report.view import View, nice_step
+from elephan.runs import Run
+
+
+class Outside(HTMLParser):
+    """Collects everything that a page would fetch, and checks that tags are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href") and value and not value.startswith(("#", "data:")):
+                self.fetched.append(value)
+
+
+def test_a_report_needs_nothing_else(fake_run: Run, tmp_path: Path) -> None:
+    path = fake_run.report(tmp_path / "report.html")
+    text = path.read_text()
+    parser = Outside()
+    parser.feed(text)
+    assert parser.fetched == []
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert "What does a made-up network do?" in text
+    assert text.index("What does a made-up") < text.index("3 flows delivered")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_report_shows_where_parameters_come_from(fake_run: Run) -> None:
+    text = render(run_page(fake_run))
+    assert "switches.sw.memory" in text
+    assert 'class="origin given"' in text
+
+
+def test_text_is_escaped() -> None:
+    evil = "<script>alert(1)</script>"
+    page = Page(kicker=evil, title=evil, question=evil, answer=[evil], version="1", command=evil, facts=[(evil, evil)])
+    page.panels = [{"title": evil, "x": [], "series": [], "x_label": ""}]
+    page.sections = [Section(evil, evil)]
+    assert evil not in render(page)
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in ("completion", "pause")])
+def test_every_figure_draws(fake_run: Run, name: str) -> None:
+    drawing = draw_figure(fake_run, name)
+    assert drawing.svg().startswith("<?xml")
+    inline = drawing.inline_svg()
+    assert inline.startswith("<svg ")
+    assert "#0072b2" not in inline
+    assert "<metadata" not in inline
+
+
+def test_figures_are_the_same_every_time(fake_run: Run) -> None:
+    assert draw_figure(fake_run, "sawtooth").svg() == draw_figure(fake_run, "sawtooth").svg()
+
+
+def test_figures_that_cannot_be_drawn(fake_run: Run) -> None:
+    with pytest.raises(InputError, match="no figure"):
+        draw_figure(fake_run, "swatooth")
+    with pytest.raises(InputError, match="needs data"):
+        draw_figure(fake_run, "completion")
+
+
+def test_a_run_draws_itself(fake_run: Run) -> None:
+    html = fake_run._repr_html_()
+    assert "<svg" in html
+    assert "goodput_bps.sum" in html
+    assert "Made up" in html
+
+
+def test_the_answer_has_numbers(fake_run: Run) -> None:
+    assert "Gb/s" in answer(fake_run)[0]
+    assert "dropped" in answer(fake_run)[0]
+
+
+def test_goodput_of_a_figure_is_what_was_delivered(fake_run: Run) -> None:
+    series, step = View(fake_run).goodput_series()
+    total = sum(float(rates.sum()) for _, rates in series.values()) * step / 8e9
+    assert total == pytest.approx(sum(fake_run.flows["delivered_bytes"].to_pylist()), rel=0.02)
+
+
+def test_thinning_keeps_the_extremes() -> None:
+    y = np.zeros(100_000)
+    y[54_321], y[12_345] = 7.0, -3.0
+    x, thinned = draw.thin(np.arange(100_000, dtype=float), y)
+    assert x.size < 4000
+    assert thinned.max() == 7
+    assert thinned.min() == -3
+
+
+def test_distributions() -> None:
+    x, y = draw.ccdf(np.array([1.0, 2.0, 3.0, 4.0]))
+    assert dict(zip(x, y, strict=True))[2.0] == 0.5
+    x, y = draw.cdf(np.array([4.0, 3.0, 2.0, 1.0]))
+    assert (x[-1], y[-1]) == (4.0, 1.0)
+
+
+def test_nice_steps() -> None:
+    assert [nice_step(x) for x in (1.0, 1.1, 2.0, 3.0, 7.0, 1e6)] == [1, 2, 2, 5, 10, 1e6]
+
+
+def test_braille() -> None:
+    lines = braille(np.arange(4.0), np.array([0.0, 1.0, 2.0, 3.0]), 2, 3.0, rows=1)
+    assert lines == ["⡠⠊"]
