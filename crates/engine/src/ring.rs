@@ -3,21 +3,21 @@
 /// A queue of values in order.
 pub struct Ring<T: Copy> {
     /// Empty, or a power of two of places.
-    places: Vec<T>,
-    head: usize,
-    len: usize,
+    places: Box<[T]>,
+    head: u32,
+    len: u32,
 }
 
 impl<T: Copy> Default for Ring<T> {
     fn default() -> Self {
-        Ring { places: Vec::new(), head: 0, len: 0 }
+        Ring { places: Box::default(), head: 0, len: 0 }
     }
 }
 
 impl<T: Copy> Ring<T> {
     #[inline]
     pub fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     #[inline]
@@ -26,8 +26,8 @@ impl<T: Copy> Ring<T> {
     }
 
     #[inline]
-    fn place(&self, i: usize) -> usize {
-        (self.head + i) & (self.places.len().wrapping_sub(1))
+    fn place(&self, i: u32) -> usize {
+        self.head.wrapping_add(i) as usize & self.places.len().wrapping_sub(1)
     }
 
     #[inline]
@@ -41,7 +41,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub fn push_back(&mut self, value: T) {
-        if self.len == self.places.len() {
+        if self.len as usize == self.places.len() {
             self.grow(value);
         }
         let place = self.place(self.len);
@@ -53,7 +53,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let value = self.front()?;
-        self.head = self.place(1);
+        self.head = self.head.wrapping_add(1);
         self.len -= 1;
         Some(value)
     }
@@ -66,9 +66,10 @@ impl<T: Copy> Ring<T> {
     #[inline(never)]
     fn grow(&mut self, filler: T) {
         let old = self.places.len();
-        self.places.rotate_left(self.head);
+        let mut places: Vec<T> = self.iter().collect();
+        places.resize((old * 2).max(4), filler);
+        self.places = places.into_boxed_slice();
         self.head = 0;
-        self.places.resize((old * 2).max(4), filler);
     }
 }
 

@@ -114,14 +114,16 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], switches: &[Switch], paths: Pa
     }
 }
 
-fn loss(plan: &Plan, l: &plan::Link) -> LossProcess {
-    match l.loss {
-        Loss::None => LossProcess::None,
+fn loss(plan: &Plan, l: &plan::Link) -> Option<Box<LossProcess>> {
+    let process = match l.loss {
+        Loss::None => return None,
         Loss::Periodic(every) => LossProcess::Periodic { every, count: 0 },
         Loss::Bernoulli(probability) => {
-            LossProcess::Bernoulli { probability, stream: Stream::new(plan.seed, &format!("link.{}", l.name), "loss") }
+            let stream = Stream::new(plan.seed, &format!("link.{}", l.name), "loss");
+            LossProcess::Bernoulli { probability, stream }
         }
-    }
+    };
+    Some(Box::new(process))
 }
 
 fn routes(plan: &Plan) -> Result<Routes, Error> {

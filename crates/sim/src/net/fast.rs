@@ -80,7 +80,9 @@ impl Link {
     /// Whether the link's own loss process takes the packet just sent.
     #[inline]
     pub(super) fn loses(&mut self, bits: u8) -> bool {
-        !matches!(self.loss, super::link::LossProcess::None)
-            && self.loss.strikes(bits & traits::DATA != 0, bits & traits::RETRANSMISSION != 0)
+        match &mut self.loss {
+            None => false,
+            Some(loss) => loss.strikes(bits & traits::DATA != 0, bits & traits::RETRANSMISSION != 0),
+        }
     }
 }

@@ -38,6 +38,7 @@ pub struct Waiting {
 
 /// What a port has done. Times beyond the end of the run are cut off where they are counted.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Counts {
     pub tx_packets: u64,
     pub tx_bytes: u64,
@@ -87,7 +88,6 @@ impl Counts {
 
 /// A loss process of a link.
 pub enum LossProcess {
-    None,
     Periodic { every: u64, count: u64 },
     Bernoulli { probability: f64, stream: Stream },
 }
@@ -96,7 +96,6 @@ impl LossProcess {
     /// Whether the next packet is lost; called once per transmission, in order.
     pub fn strikes(&mut self, data: bool, retransmission: bool) -> bool {
         match self {
-            LossProcess::None => false,
             LossProcess::Periodic { every, count } => {
                 if !data || retransmission {
                     return false;
@@ -143,25 +142,30 @@ pub enum Sending {
     },
 }
 
+/// A packet that does not wait touches the first two cache lines only: the order of the fields is theirs.
+#[repr(C, align(64))]
 pub struct Link {
+    pub general: Option<Box<General>>,
     pub tx: Transmitter,
     pub busy_until: Time,
     /// Propagation, and the latency of a far-end switch that has no memory to charge.
     pub delay: Span,
-    pub limit: Limit,
+    pub loss: Option<Box<LossProcess>>,
+    pub framing: Framing,
+    /// This link's port number at the far-end switch with memory.
+    pub into_port: u16,
+    /// Switch with memory at the far end.
+    pub into: u32,
+
+    pub flight: Ring<Flight>,
+    pub counts: Counts,
+
     pub waiting: Ring<Waiting>,
     pub waiting_charged: u64,
     pub waiting_wire: u64,
-    pub flight: Ring<Flight>,
-    pub framing: Framing,
-    pub general: Option<Box<General>>,
-    pub loss: LossProcess,
-    pub counts: Counts,
+    pub limit: Limit,
     /// Frames between the last bit in and the egress queue of a far-end switch with memory.
     pub stage: Ring<Flight>,
-    /// Switch with memory at the far end, and this link's port number there.
-    pub into: u32,
-    pub into_port: u16,
     /// Switch with memory at the near end.
     pub out_of: u32,
     pub reverse: u32,
