@@ -227,6 +227,9 @@ const MSS_MIN: u64 = 88;
 /// Largest window that RFC 7323 section 2.3 can express: 65535 << 14.
 pub const WINDOW_MAX: u64 = 65_535 << 14;
 
+/// Largest send buffer: a thousand times the largest window.
+const SEND_BUFFER_MAX: u64 = 1 << 40;
+
 impl Options {
     /// Payload of a full segment: MSS less the options that every segment carries (RFC 6691).
     pub fn segment_bytes(&self) -> u64 {
@@ -269,6 +272,9 @@ impl Options {
         if self.receive_window.0 > largest {
             let why = if self.window_scaling { "the largest window" } else { "the largest without window_scaling" };
             return fail("receive_window", format!("{} B is above {largest} B, {why}", self.receive_window.0));
+        }
+        if self.send_buffer.0 > SEND_BUFFER_MAX {
+            return fail("send_buffer", format!("must be at most {SEND_BUFFER_MAX} B, not {} B", self.send_buffer.0));
         }
         if self.ssthresh_initial.0 < mss.0 {
             return fail("ssthresh_initial", format!("must be one MSS ({} B) at least", mss.0));

@@ -29,6 +29,9 @@ pub(crate) struct Receiver {
     /// The sender's full segment, for window updates.
     mss: u64,
     pub shift: u8,
+    /// The window field as last offered, and whether it still holds.
+    field: u16,
+    field_holds: bool,
     pub auto_read: bool,
     /// The peer's FIN has been received in order.
     pub fin: bool,
@@ -40,6 +43,8 @@ pub(crate) struct Receiver {
     /// The next data segment is the first and is to be acknowledged at once.
     first_due: bool,
     dsack: bool,
+    /// There are SACK blocks to report.
+    pub has_blocks: bool,
     /// Duplicate to be reported by the next ACK.
     duplicate: Option<Interval>,
     reassembly: Option<Box<Reassembly>>,
@@ -57,6 +62,8 @@ impl Receiver {
             buffer: o.receive_window.0,
             mss: o.mss.0,
             shift: 0,
+            field: 0,
+            field_holds: false,
             auto_read: true,
             fin: false,
             fin_at: u64::MAX,
@@ -64,6 +71,7 @@ impl Receiver {
             segments_per_ack: o.delayed_ack_segments,
             first_due: o.delayed_ack_first,
             dsack: false,
+            has_blocks: false,
             duplicate: None,
             reassembly: None,
             ts_recent: 0,
@@ -86,11 +94,18 @@ impl Receiver {
     #[inline]
     pub fn accept(&mut self, left: u64, len: u64) -> Due {
         let right = left + len;
-        if left == self.nxt && right <= self.edge && self.reassembly.as_ref().is_none_or(|r| r.is_empty()) {
+        self.field_holds = false;
+        if left == self.nxt && right <= self.edge && !self.has_blocks {
             self.nxt = right;
             return self.in_order();
         }
-        self.accept_slow(left, right)
+        let due = self.accept_slow(left, right);
+        self.count_blocks();
+        due
+    }
+
+    fn count_blocks(&mut self) {
+        self.has_blocks = self.duplicate.is_some() || self.reassembly.as_ref().is_some_and(|r| !r.is_empty());
     }
 
     #[inline]
@@ -145,6 +160,7 @@ impl Receiver {
         }
         self.nxt += 1;
         self.edge = self.edge.max(self.nxt);
+        self.field_holds = false;
         self.fin = true;
         true
     }
@@ -158,14 +174,20 @@ impl Receiver {
     /// The window field for the next segment, unscaled in a SYN; moves the right edge.
     #[inline]
     pub fn offer(&mut self, syn: bool) -> u16 {
+        if self.field_holds && !syn {
+            return self.field;
+        }
+        let shift = if syn { 0 } else { self.shift };
         let target = self.nxt + self.space();
-        if target >= self.edge + self.mss.min(self.buffer / 2) {
-            let shift = if syn { 0 } else { self.shift };
+        self.field = if target >= self.edge + self.mss.min(self.buffer / 2) {
             let field = (self.space() >> shift).min(65_535);
             self.edge = self.edge.max(self.nxt + (field << shift));
-            return field as u16;
-        }
-        ((self.edge - self.nxt) >> if syn { 0 } else { self.shift }).min(65_535) as u16
+            field as u16
+        } else {
+            ((self.edge - self.nxt) >> shift).min(65_535) as u16
+        };
+        self.field_holds = !syn;
+        self.field
     }
 
     /// An ACK leaves.
@@ -179,19 +201,15 @@ impl Receiver {
     pub fn take(&mut self, bytes: u64) -> (u64, bool) {
         let taken = bytes.min(self.payload() - self.read);
         self.read += taken;
+        self.field_holds = false;
         let gain = (self.nxt + self.space()).saturating_sub(self.edge);
         (taken, taken > 0 && gain >= (2 * self.mss).min(self.buffer / 2))
-    }
-
-    /// Whether the next segment has SACK blocks to carry.
-    #[inline]
-    pub fn has_blocks(&self) -> bool {
-        self.duplicate.is_some() || self.reassembly.as_ref().is_some_and(|r| !r.is_empty())
     }
 
     /// Without SACK nobody is told of duplicates.
     pub fn drop_duplicate(&mut self) -> u8 {
         self.duplicate = None;
+        self.count_blocks();
         0
     }
 
@@ -212,6 +230,7 @@ impl Receiver {
                 usize::from(duplicate.is_some())
             }
         };
+        self.count_blocks();
         for (wire, &(left, right)) in out.iter_mut().zip(&blocks[..count]) {
             *wire = (origin.wrapping_add(left as u32), origin.wrapping_add(right as u32));
         }

@@ -27,6 +27,12 @@ const K: f64 = 4.0;
 /// RFC 6298 section 5.7: RTO for data after a SYN that was sent again.
 pub const RTO_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
+/// The nearest span to `ps`, which is not negative (by way of i64, which is one instruction).
+#[inline]
+fn nearest(ps: f64) -> Span {
+    Span((ps + 0.5) as i64 as u64)
+}
+
 /// One connection's estimator.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimator {
@@ -130,7 +136,7 @@ impl Estimator {
             RtoRule::Rfc6298 => self.srtt + (K * self.rttvar).max(self.granularity.0 as f64),
             RtoRule::Linux => self.srtt + K * self.rttvar,
         };
-        let rto = Span((rto + 0.5) as u64);
+        let rto = nearest(rto);
         match self.rule {
             RtoRule::Rfc6298 => rto.max(self.min).min(self.max),
             RtoRule::Linux => rto.min(self.max),
@@ -166,12 +172,12 @@ impl Estimator {
     /// Smoothed round-trip time, none before the first sample.
     #[inline]
     pub fn srtt(&self) -> Option<Span> {
-        self.sampled.then_some(Span((self.srtt + 0.5) as u64))
+        self.sampled.then_some(nearest(self.srtt))
     }
 
     /// RTTVAR; under the Linux rule a quarter of the kernel's `rttvar_us`, floor included.
     pub fn rttvar(&self) -> Option<Span> {
-        self.sampled.then_some(Span((self.rttvar + 0.5) as u64))
+        self.sampled.then_some(nearest(self.rttvar))
     }
 }
 

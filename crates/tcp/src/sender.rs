@@ -27,8 +27,8 @@ pub(crate) struct AckEvent {
 
 pub(crate) struct Sender {
     pub board: Scoreboard,
-    /// Highest offset ever sent: above `board.nxt()` only after a window probe.
-    pub max_sent: u64,
+    /// The offset after the last window probe, which is not in the scoreboard.
+    pub probed: u64,
     /// `cc.window()` in whole bytes.
     pub cwnd: u64,
     /// Offset up to which the peer's window reaches, its size, the largest seen, and from which segment it comes.
@@ -37,6 +37,8 @@ pub(crate) struct Sender {
     pub window_max: u64,
     pub wl1: u64,
     pub wl2: u64,
+    /// The last window as on the wire.
+    pub window_field: u16,
     pub window_shift: u8,
     /// Negotiated: the peer sends SACK blocks.
     pub sack: bool,
@@ -68,13 +70,14 @@ impl Sender {
         let mss = options.segment_bytes() as u32;
         Sender {
             board: Scoreboard::new(0, mss),
-            max_sent: 0,
+            probed: 0,
             cwnd: cc.window() as u64,
             window_edge: 0,
             window: 0,
             window_max: 0,
             wl1: 0,
             wl2: 0,
+            window_field: 0,
             window_shift: 0,
             sack: false,
             cwnd_limited: false,
@@ -98,7 +101,6 @@ impl Sender {
     pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u32) {
         self.mss = mss;
         self.board = Scoreboard::new(1, mss);
-        self.max_sent = 1;
         self.sample_at = 1;
         // RFC 6928 section 2: one lost SYN does not cost the initial window, several do.
         let segments = if syn_losses > 1 { 1 } else { options.initial_window };
@@ -119,7 +121,7 @@ impl Sender {
     /// Takes over what the controller wants after it was told something.
     #[inline]
     pub fn refresh(&mut self) {
-        self.cwnd = self.cc.window() as u64;
+        self.cwnd = self.cc.window() as i64 as u64;
         self.pacing_bps = self.cc.pacing_rate().unwrap_or(0.0);
         self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
     }

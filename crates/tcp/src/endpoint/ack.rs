@@ -12,9 +12,40 @@ impl Endpoint {
     #[inline]
     pub(super) fn on_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) {
         let una = self.tx.board.una();
+        let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
+        let flight = self.tx.board.flight();
+        // The way of almost every ACK: it acknowledges new data, nothing is marked and nothing recovers.
+        if ahead != 0 && u64::from(ahead) <= flight && self.tx.is_clean() && seg.sack_len == 0 && !self.fin_sent {
+            self.take_window(seg, seq, una + u64::from(ahead), self.tx.window_shift);
+            self.on_clean_ack(now, seg, u64::from(ahead), flight);
+        } else {
+            self.on_other_ack(now, seg, seq, sack);
+        }
+    }
+
+    #[inline]
+    fn on_clean_ack(&mut self, now: Time, seg: &Segment, acked: u64, flight: u64) {
+        let una = self.tx.board.una();
+        let taken = self.tx.acknowledge(una + acked);
+        let rtt = self.measure(now, seg, flight, &taken);
+        self.tx.rec.advance(una);
+        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt };
+        self.tx.grow(&event, &mut self.stats);
+        if self.tx.board.flight() == 0 {
+            self.rtx_at = Time::NEVER;
+            self.persist = false;
+        } else {
+            self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        }
+        self.reconsider();
+    }
+
+    #[inline(never)]
+    fn on_other_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) {
+        let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
-        let ack = una.saturating_add_signed(i64::from(ahead));
-        if ack > self.tx.max_sent {
+        let ack = una.wrapping_add_signed(i64::from(ahead));
+        if ack > self.tx.board.nxt().max(self.tx.probed) {
             self.work |= work::ACK;
             return;
         }
@@ -29,11 +60,12 @@ impl Endpoint {
         self.stats.dup_acks_in += u64::from(repeated);
         if acked == 0 && sacked.delivered == 0 && !repeated {
             if window_before != self.tx.window_edge {
-                self.work |= work::DATA;
+                self.reconsider();
             }
             return;
         }
-        let rtt = self.measure(now, seg, flight, &cumulative, &sacked);
+        let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
+        let rtt = self.measure(now, seg, flight, timed);
         let event = AckEvent {
             now,
             acked,
@@ -52,7 +84,7 @@ impl Endpoint {
         } else if verdict.restart_timer {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
-        self.work |= work::DATA;
+        self.reconsider();
         if self.fin_sent && self.tx.board.una() == self.total + 2 {
             self.on_fin_acked(now);
         }
@@ -66,13 +98,14 @@ impl Endpoint {
             return;
         }
         (tx.wl1, tx.wl2) = (seq, ack);
+        tx.window_field = seg.window;
         tx.window = u64::from(seg.window) << shift;
         tx.window_edge = ack + tx.window;
         tx.window_max = tx.window_max.max(tx.window);
         self.stats.zero_rwin_rcvd += u64::from(seg.window == 0);
     }
 
-    #[cold]
+    #[inline(never)]
     fn take_sack(&mut self, seg: &Segment, sack: &SackBlocks) -> Taken {
         if !self.tx.sack {
             return Taken::default();
@@ -89,20 +122,24 @@ impl Endpoint {
     ///
     /// Karn: an ACK that covers anything sent twice gives no sample by transmission times; the echoed timestamp does.
     #[inline]
-    fn measure(&mut self, now: Time, seg: &Segment, flight: u64, cumulative: &Taken, sacked: &Taken) -> Option<Span> {
-        let clean = if cumulative.first_at != u64::MAX && !cumulative.retransmitted { cumulative } else { sacked };
-        if clean.first_at != u64::MAX && !clean.retransmitted {
-            let (oldest, newest) = (now.since(Time(clean.first_at)), now.since(Time(clean.last_at)));
+    fn measure(&mut self, now: Time, seg: &Segment, flight: u64, taken: &Taken) -> Option<Span> {
+        if taken.has_sample() {
+            let (oldest, newest) = (now.since(Time(taken.first_at)), now.since(Time(taken.last_at)));
             self.tx.min_rtt = self.tx.min_rtt.min(newest);
             self.sample(now, oldest, flight);
             return Some(newest);
         }
-        if cumulative.delivered > 0 && self.timestamps && seg.tsecr != 0 {
-            let rtt = self.echoed_rtt(now, seg.tsecr);
-            self.sample(now, rtt, flight);
-            return Some(rtt);
+        self.measure_by_echo(now, seg, flight, taken)
+    }
+
+    #[inline(never)]
+    fn measure_by_echo(&mut self, now: Time, seg: &Segment, flight: u64, taken: &Taken) -> Option<Span> {
+        if taken.delivered == 0 || !self.timestamps || seg.tsecr == 0 {
+            return None;
         }
-        None
+        let rtt = self.echoed_rtt(now, seg.tsecr);
+        self.sample(now, rtt, flight);
+        Some(rtt)
     }
 
     #[inline]
@@ -110,8 +147,8 @@ impl Endpoint {
         match self.options.rtt_sampling {
             RttSampling::EveryAck => {
                 // RFC 7323 appendix G: ExpectedSamples = ceiling(FlightSize / (SMSS * 2)).
-                let expected = flight.div_ceil(2 * u64::from(self.tx.mss)).max(1) as f64;
-                self.tx.sampled(now, rtt, expected);
+                let expected = (flight as u32).div_ceil(2 * self.tx.mss).max(1);
+                self.tx.sampled(now, rtt, f64::from(expected));
             }
             RttSampling::OncePerWindow => {
                 if self.tx.board.una() >= self.tx.sample_at {

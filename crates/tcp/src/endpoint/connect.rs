@@ -45,7 +45,7 @@ impl Endpoint {
         if self.total == u64::MAX {
             self.total = self.accepted().max(self.tx.board.nxt().saturating_sub(1));
         }
-        self.work |= work::DATA;
+        self.reconsider();
     }
 
     /// The connection is over.
@@ -150,7 +150,8 @@ impl Endpoint {
     /// The peer has acknowledged the SYN.
     pub(super) fn establish(&mut self, now: Time, seg: &Segment) {
         self.state = State::Established;
-        self.work = work::DATA;
+        self.work = 0;
+        self.reconsider();
         self.rtx_at = Time::NEVER;
         if self.syn_losses == 0 {
             self.sample_rtt(now, now.since(self.syn_at));

@@ -13,7 +13,7 @@ mod timers;
 use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
-use crate::stats::{LimitClock, Stats};
+use crate::stats::{Limit, LimitClock, Stats};
 use elephan_cc::Controller;
 use elephan_units::{Span, Time};
 use std::sync::Arc;
@@ -88,6 +88,9 @@ pub struct Endpoint {
     small_due: bool,
     isn: u32,
     irs: u32,
+    /// Bytes that may go out in full segments before anything has to be asked again, and what ends them if known.
+    quota: u64,
+    quota_end: Option<Limit>,
     /// Length of the application's stream so far.
     total: u64,
     /// Retransmission, persist, SYN and TIME-WAIT timer; delayed ACK; end of a pacing gap.
@@ -123,6 +126,8 @@ impl Endpoint {
             small_due: false,
             isn,
             irs: 0,
+            quota: 0,
+            quota_end: None,
             total: 0,
             rtx_at: Time::NEVER,
             ack_at: Time::NEVER,
@@ -140,6 +145,14 @@ impl Endpoint {
         }
     }
 
+    /// Something has changed that may let data out.
+    #[inline]
+    fn reconsider(&mut self) {
+        self.work |= work::DATA;
+        self.quota = 0;
+        self.quota_end = None;
+    }
+
     /// Appends to the stream what the send buffer takes of `bytes`; returns how much that was.
     pub fn write(&mut self, _now: Time, bytes: u64) -> u64 {
         if self.closing {
@@ -148,7 +161,7 @@ impl Endpoint {
         let room = self.acked().saturating_add(self.options.send_buffer.0).saturating_sub(self.total);
         let taken = bytes.min(room);
         self.total += taken;
-        self.work |= work::DATA;
+        self.reconsider();
         taken
     }
 
@@ -158,14 +171,14 @@ impl Endpoint {
     pub fn supply(&mut self, total: u64) {
         if !self.closing && total > self.total {
             self.total = total;
-            self.work |= work::DATA;
+            self.reconsider();
         }
     }
 
     /// Bytes of the stream that have entered the socket: min(total, acked + send_buffer).
     #[inline]
     pub fn accepted(&self) -> u64 {
-        self.total.min(self.acked().saturating_add(self.options.send_buffer.0))
+        self.total.min((self.tx.board.una() + self.options.send_buffer.0).saturating_sub(1))
     }
 
     /// Whether the application reads at once (the default) or by [`Endpoint::read`].
@@ -211,7 +224,7 @@ impl Endpoint {
 
     /// The handshake is done (and perhaps the connection over).
     pub fn is_established(&self) -> bool {
-        self.state >= State::Established || self.tx.max_sent > 0
+        self.tx.board.una() > 0
     }
 
     /// The peer's FIN was received in order.

@@ -24,7 +24,7 @@ impl Endpoint {
     fn on_synchronised(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
         let nxt = self.rx.nxt;
         let ahead = seg.seq.wrapping_sub(self.irs.wrapping_add(nxt as u32)) as i32;
-        let seq = nxt.saturating_add_signed(i64::from(ahead));
+        let seq = nxt.wrapping_add_signed(i64::from(ahead));
         if self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 {
             let newer = seg.tsval.wrapping_sub(self.rx.ts_recent) as i32;
             // PAWS. A pure ACK that was overtaken is harmless and is not answered (as Linux `tcp_disordered_ack`).
@@ -52,10 +52,21 @@ impl Endpoint {
             self.work |= work::ACK;
             return;
         }
-        self.on_ack(now, seg, seq, sack);
+        // Data from an end that only sends acknowledges nothing new.
+        if seg.len == 0 || seg.sack_len > 0 || !self.is_stale(seg) {
+            self.on_ack(now, seg, seq, sack);
+        } else {
+            self.tx.wl1 = self.tx.wl1.max(seq);
+        }
         if seg.len > 0 || seg.flags.any(Flags::FIN) {
             self.on_data(now, seg, seq);
         }
+    }
+
+    /// Whether the acknowledgement and the window say what was known.
+    #[inline]
+    fn is_stale(&self, seg: &Segment) -> bool {
+        seg.ack == self.isn.wrapping_add(self.tx.board.una() as u32) && seg.window == self.tx.window_field
     }
 
     #[inline]

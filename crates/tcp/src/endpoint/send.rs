@@ -24,37 +24,68 @@ impl Endpoint {
     /// when `seg.sack_len > 0` afterwards.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.work == work::ACK {
+            self.emit_ack(now, seg, sack);
+            return true;
+        }
+        if self.quota >= u64::from(self.tx.mss) {
+            self.emit_next(now, seg, sack);
+            return true;
+        }
         self.work != 0 && self.emit(now, seg, sack)
+    }
+
+    fn emit_ack(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        let seq = self.tx.board.nxt().max(1);
+        self.fill(now, seg, sack, seq, 0, Flags::ACK);
     }
 
     fn emit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
         if self.work & work::CONTROL != 0 {
-            self.work &= !work::CONTROL;
-            if self.state < State::Established {
-                self.emit_syn(now, seg);
-            } else {
-                self.emit_probe(now, seg, sack);
-            }
-            return true;
+            return self.emit_control(now, seg, sack);
         }
-        if self.work & work::DATA != 0 && self.state >= State::Established {
+        if self.state < State::Established {
+            return false;
+        }
+        if self.work & work::DATA != 0 {
             if self.emit_data(now, seg, sack) {
                 return true;
             }
             self.work &= !work::DATA;
         }
-        if self.work & work::ACK != 0 && self.state >= State::Established {
-            self.fill(now, seg, sack, self.tx.board.nxt(), 0, Flags::ACK);
+        if self.work & work::ACK != 0 {
+            self.emit_ack(now, seg, sack);
             return true;
         }
         false
     }
 
+    #[cold]
+    #[inline(never)]
+    fn emit_control(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        self.work &= !work::CONTROL;
+        if self.state < State::Established {
+            self.emit_syn(now, seg);
+        } else {
+            self.emit_probe(now, seg, sack);
+        }
+        true
+    }
+
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if let Some(why) = self.quota_end {
+            self.quota_end = None;
+            self.quota = 0;
+            self.stopped(now, why);
+            return false;
+        }
         if self.tx.pacing_bps > 0.0 && now < self.pace_at {
             self.pace_wake = self.pace_at;
             return false;
+        }
+        if self.tx.board.flight() == 0 {
+            self.after_idle(now);
         }
         let budget = self.tx.budget(self.options.limited_transmit);
         if let Some(resend) = self.tx.next_resend(budget) {
@@ -64,6 +95,7 @@ impl Endpoint {
         let why = match self.next_piece(budget) {
             Ok(piece) => {
                 self.emit_new(now, seg, sack, piece);
+                self.allow_more(piece.len, budget);
                 return true;
             }
             Err(why) => why,
@@ -105,11 +137,41 @@ impl Endpoint {
         Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting })
     }
 
+    /// After a full segment of new data: how many more may follow at once, short of the last of the stream.
+    #[inline]
+    fn allow_more(&mut self, len: u32, budget: u64) {
+        if len != self.tx.mss || !self.tx.is_plain() || self.rx.has_blocks {
+            return;
+        }
+        let mss = u64::from(len);
+        let budget = budget - mss;
+        let usable = self.tx.usable();
+        let waiting = self.accepted().saturating_sub(self.tx.board.nxt());
+        self.quota = budget.min(usable).min(waiting);
+        // What is left at the end is less than a segment of one kind and a segment or more of the others.
+        self.quota_end = if budget + mss <= usable.min(waiting) {
+            Some(Limit::Cwnd)
+        } else if usable + mss <= budget.min(waiting) && mss <= self.tx.window_max / 2 {
+            Some(Limit::Rwin)
+        } else {
+            None
+        };
+    }
+
+    /// The next full segment of new data, allowed before.
+    fn emit_next(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        let (seq, pipe, len) = (self.tx.board.nxt(), self.tx.board.pipe(), self.tx.mss);
+        self.quota -= u64::from(len);
+        self.tx.board.push(len, 0, now.0);
+        self.tx.cc.on_sent(now, u64::from(len), pipe);
+        self.emit_payload(now, seg, sack, seq, len, Flags::ACK);
+    }
+
     /// Payload of a full segment, less what SACK blocks take in it.
     #[inline]
     fn full_segment(&self) -> u64 {
         let mss = u64::from(self.tx.mss);
-        if !self.rx.has_blocks() || !self.tx.sack {
+        if !self.rx.has_blocks || !self.tx.sack {
             return mss;
         }
         mss - (4 + 8 * self.sack_room() as u64)
@@ -122,12 +184,8 @@ impl Endpoint {
 
     fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
         let Piece { seq, len, fin } = piece;
-        if self.tx.board.flight() == 0 {
-            self.after_idle(now);
-        }
         let pipe = self.tx.board.pipe();
         self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, now.0);
-        self.tx.max_sent = self.tx.max_sent.max(self.tx.board.nxt());
         self.tx.sent_new(u64::from(len));
         self.tx.cc.on_sent(now, u64::from(len), pipe);
         let mut flags = Flags::ACK;
@@ -143,6 +201,8 @@ impl Endpoint {
     }
 
     /// The restart window after an idle period (RFC 5681 section 4.1).
+    #[cold]
+    #[inline(never)]
     fn after_idle(&mut self, now: Time) {
         if self.options.idle_restart && now.since(self.tx.last_sent) > self.tx.rtt.rto() {
             let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
@@ -152,6 +212,7 @@ impl Endpoint {
     }
 
     #[cold]
+    #[inline(never)]
     fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
         let range = resend.range;
         let pipe = self.tx.board.pipe();
@@ -188,15 +249,15 @@ impl Endpoint {
         self.fill(now, seg, sack, seq, 1, Flags::ACK);
         self.stats.data_segs_out += 1;
         self.stats.data_octets_out += 1;
-        self.tx.max_sent = self.tx.max_sent.max(seq + 1);
+        self.tx.probed = seq + 1;
     }
 
     /// Writes a segment that acknowledges.
-    #[inline]
+    #[inline(always)]
     fn fill(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
         let (options, tsval, tsecr) =
             if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
-        let sack_len = if self.rx.has_blocks() { self.fill_sack(len, sack) } else { 0 };
+        let sack_len = if self.rx.has_blocks { self.fill_sack(len, sack) } else { 0 };
         *seg = Segment {
             seq: self.isn.wrapping_add(seq as u32),
             ack: self.irs.wrapping_add(self.rx.nxt as u32),
@@ -217,6 +278,7 @@ impl Endpoint {
 
     /// SACK blocks for a segment of `len`: those that fit beside a full segment that is sent again are few or none.
     #[cold]
+    #[inline(never)]
     fn fill_sack(&mut self, len: u32, sack: &mut SackBlocks) -> u8 {
         if !self.tx.sack {
             return self.rx.drop_duplicate();

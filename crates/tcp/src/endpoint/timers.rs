@@ -19,12 +19,12 @@ impl Endpoint {
         }
         if now >= self.pace_wake {
             self.pace_wake = Time::NEVER;
-            self.work |= work::DATA;
+            self.reconsider();
         }
         if now >= self.tx.cc_timer {
             self.tx.cc.on_timer(now);
             self.tx.refresh();
-            self.work |= work::DATA;
+            self.reconsider();
         }
         if now >= self.rtx_at {
             self.on_retransmission_timer(now);
@@ -45,7 +45,7 @@ impl Endpoint {
             _ => {
                 self.tx.timeout(now, &mut self.stats);
                 self.rtx_at = now.saturating_add(self.tx.rtt.rto());
-                self.work |= work::DATA;
+                self.reconsider();
             }
         }
     }
@@ -60,7 +60,7 @@ impl Endpoint {
             self.work |= work::CONTROL;
         } else {
             self.small_due = true;
-            self.work |= work::DATA;
+            self.reconsider();
         }
     }
 }

@@ -80,6 +80,14 @@ impl Recovery {
         }
     }
 
+    /// New data was acknowledged; the acknowledgement before was `from`.
+    #[inline]
+    pub fn advance(&mut self, from: u64) {
+        self.dup_acks = 0;
+        self.extra = 0;
+        self.previous_ack = from;
+    }
+
     pub fn is_recovery(&self) -> bool {
         self.mode == Mode::Recovery
     }
@@ -94,10 +102,8 @@ impl Sender {
     #[inline]
     pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
         if self.rec.mode == Mode::Open && !e.duplicate {
-            // The way of almost every ACK.
             if e.acked > 0 {
-                self.rec.dup_acks = 0;
-                self.rec.extra = 0;
+                self.rec.advance(self.board.una() - e.acked);
             }
             return Verdict { grow: e.acked > 0, restart_timer: e.acked > 0 };
         }
@@ -113,8 +119,7 @@ impl Sender {
             };
         }
         if e.acked > 0 {
-            self.rec.dup_acks = 0;
-            self.rec.extra = 0;
+            self.rec.advance(self.board.una() - e.acked);
         }
         if e.duplicate {
             self.rec.dup_acks += 1;
@@ -124,11 +129,8 @@ impl Sender {
             RecoveryRule::Newreno => newreno::detect(self, e, o, stats),
             RecoveryRule::Sack => sack::detect(self, e, o, stats),
         };
-        if e.acked > 0 {
-            self.rec.previous_ack = self.board.una() - e.acked;
-            if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
-                self.rec.mode = Mode::Open;
-            }
+        if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
+            self.rec.mode = Mode::Open;
         }
         Verdict { grow: e.acked > 0 && !entered, restart_timer: e.acked > 0 }
     }
@@ -209,6 +211,18 @@ impl Sender {
             }
             _ => cwnd.saturating_sub(self.board.pipe()),
         }
+    }
+
+    /// Nothing is marked and nothing recovers.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.rec.mode == Mode::Open && !self.board.is_marked()
+    }
+
+    /// Nothing is lost and nothing paced: windows alone decide what goes out.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.rec.mode == Mode::Open && self.rec.dup_acks == 0 && self.board.lost_bytes() == 0 && self.pacing_bps == 0.0
     }
 
     /// A segment to send again now, within `budget` unless it must go out at once.

@@ -77,6 +77,7 @@ impl Scoreboard {
             self.pass(&marks, open);
         }
         self.marks = Some(marks);
+        self.settle();
     }
 
     /// Marks `[from, to)`, of which nothing is SACKed or lost.
@@ -117,6 +118,7 @@ impl Scoreboard {
         self.sacked_above = 0;
         self.runs_above = 0;
         self.resend_cursor = self.head;
+        self.settle();
     }
 
     /// `NextSeg` rule 1: the first lost segment not sent again yet.
@@ -174,6 +176,7 @@ impl Scoreboard {
         if word.resent & bit == 0 {
             word.resent |= bit;
             self.resent_bytes += len;
+            self.settle();
         }
         self.resend_cursor = self.resend_cursor.max(ordinal + 1);
         self.touch(ordinal, at);

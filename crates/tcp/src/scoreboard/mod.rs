@@ -59,6 +59,12 @@ impl Default for Taken {
 }
 
 impl Taken {
+    /// Karn: whether transmission times give a round-trip time.
+    #[inline]
+    pub fn has_sample(&self) -> bool {
+        self.first_at != u64::MAX && !self.retransmitted
+    }
+
     #[inline]
     fn note(&mut self, sent: &Sent) {
         if sent.meta & RETRANSMITTED != 0 {
@@ -92,6 +98,9 @@ pub(crate) struct Scoreboard {
     sacked_bytes: u64,
     lost_bytes: u64,
     resent_bytes: u64,
+    /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
+    adjustment: u64,
+    marked: bool,
     mss: u32,
     /// Ordinal after the last segment in the ring whose length is not `mss`.
     uneven: u64,
@@ -118,6 +127,8 @@ impl Scoreboard {
             sacked_bytes: 0,
             lost_bytes: 0,
             resent_bytes: 0,
+            adjustment: 0,
+            marked: false,
             mss,
             uneven: 0,
             marks: None,
@@ -148,17 +159,24 @@ impl Scoreboard {
     /// Bytes believed to be in the network (RFC 6675 SetPipe).
     #[inline]
     pub fn pipe(&self) -> u64 {
-        self.flight() + self.resent_bytes - self.sacked_bytes - self.lost_bytes
+        self.flight().wrapping_add(self.adjustment)
+    }
+
+    /// Something is SACKed, lost or sent again.
+    #[inline]
+    pub fn is_marked(&self) -> bool {
+        self.marked
+    }
+
+    /// The marks have changed.
+    fn settle(&mut self) {
+        self.adjustment = self.resent_bytes.wrapping_sub(self.sacked_bytes).wrapping_sub(self.lost_bytes);
+        self.marked = self.sacked_bytes | self.lost_bytes | self.resent_bytes != 0;
     }
 
     #[inline]
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
-    }
-
-    #[inline]
-    fn is_clean(&self) -> bool {
-        self.sacked_bytes | self.lost_bytes | self.resent_bytes == 0
     }
 
     #[inline]
@@ -226,7 +244,7 @@ impl Scoreboard {
     #[inline]
     pub fn acknowledge(&mut self, ack: u64) -> Taken {
         let mut taken = Taken { delivered: ack - self.una, ..Taken::default() };
-        if !self.is_clean() {
+        if self.marked {
             self.acknowledge_marked(ack, &mut taken);
         } else {
             let base = self.una as u32;
@@ -287,6 +305,7 @@ impl Scoreboard {
         self.marks = Some(marks);
         self.resend_cursor = self.resend_cursor.max(end);
         self.high_sacked = self.high_sacked.max(end);
+        self.settle();
     }
 
     /// The head keeps what follows `ack`, which lies `partial` bytes inside it.

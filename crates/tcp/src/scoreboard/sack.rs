@@ -54,6 +54,7 @@ impl Scoreboard {
         }
         marks.cache = fresh;
         self.marks = Some(marks);
+        self.settle();
         taken
     }
 
