@@ -45,7 +45,7 @@ class Scenario(ScenarioModel):
     duration: Time
     warmup: Time | None = None
     seed: int | None = None
-    stack: str | None = None
+    stack: Literal["rfc", "winxp"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     template: Dumbbell | Star | Path | FatTree | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
@@ -353,7 +353,7 @@ class Host(Table):
     """
 
     count: int | None = None
-    stack: str | None = None
+    stack: Literal["rfc", "winxp"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
 

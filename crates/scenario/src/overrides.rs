@@ -3,13 +3,13 @@
 //! A path follows the schema, so a key that the language does not have is an error even before the value is looked at;
 //! entries of arrays go by index (`links[0].rate`) or by name (`traffic.upload.load`, `links.sw->server.rate`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
 use crate::error::{Errors, Problem};
 use crate::near::nearest;
-use crate::shape::{Shape, admits, branches, by_tag, members};
+use crate::shape::{Shape, admits, branches, by_tag, is_type, members, names};
 use crate::tree::{Entry, Node, Origin, Path, Step, Value, at};
 use crate::{near, toml};
 
@@ -102,7 +102,8 @@ impl Override {
         let value = self.to_node(origin).map_err(wrong)?;
         let names = names_of(tree);
         let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
-        let mut cursor = Cursor { root, names, origin };
+        let raw = if let Given::Text(text) = &self.value { Some(text.as_str()) } else { None };
+        let mut cursor = Cursor { root, names, origin, raw };
         cursor.set(root, tree, &self.steps.0, &mut Path::default(), value).map_err(|(at, message)| {
             // The override's own label says the path; only another place is worth naming.
             let path = if at == self.steps || !matches!(self.value, Given::Node(_)) { self.steps.clone() } else { at };
@@ -166,13 +167,18 @@ fn names_of(tree: &Node) -> Names {
 pub(crate) fn traffic_names(entries: &[Node]) -> Vec<String> {
     let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
     let mut taken: BTreeSet<String> = entries.iter().filter_map(|e| text(e, "name")).collect();
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let name = |entry: &Node| {
         text(entry, "name").unwrap_or_else(|| {
             let kind = text(entry, "kind").unwrap_or_else(|| "traffic".to_owned());
-            let numbered = (2..).map(|n| format!("{kind}-{n}"));
-            let name = std::iter::once(kind.clone()).chain(numbered).find(|c| !taken.contains(c)).unwrap_or_default();
-            taken.insert(name.clone());
-            name
+            let count = counts.entry(kind.clone()).or_insert(0u32);
+            loop {
+                *count += 1;
+                let name = if *count == 1 { kind.clone() } else { format!("{kind}-{count}") };
+                if taken.insert(name.clone()) {
+                    return name;
+                }
+            }
         })
     };
     entries.iter().map(name).collect()
@@ -182,6 +188,8 @@ struct Cursor<'a> {
     root: &'a Json,
     names: Names,
     origin: Origin,
+    /// The value as it was written on the command line.
+    raw: Option<&'a str>,
 }
 
 type Wrong = (Path, String);
@@ -250,10 +258,20 @@ impl<'a> Cursor<'a> {
         }
         let entry = table.entry(key.clone()).or_insert_with(|| Entry { key: origin, node: Node::table(origin) });
         if rest.is_empty() {
-            *entry = Entry { key: origin, node: value };
+            *entry = Entry { key: origin, node: self.as_text(inner, value) };
             return Ok(Vec::new());
         }
         self.set(inner, &mut entry.node, rest, at, value)
+    }
+
+    /// A title such as `2004` needs no quotes.
+    fn as_text(&self, schema: &Json, value: Node) -> Node {
+        let all = branches(self.root, schema);
+        let free = |b: &&Json| is_type(b, "string") && b.get("x-quantity").is_none() && names(b).is_none();
+        match self.raw {
+            Some(raw) if all.iter().any(free) && !all.iter().any(|b| admits(b, &value)) => Node::text(raw, self.origin),
+            _ => value,
+        }
     }
 
     /// All keys that a table of this schema may have, whatever its kind, and the schema of free names.

@@ -186,11 +186,11 @@ fn overrides_reach_everything() {
             "traffic.upload.congestion_control.beta=0.8",
             "record.ports=[\"sw->server\"]",
             "tcp.mss=1000 B",
-            "title=Five clients",
+            "title=2004",
         ],
     );
     assert_eq!(r.plan.nodes.len(), 7);
-    assert_eq!(r.plan.title, "Five clients");
+    assert_eq!(r.plan.title, "2004");
     assert_eq!(r.plan.links[0].rate, Rate(40_000_000_000));
     assert_eq!(r.plan.links.last().unwrap().delay, Span::from_us(1));
     assert_eq!(r.plan.traffic[0].congestion_control.table()["beta"], 0.8);
@@ -317,4 +317,118 @@ fn what_the_python_classes_write_is_read() {
     let text = source.text().replace("3.6 Gbps", "3.6");
     let error = read(&Source::json("<Scenario>", text), &[], None).unwrap_err().to_string();
     assert_eq!(error, "<Scenario>: traffic[0].load: \"3.6\" has no unit; write a rate like \"10 Gbps\"");
+}
+
+fn plan(text: &str) -> Plan {
+    read(&Source::toml("x.toml", text), &[], None).unwrap_or_else(|e| panic!("{e}")).plan
+}
+
+fn bdp(plan: &Plan, name: &str) -> u64 {
+    plan.links.iter().find(|l| l.name == name).unwrap_or_else(|| panic!("{name}")).bdp_bytes
+}
+
+#[test]
+fn two_hosts_and_a_cable() {
+    let plan = plan(
+        r#"
+        duration = "1 s"
+        hosts = { a = {}, b = {} }
+        links = [{ between = ["a", "b"], rate = "1 Gbps", delay = "1 ms", backward = { delay = "3 ms" } }]
+        traffic = [{ from = "a", to = "b", kind = "bulk" }]
+        "#,
+    );
+    // 1 Gb/s x 4 ms, for data and for ACKs.
+    assert_eq!((bdp(&plan, "a->b"), bdp(&plan, "b->a")), (500_000, 500_000));
+}
+
+#[test]
+fn the_bdp_is_that_of_the_flows_that_cross() {
+    // Two ways of two switches from a to b, a third one of three that is faster but longer; c shares only one link.
+    let plan = plan(
+        r#"
+        duration = "1 s"
+        hosts = { a = {}, b = {}, c = {}, d = {} }
+        [switches]
+        up = {}
+        low = {}
+        one = {}
+        two = {}
+        three = {}
+        [[links]]
+        between = ["a", "up"]
+        rate = "8 Gbps"
+        delay = "10 us"
+        [[links]]
+        between = ["a", "low"]
+        rate = "8 Gbps"
+        delay = "20 us"
+        [[links]]
+        between = ["up", "b"]
+        rate = "8 Gbps"
+        delay = "10 us"
+        [[links]]
+        between = ["low", "b"]
+        rate = "8 Gbps"
+        delay = "20 us"
+        [[links]]
+        between = ["a", "one"]
+        rate = "8 Gbps"
+        delay = "1 us"
+        [[links]]
+        between = ["one", "two"]
+        rate = "8 Gbps"
+        delay = "1 us"
+        [[links]]
+        between = ["two", "b"]
+        rate = "8 Gbps"
+        delay = "1 us"
+        [[links]]
+        between = ["three", "b"]
+        rate = "8 Gbps"
+        delay = "1 us"
+        [[links]]
+        between = ["c", "up"]
+        rate = "8 Gbps"
+        delay = "100 us"
+        [[links]]
+        between = ["d", "three"]
+        rate = "8 Gbps"
+        delay = "1 us"
+        [[traffic]]
+        from = "a"
+        to = "b"
+        kind = "bulk"
+        connections = 3
+        [[traffic]]
+        from = "c"
+        to = "b"
+        kind = "bulk"
+        "#,
+    );
+    // 8 Gb/s is 1 B/ns. a to b and back by the quicker of the shortest ways: 40 us; c to b: 220 us.
+    assert_eq!(bdp(&plan, "a->up"), 40_000);
+    assert_eq!(bdp(&plan, "low->b"), 40_000);
+    assert_eq!(bdp(&plan, "c->up"), 220_000);
+    // Three connections of 40 us and one of 220 us; ACKs the other way.
+    assert_eq!(bdp(&plan, "up->b"), (3 * 40_000 + 220_000) / 4);
+    assert_eq!(bdp(&plan, "b->up"), (3 * 40_000 + 220_000) / 4);
+    assert_eq!((bdp(&plan, "a->one"), bdp(&plan, "three->b"), bdp(&plan, "d->three")), (0, 0, 0));
+}
+
+#[test]
+fn presets_yield_to_what_is_given() {
+    let text = r#"
+        duration = "1 s"
+        template = { kind = "star", clients = 3, rate = "10 Gbps", preset = "shared48k-pause" }
+        switches = { sw = { memory = "96 KiB", flow_control = { xoff = "40 KiB" } } }
+        traffic = [{ from = "client", to = "server", kind = "bulk" }]
+        "#;
+    let found = plan(text);
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    assert_eq!((sw.memory_bytes, sw.latency), (Some(98_304), Span::from_us(1)));
+    let pause = serde_json::json!({"kind": "pause", "xoff": "40 KiB", "xon": "16 KiB", "quanta": 65535});
+    assert_eq!(serde_json::to_value(sw.flow_control).unwrap(), pause);
+    let found = plan(&text.replace("{ xoff = \"40 KiB\" }", "{ kind = \"none\" }"));
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    assert_eq!(serde_json::to_value(sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
 }

@@ -42,6 +42,7 @@ pub struct Scenario {
     pub seed: u64,
     /// Stack of the hosts that name none.
     #[serde(default = "stack")]
+    #[schemars(extend("enum" = stack_names()))]
     pub stack: String,
     /// TCP options of all hosts, over their stack; a host's own `tcp` wins key by key.
     #[serde(default)]
@@ -67,6 +68,11 @@ pub struct Scenario {
     /// Parameters to vary; `run` ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweepWords>,
+}
+
+/// For the schema.
+fn stack_names() -> Vec<&'static str> {
+    elephan_tcp::stacks().iter().map(|(name, _)| *name).collect()
 }
 
 fn one() -> u64 {

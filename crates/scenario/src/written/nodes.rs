@@ -19,7 +19,7 @@ pub struct Hosts {
     pub count: Option<u32>,
     /// TCP stack; without it the scenario's `stack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("enum" = super::stack_names()))]
     pub stack: Option<String>,
     /// TCP options, over those of the stack and of the scenario.
     #[serde(default)]
