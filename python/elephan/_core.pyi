@@ -101,7 +101,10 @@ def variants(
     repetitions: int | None = None,
     seed: int | None = None,
 ) -> str:
-    """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked."""
+    """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked.
+
+    A list in `overrides`, or a text `v1,v2` in a pair, is swept as well.
+    """
 
 def schema() -> str:
     """The JSON Schema of a scenario."""

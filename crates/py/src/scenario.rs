@@ -63,26 +63,38 @@ impl Overrides {
         self.0.iter().map(one).collect()
     }
 
-    /// For a sweep; a text may be `v1,v2`.
+    /// For a sweep: a JSON array is a list of values to try, as is a text `v1,v2`.
     fn to_axes(&self) -> Result<Vec<AxisArgument>, Errors> {
         let one = |(key, value): &(String, Given)| match value {
+            Given::Json(Value::Array(values)) => AxisArgument::parse(&format!("{key}={}", list(values))),
             Given::Json(value) => AxisArgument::parse(&format!("{key}={}", toml(value))),
             Given::Text(text) => AxisArgument::parse(&format!("{key}={text}")),
         };
         self.0.iter().map(one).collect()
     }
+
+    /// Arrays of one value: a sweep holds them fixed, yet whoever gave an array expects a parameter.
+    fn alone(&self) -> impl Iterator<Item = (String, Value)> + '_ {
+        self.0.iter().filter_map(|(key, value)| match value {
+            Given::Json(Value::Array(values)) if values.len() == 1 => Some((key.clone(), values[0].clone())),
+            _ => None,
+        })
+    }
+}
+
+fn list(values: &[Value]) -> String {
+    values.iter().map(toml).collect::<Vec<_>>().join(", ")
 }
 
 /// A value in TOML on one line.
 fn toml(value: &Value) -> String {
-    let join = |parts: Vec<String>| parts.join(", ");
     match value {
         // A quotation mark as its number, so that the text never seems to end early.
         Value::String(_) => value.to_string().replace("\\\"", "\\u0022"),
-        Value::Array(items) => format!("[{}]", join(items.iter().map(toml).collect())),
+        Value::Array(items) => format!("[{}]", list(items)),
         Value::Object(table) => {
             let entry = |(key, value): (&String, &Value)| format!("{} = {}", toml(&key.as_str().into()), toml(value));
-            format!("{{{}}}", join(table.iter().map(entry).collect()))
+            format!("{{{}}}", table.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
         _ => value.to_string(),
     }
@@ -164,7 +176,7 @@ fn variants(
             let sweep = overrides.to_axes().and_then(expand).map_err(scenario_errors)?;
             let run = |(variant, repetition, seed): (usize, u32, u64)| {
                 let variant = &sweep.variants[variant];
-                let values: Map<String, Value> = variant.values.iter().cloned().collect();
+                let values: Map<String, Value> = overrides.alone().chain(variant.values.iter().cloned()).collect();
                 json!({
                     "label": variant.label,
                     "overrides": values,

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
-
 from elephan import _core
+from pyarrow import parquet
 
 LINK = """
 title = "Two hosts and a switch"
@@ -127,8 +126,21 @@ def test_variants_pair_their_seeds() -> None:
     ]
     assert rows[0]["overrides"] == rows[0]["parameters"]
     assert len(json.loads(_core.variants(SWEEP, "two.toml", "toml", repetitions=5))) == 10
-    swept = json.loads(_core.variants(LINK, "two.toml", "toml", [("links[1].rate", "1 Mbps, 2 Mbps")]))
-    assert [row["parameters"] for row in swept] == [{"links[1].rate": "1 Mbps"}, {"links[1].rate": "2 Mbps"}]
+    assert json.loads(_core.variants(LINK, "two.toml", "toml", seed=9))[0]["seed"] == 9
+
+
+@pytest.mark.parametrize("overrides", [[("links[1].rate", "1 Mbps, 2 Mbps")], {"links[1].rate": ["1 Mbps", "2 Mbps"]}])
+def test_lists_of_values_are_swept(overrides: object) -> None:
+    rows = json.loads(_core.variants(LINK, "two.toml", "toml", overrides))
+    assert [row["parameters"] for row in rows] == [{"links[1].rate": "1 Mbps"}, {"links[1].rate": "2 Mbps"}]
+
+
+def test_a_list_of_one_value_is_a_parameter_too() -> None:
+    rows = json.loads(_core.variants(SWEEP, "two.toml", "toml", {"duration": ["5 ms"]}, 1))
+    assert [row["overrides"] for row in rows] == [
+        {"duration": "5 ms", "links[1].rate": "50 Mbps"},
+        {"duration": "5 ms", "links[1].rate": "100 Mbps"},
+    ]
 
 
 def test_wrong_input_is_one_line_with_its_place() -> None:
@@ -153,6 +165,8 @@ def test_wrong_input_is_one_line_with_its_place() -> None:
         lambda: _core.run(LINK, "x", "toml", [("durations", "1 s")]),
         lambda: _core.run("", "x", "toml"),
         lambda: _core.variants(SWEEP, "x", "toml", repetitions=0),
+        lambda: _core.variants(SWEEP, "x", "toml", {"duration": []}),
+        lambda: _core.variants(SWEEP, "x", "toml", {"duration": ["1 s", "2 m/s"]}),
         lambda: _core.listing("congestion"),
         lambda: _core.describe_cc("renno"),
         lambda: _core.Cc("renno"),
@@ -179,10 +193,10 @@ def test_wrong_arguments_are_scenario_errors(call: object) -> None:
 
 
 def test_a_folder_that_is_not_there_and_a_full_disk(tmp_path: Path) -> None:
-    with pytest.raises(_core.RunError, match="cannot write .*nowhere/flows.parquet: No such file or directory"):
+    with pytest.raises(_core.RunError, match=r"cannot write .*nowhere/flows.parquet: No such file or directory"):
         run(folder=tmp_path / "nowhere")
     (tmp_path / "flow_samples.parquet").symlink_to("/dev/full")
-    with pytest.raises(_core.RunError, match="cannot write .*flow_samples.parquet: No space left on device"):
+    with pytest.raises(_core.RunError, match=r"cannot write .*flow_samples.parquet: No space left on device"):
         run(folder=tmp_path)
 
 
@@ -227,7 +241,15 @@ def test_ctrl_c_stops_a_run() -> None:
 
 def test_python_runs_on_while_a_run_runs() -> None:
     cancel = _core.Cancel()
-    thread = threading.Thread(target=lambda: pytest.raises(_core.Cancelled, run, LONG, cancel=cancel))
+    ends: list[type[BaseException]] = []
+
+    def work() -> None:
+        try:
+            run(LONG, cancel=cancel)
+        except BaseException as error:
+            ends.append(type(error))
+
+    thread = threading.Thread(target=work)
     thread.start()
     turns = 0
     begin = time.monotonic()
@@ -237,6 +259,7 @@ def test_python_runs_on_while_a_run_runs() -> None:
     cancel.cancel()
     thread.join(10)
     assert not thread.is_alive()
+    assert ends == [_core.Cancelled]
     assert turns > 20
 
 
