@@ -112,8 +112,7 @@ impl Endpoint {
         }
         self.stats.sacks_rcvd += 1;
         self.stats.sack_blocks_rcvd += u64::from(seg.sack_len);
-        let blocks = self.tx.board.unwrap_blocks(sack, seg.sack_len, self.isn);
-        let taken = self.tx.board.sack(&blocks[..usize::from(seg.sack_len)]);
+        let taken = self.tx.board.sack(sack, seg.sack_len, self.isn);
         self.tx.delivered += taken.delivered;
         taken
     }

@@ -9,17 +9,15 @@ pub(super) struct Word {
     pub resent: u64,
 }
 
-/// A remembered SACK block and the ordinal after its last segment.
+/// A SACK block of the last ACK that had any, as on the wire, and the ordinal after its last segment (0: it was void).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cached {
-    pub left: u64,
-    pub right: u64,
+    pub wire: (u32, u32),
     pub end: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// The SACK blocks of the last ACK that had any.
     pub cache: [Cached; 4],
     words: Vec<Word>,
     /// Bit i: word i is SACKed in all its 64 segments.

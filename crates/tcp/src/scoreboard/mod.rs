@@ -331,7 +331,13 @@ impl Scoreboard {
     /// Bytes of the segments `base + bit`.
     #[inline]
     fn bytes_of(&self, base: u64, bits: u64) -> u64 {
+        if bits == 0 {
+            return 0;
+        }
         if base >= self.uneven {
+            if bits & (bits - 1) == 0 {
+                return u64::from(self.mss);
+            }
             return u64::from(bits.count_ones()) * u64::from(self.mss);
         }
         let mut bytes = 0;

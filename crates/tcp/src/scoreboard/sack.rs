@@ -6,56 +6,62 @@ use crate::segment::SackBlocks;
 use std::cmp::Ordering;
 
 impl Scoreboard {
-    /// Offsets of wire blocks, of which the first `count` are meant.
-    pub fn unwrap_blocks(&self, wire: &SackBlocks, count: u8, origin: u32) -> [(u64, u64); 4] {
-        let una = self.una;
-        let offset = |seq: u32| {
-            let ahead = seq.wrapping_sub(origin.wrapping_add(una as u32)) as i32;
-            una.saturating_add_signed(i64::from(ahead))
-        };
-        let mut blocks = [(0, 0); 4];
-        for (block, &(left, right)) in blocks.iter_mut().zip(wire).take(usize::from(count)) {
-            *block = (offset(left), offset(right));
-        }
-        blocks
-    }
-
-    /// Takes in the SACK blocks of an ACK, given as offsets; returns what they newly covered.
-    pub fn sack(&mut self, blocks: &[(u64, u64)]) -> Taken {
+    /// Takes in the first `count` SACK blocks of an ACK, in sequence numbers that count from `origin`; returns what they
+    /// newly covered.
+    pub fn sack(&mut self, wire: &SackBlocks, count: u8, origin: u32) -> Taken {
         let mut taken = Taken::default();
         if self.head == self.tail {
             return taken;
         }
         let mut marks = self.take_marks();
-        let mut fresh = [Cached::default(); 4];
-        for (slot, &(left, right)) in fresh.iter_mut().zip(blocks) {
-            let (left, right) = (left.max(self.una), right.min(self.nxt));
-            if left >= right {
-                continue;
-            }
-            // Of a block seen before only what it has grown by is new.
-            let known = marks.cache.iter().find(|c| c.left == left && c.right > left && c.right <= right);
-            let start = match known {
-                Some(c) if c.right == right => {
-                    *slot = *c;
-                    continue;
-                }
-                Some(c) => c.end.max(self.head),
-                None => {
-                    let (ordinal, partial) = self.ordinal_at(left);
-                    ordinal + u64::from(partial > 0)
-                }
+        let before = marks.cache;
+        for (i, &block) in wire.iter().take(usize::from(count)).enumerate() {
+            // Most blocks are those of the last ACK, in their place or one further back behind a new one.
+            marks.cache[i] = if block == before[i].wire {
+                before[i]
+            } else if i > 0 && block == before[i - 1].wire {
+                before[i - 1]
+            } else {
+                let end = self.sack_block(&mut marks, &before, block, origin, &mut taken);
+                Cached { wire: block, end }
             };
-            let end = self.end_at(start, right);
-            if end > start {
-                self.mark_sacked(&mut marks, start, end, &mut taken);
-            }
-            *slot = Cached { left, right, end: end.max(start) };
         }
-        marks.cache = fresh;
         self.marks = Some(marks);
         self.settle();
         taken
+    }
+
+    /// Takes in a block that the last ACK did not have; returns the ordinal after it.
+    #[inline(never)]
+    fn sack_block(
+        &mut self,
+        marks: &mut Marks,
+        before: &[Cached; 4],
+        block: (u32, u32),
+        origin: u32,
+        taken: &mut Taken,
+    ) -> u64 {
+        let base = origin.wrapping_add(self.una as u32);
+        let offset = |seq: u32| self.una.saturating_add_signed(i64::from(seq.wrapping_sub(base) as i32));
+        let (left, right) = (offset(block.0).max(self.una), offset(block.1).min(self.nxt));
+        if left >= right {
+            return 0;
+        }
+        // Of a block that has grown only what it has grown by is new.
+        let grown =
+            before.iter().find(|c| c.wire.0 == block.0 && c.end != 0 && (block.1.wrapping_sub(c.wire.1) as i32) > 0);
+        let start = match grown {
+            Some(c) => c.end.max(self.head),
+            None => {
+                let (ordinal, partial) = self.ordinal_at(left);
+                ordinal + u64::from(partial > 0)
+            }
+        };
+        let end = self.end_at(start, right);
+        if end > start {
+            self.mark_sacked(marks, start, end, taken);
+        }
+        end.max(start)
     }
 
     /// The ordinal after the last segment that ends at or before `right`, which is often the one at `start`.
