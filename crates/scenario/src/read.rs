@@ -30,11 +30,11 @@ enum Form {
 
 impl Source {
     pub fn toml(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: text.into(), form: Form::Toml }
+        Source { name: name.into(), text: without_mark(text.into()), form: Form::Toml }
     }
 
     pub fn json(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: text.into(), form: Form::Json }
+        Source { name: name.into(), text: without_mark(text.into()), form: Form::Json }
     }
 
     /// A scenario built by a program; its errors name paths, not lines.
@@ -66,7 +66,7 @@ impl Source {
 
     pub(crate) fn tree(&self) -> Result<Node, Problem> {
         let tree = match &self.form {
-            Form::Toml => toml::parse(self.text.strip_prefix('\u{feff}').unwrap_or(&self.text)),
+            Form::Toml => toml::parse(&self.text),
             Form::Json => json::parse(&self.text),
             Form::Value(value) => Ok(Node::from_json(value, Origin::Program)),
         }?;
@@ -75,6 +75,11 @@ impl Source {
             None => Err(Problem::new(Path::default(), tree.origin, format!("{}: a scenario is a table", tree.shown()))),
         }
     }
+}
+
+/// Some editors begin a text with a byte order mark.
+fn without_mark(text: String) -> String {
+    text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
 }
 
 /// A scenario with everything worked out.

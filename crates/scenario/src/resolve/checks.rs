@@ -1,5 +1,7 @@
 //! What cannot run: times, flow control, buffers too small for a packet.
 
+use std::collections::BTreeSet;
+
 use elephan_link::FlowControl;
 use elephan_link::queue::QueueSpec;
 use elephan_units::{Bytes, Size, Span, parse_size};
@@ -11,8 +13,13 @@ use crate::plan::NodeKind;
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};
 
-/// The longest time that can be written, 213 days.
-const SPAN_MAX: Span = Span(213 * 86_400 * elephan_units::PS_PER_S);
+/// IEEE 802.3 Annex 31B: a quantum is 512 bit times.
+const QUANTUM_BYTES: u64 = 64;
+
+/// Time is 64 bits of picoseconds, 213.5 days. What a run can reach (its duration, a round trip, a sample more) stays
+/// within 210, so that timers of a day or less never leave the range.
+const TIME_MAX: Span = Span(210 * DAY.0);
+const DAY: Span = Span(86_400 * elephan_units::PS_PER_S);
 
 impl Resolver<'_> {
     pub(super) fn times(&mut self, words: &Scenario) {
@@ -22,12 +29,40 @@ impl Resolver<'_> {
             let message = format!("{} is not before the end of the run, {}", words.warmup, words.duration);
             self.report(at!["warmup"], message);
         }
-        if words.duration > SPAN_MAX {
-            self.report(at!["duration"], format!("{} is beyond 213 days, the longest time", words.duration));
-        }
         if words.record.every == Some(Span::ZERO) {
             self.report(at!["record", "every"], "0 s: samples need an interval; leave it out for none");
         }
+    }
+
+    /// The longest round trip, with every switch's latency both ways, and the run together.
+    pub(super) fn time_range(&mut self, words: &Scenario, longest_rtt_ps: u128) {
+        let duration = u128::from(words.duration.0);
+        let latencies: u128 =
+            words.switches.values().map(|s| u128::from(s.latency.0) * u128::from(s.count.unwrap_or(1))).sum();
+        let every = u128::from(words.record.every.unwrap_or_default().0);
+        for (what, ps) in [("round trip", longest_rtt_ps + 2 * latencies), ("interval of samples", every)] {
+            if duration + ps > u128::from(TIME_MAX.0) {
+                let message =
+                    format!("with the longest {what} the run is beyond 210 days, the longest that can be simulated");
+                return self.report(at!["duration"], message);
+            }
+        }
+    }
+
+    /// Rates so low that a frame or a PAUSE takes more than a day.
+    fn slow(&self, i: usize) -> Option<String> {
+        let link = &self.links[i];
+        let ip = u32::try_from(self.crossings[i].ip_bytes).unwrap_or(u32::MAX / 2);
+        let pause = [link.from, link.to].map(|node| match &self.nodes[node as usize].kind {
+            NodeKind::Switch(s) => match s.flow_control {
+                FlowControl::Pause(pause) => u64::from(pause.quanta) * QUANTUM_BYTES,
+                FlowControl::None => 0,
+            },
+            NodeKind::Host => 0,
+        });
+        let largest = [("a packet", u64::from(link.framing.wire_bytes(ip))), ("a PAUSE", pause[0].max(pause[1]))];
+        let slow = largest.into_iter().find(|(_, bytes)| link.rate.time_of(*bytes) > DAY);
+        slow.map(|(what, _)| format!("{what} takes more than a day at {} ({})", link.rate, link.name))
     }
 
     pub(super) fn switches(&mut self, words: &Scenario) {
@@ -61,16 +96,15 @@ impl Resolver<'_> {
 
     /// Limits of queues against what crosses them.
     pub(super) fn queues(&mut self) {
-        let mut reported = None;
+        let mut reported = BTreeSet::new();
         for i in 0..self.links.len() {
-            let (entry, forward) = self.entries[i];
-            if reported == Some((entry, forward)) {
-                continue;
-            }
-            if let Some(message) = self.queue_problem(i, &self.crossings[i]) {
-                reported = Some((entry, forward));
-                let at = self.queue_path(i);
-                self.report(at, message);
+            let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
+            let queue = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i), message));
+            for (at, message) in slow.into_iter().chain(queue) {
+                // The links of an entry have it in common.
+                if reported.insert(at.to_string()) {
+                    self.report(at, message);
+                }
             }
         }
     }

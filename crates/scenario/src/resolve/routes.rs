@@ -17,8 +17,6 @@ use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
 use crate::written::Scenario;
 
-/// The longest round trip and run together: 213 days, as any time.
-const TIME_MAX_PS: u128 = 213 * 86_400 * elephan_units::PS_PER_S as u128;
 /// IP and UDP headers.
 const UDP_HEADERS_BYTES: u64 = 28;
 /// IP and TCP headers of a full segment, whose MSS counts TCP options (RFC 6691).
@@ -190,6 +188,15 @@ struct Bundle {
     ip_bytes: u64,
 }
 
+/// What all flows together say.
+struct Crossed {
+    /// Of each link.
+    crossings: Vec<Crossing>,
+    longest_rtt_ps: u128,
+    /// Entries that have a flow without a path.
+    unreachable: Vec<(usize, String)>,
+}
+
 /// Largest IP packet of a flow.
 fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
     match (kind.carrier(), kind) {
@@ -202,14 +209,11 @@ fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
 impl Resolver<'_> {
     /// Checks that every flow has a path, and works out `bdp_bytes`.
     pub(super) fn routes(&mut self, words: &Scenario) {
-        let (crossings, longest, unreachable) = self.cross();
+        let Crossed { crossings, longest_rtt_ps, unreachable } = self.cross();
         for (entry, message) in unreachable {
             self.report(at!["traffic", entry, "to"], message);
         }
-        if longest + u128::from(words.duration.0) > TIME_MAX_PS {
-            let message = "the longest round trip and the duration together are beyond 213 days";
-            self.report(at!["duration"], message);
-        }
+        self.time_range(words, longest_rtt_ps);
         for (i, crossing) in crossings.iter().enumerate() {
             let (entry, forward) = self.entries[i];
             let link = &words.links[entry];
@@ -220,14 +224,12 @@ impl Resolver<'_> {
         self.crossings = crossings;
     }
 
-    /// What crosses each link, the longest round trip, and the entries that have a flow without a path.
-    #[allow(clippy::type_complexity)]
-    fn cross(&self) -> (Vec<Crossing>, u128, Vec<(usize, String)>) {
+    fn cross(&self) -> Crossed {
         let mut graph = Graph::new(self);
         let mut crossings = vec![Crossing::default(); self.links.len()];
         let mut bundles: BTreeMap<(u32, u32), Bundle> = BTreeMap::new();
         let mut unreachable = Vec::new();
-        let mut longest = 0;
+        let mut longest_rtt_ps = 0;
         for (entry, traffic) in self.traffic.iter().enumerate() {
             let sizes =
                 |flow: &FlowPlan| ip_bytes(&traffic.kind, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
@@ -249,7 +251,7 @@ impl Resolver<'_> {
                     .map(|l| graph.delay(l) + graph.delay(self.links[l as usize].reverse))
                     .sum();
                 let rtt = there + back + outer;
-                longest = longest.max(rtt);
+                longest_rtt_ps = rtt.max(longest_rtt_ps);
                 for (leaf, sends) in ends {
                     let Some(up) = leaf else { continue };
                     let down = self.links[up as usize].reverse;
@@ -269,6 +271,6 @@ impl Resolver<'_> {
                 }
             }
         }
-        (crossings, longest, unreachable)
+        Crossed { crossings, longest_rtt_ps, unreachable }
     }
 }
