@@ -7,6 +7,9 @@ import sys
 from collections.abc import Sequence
 
 
+INTERRUPTED = 130
+
+
 def _say(text: str) -> None:
     for line in text.strip().splitlines() or ["failed"]:
         print(f"elephan: {line}", file=sys.stderr)
@@ -21,10 +24,13 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
 
     try:
         result = app(list(arguments) if arguments is not None else None, standalone_mode=False, prog_name="elephan")
-        return result if isinstance(result, int) else 0
+        status = result if isinstance(result, int) else 0
+        if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
+            _say("interrupted")
+        return status
     except (KeyboardInterrupt, typer.Abort):
         _say("interrupted")
-        return 130
+        return INTERRUPTED
     except typer.Exit as error:
         return int(error.exit_code)
     except ElephanError as error:

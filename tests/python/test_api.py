@@ -1,0 +1,112 @@
+"""The Python interface over the compiled core."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import elephan as el
+import pyarrow as pa
+import pytest
+from elephan.source import library
+
+SHORT = {"duration": "11 s"}
+
+
+def test_a_run_has_its_tables() -> None:
+    run = el.run("sawtooth", seed=3, set=SHORT)
+    for name in ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "events"):
+        assert isinstance(getattr(run, name), pa.Table)
+    assert run.flows.num_rows == 1
+    assert run.seed == 3
+    assert 'duration = "11 s"' in run.scenario
+    assert run.summary["flows"] == 1
+    assert run.flow_samples.num_rows == 11_000 // 50 + 1 or run.flow_samples.num_rows == 11_000 // 50
+
+
+def test_the_same_seed_gives_the_same_tables() -> None:
+    a, b = (el.run("incast", seed=5) for _ in range(2))
+    for name in a.tables:
+        assert a.tables[name].equals(b.tables[name]), name
+    assert a.summary == b.summary
+    assert a.scenario == b.scenario
+
+
+def test_tables_in_a_folder_are_the_tables_in_memory(tmp_path: Path) -> None:
+    memory = el.run("incast", seed=5)
+    disk = el.run("incast", seed=5, out=tmp_path / "r", report=False)
+    for name in memory.tables:
+        assert memory.tables[name].to_pylist() == disk.tables[name].to_pylist(), name
+
+
+def test_a_sweep_is_the_same_on_one_and_two_threads() -> None:
+    one, two = (el.sweep("shared-switch", set={"duration": "20 ms"}, repetitions=2, workers=n) for n in (1, 2))
+    assert one.table.equals(two.table)
+    assert one.labels == ["kind=none", "kind=pause"]
+
+
+def test_wrong_scenarios_raise_one_error() -> None:
+    with pytest.raises(el.ScenarioError, match="nosuch"):
+        el.run("sawtooth", set={"nosuch.key": 1})
+    with pytest.raises(ValueError, match="toml"):
+        el.run("title = \n")
+
+
+def test_progress_is_told() -> None:
+    told: list[float] = []
+    el.run("long-fat", set={"duration": "30 s"}, progress=lambda share, events: told.append(share))
+    assert all(0 <= share <= 1 for share in told)
+    assert told == sorted(told)
+
+
+def test_stepping_a_congestion_control() -> None:
+    # RFC 5681: initial window 10 segments; slow start adds what is acknowledged; a loss halves
+    law = el.cc.new("reno", mss=1000, initial_window=10)
+    assert law.cwnd == 10_000
+    law.on_ack(0.1, 1000, 0.1, 10_000)
+    assert law.cwnd == 11_000
+    law.on_loss(0.2, 1000, 11_000)
+    assert law.cwnd == 5_500
+    assert law.ssthresh == 5_500
+    assert "reno" in el.cc.names()
+    assert el.cc.describe("cubic")["name"] == "cubic"
+    with pytest.raises(ValueError, match="renno"):
+        el.cc.new("renno")
+
+
+def test_stepping_the_round_trip_estimator() -> None:
+    # RFC 6298 section 2: first sample R: SRTT = R, RTTVAR = R/2, RTO = R + 4 R/2 = 3 R, at least 1 s
+    estimator = el.rtt.Estimator()
+    assert estimator.rto == 1.0
+    estimator.sample(0.0, 0.5)
+    assert (estimator.srtt, estimator.rttvar, estimator.rto) == (0.5, 0.25, 1.5)
+    estimator.backoff()
+    assert estimator.rto == 3.0
+
+
+@pytest.mark.parametrize("name", list(library()))
+def test_every_library_scenario_resolves(name: str) -> None:
+    from elephan import core
+    from elephan.source import open_source
+
+    found = core.resolve(open_source(name), {})
+    assert found["plan"]["flows"] >= 1
+    assert core.variants(open_source(name), {}, None)
+
+
+def test_ctrl_c_ends_a_run_with_130_and_leaves_nothing(tmp_path: Path) -> None:
+    code = "import sys; from elephan.cli import main; sys.argv = ['elephan', 'run', 'long-fat', '-s', 'duration=100000 s']; main()"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "results").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "elephan: interrupted\n"
+    assert list((tmp_path / "results").iterdir()) == []
