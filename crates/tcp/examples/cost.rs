@@ -90,6 +90,9 @@ fn clean(options: &Arc<Options>, flows: usize, in_flight: u64, segments: u64) ->
     (ns, segments)
 }
 
+/// Which segments of a window are lost, by their index.
+type Lost = fn(usize) -> bool;
+
 /// One window of `in_flight` segments of which every `every`-th from the `first` is lost: the ACKs of the receiver, and
 /// what the sender makes of them.
 struct Episode {
@@ -191,7 +194,7 @@ fn main() {
             }
         }
     }
-    let patterns: [(&str, fn(usize) -> bool); 4] = [
+    let patterns: [(&str, Lost); 4] = [
         ("every 2nd lost", |i| i.is_multiple_of(2)),
         ("every 10th lost", |i| i.is_multiple_of(10)),
         ("every 100th lost", |i| i.is_multiple_of(100)),

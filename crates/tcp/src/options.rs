@@ -4,7 +4,7 @@
 //! The law of this layer: an option is written once, in the table of [`crate::stacks`], with its documentation and
 //! with a value and a source for every stack; a value without a source says "assumed".
 
-use elephan_cc::{Controller, slow_start};
+use elephan_cc::{Controller, Spec, slow_start};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,9 +100,16 @@ impl std::error::Error for OptionError {}
 pub(crate) fn text<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
+        Ok(table) if is_default_model(&table) => table["kind"].as_str().unwrap_or_default().to_owned(),
         Ok(other) => other.to_string(),
         Err(error) => error.to_string(),
     }
+}
+
+/// Whether `table` is a congestion control with its defaults, for which its name is enough.
+fn is_default_model(table: &serde_json::Value) -> bool {
+    let named = table.get("kind").and_then(|kind| Spec::named(kind.as_str()?).ok());
+    named.and_then(|spec| serde_json::to_value(spec).ok()).is_some_and(|default| default == *table)
 }
 
 /// Declares the options: documentation, name, type, and for each stack a value with its source.
@@ -220,6 +227,17 @@ pub fn stacks() -> &'static [(&'static str, &'static str)] {
     TABLE
 }
 
+/// The stack table as Markdown, for the model page.
+pub fn table() -> String {
+    let names: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
+    let mut out = format!("| option | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    for row in rows() {
+        let cells: Vec<String> = row.cells.iter().map(|(value, source)| format!("`{value}`: {source}")).collect();
+        out += &format!("| `{}`: {} | {} |\n", row.name, row.doc, cells.join(" | "));
+    }
+    out
+}
+
 /// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
 pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
 /// Smallest MSS: below it a segment could not carry one byte beside 40 bytes of options (Linux: 88).
@@ -324,5 +342,85 @@ impl Options {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stack_is_valid_and_every_cell_has_a_source() {
+        for (name, summary) in stacks() {
+            assert!(!summary.is_empty());
+            assert_eq!(stack(name).unwrap().validate(), Ok(()));
+        }
+        for row in rows() {
+            assert_eq!(row.cells.len(), stacks().len());
+            for (value, source) in row.cells {
+                assert!(
+                    source.contains("RFC") || source.contains("Windows") || source.starts_with("assumed: "),
+                    "{source}"
+                );
+                assert!(!value.is_empty() && !row.doc.is_empty());
+            }
+        }
+    }
+
+    /// The stack of the first study: 64 KB windows, two duplicate ACKs, no RFC 1323 options.
+    #[test]
+    fn windows_xp() {
+        let o = stack("winxp").unwrap();
+        assert_eq!((o.mss.0, o.initial_window, o.ssthresh_initial.0, o.dup_ack_threshold), (1460, 2, 65_536, 2));
+        assert_eq!((o.sack, o.timestamps, o.window_scaling, o.nagle), (true, false, false, false));
+        assert_eq!((o.receive_window.0, o.receive_window.0 / o.mss.0, o.send_buffer.0), (64_240, 44, 65_536));
+        assert_eq!((o.delayed_ack_segments, o.delayed_ack_timeout), (2, Span::from_ms(200)));
+        assert_eq!((o.rto_initial, o.rto_min), (Span::from_s(3), Span::from_ms(300)));
+    }
+
+    #[test]
+    fn overrides_are_remembered_and_spelled_out() {
+        let overrides: Overrides =
+            serde_json::from_str(r#"{ "rto_min": "10 ms", "recovery": "newreno", "congestion_control": "cubic" }"#)
+                .unwrap();
+        let mut o = stack("winxp").unwrap();
+        o.apply(&overrides).unwrap();
+        assert_eq!((o.rto_min, o.recovery), (Span::from_ms(10), RecoveryRule::Newreno));
+        let rows = o.provenance();
+        let origin = |name: &str| rows.iter().find(|row| row.name == name).unwrap().origin;
+        assert_eq!((origin("rto_min"), origin("congestion_control")), (Origin::Given, Origin::Given));
+        assert_eq!(origin("initial_window"), Origin::Default("RFC 2581 section 3.1"));
+        assert!(matches!(origin("rto_max"), Origin::Assumed(_)));
+        // Spelled out and read again, nothing changes.
+        let text = serde_json::to_string(&o.to_overrides()).unwrap();
+        let mut again = stack("rfc").unwrap();
+        again.apply(&serde_json::from_str(&text).unwrap()).unwrap();
+        assert_eq!(again.to_overrides(), o.to_overrides());
+        let unknown = serde_json::from_str::<Overrides>(r#"{ "rto_minimum": "10 ms" }"#).unwrap_err().to_string();
+        assert!(unknown.contains("rto_minimum"), "{unknown}");
+    }
+
+    #[test]
+    fn the_schema_knows_units_and_meanings() {
+        let schema = serde_json::to_value(schemars::schema_for!(Overrides)).unwrap();
+        let text = schema.to_string();
+        assert!(text.contains("x-quantity") && text.contains("Smallest retransmission timeout"));
+        assert_eq!(schema["additionalProperties"], serde_json::Value::Bool(false));
+    }
+
+    #[test]
+    fn abc_limits() {
+        let window_after = |abc, limit, acked| {
+            let mut o = stack("rfc").unwrap();
+            o.apply(&Overrides { abc: Some(abc), abc_limit: Some(limit), ..Overrides::default() }).unwrap();
+            let mut cc = o.controller();
+            let before = cc.window();
+            cc.on_ack(&elephan_cc::Ack { acked, ..elephan_cc::Ack::default() });
+            (cc.window() - before) / 1448.0
+        };
+        // RFC 3465: cwnd += min(N, L * SMSS); without byte counting one segment an ACK.
+        assert_eq!(window_after(true, 2, 5 * 1448), 2.0);
+        assert_eq!(window_after(true, 0, 5 * 1448), 5.0);
+        assert_eq!(window_after(false, 2, 5 * 1448), 1.0);
     }
 }

@@ -45,8 +45,11 @@ pub struct Net {
     pub b: Endpoint,
     pub trace: Vec<Sighting>,
     pub keep_trace: bool,
-    /// Of both ways, with an infinite queue.
+    /// Of both ways.
     pub rate: Option<Rate>,
+    /// Bytes that wait for the way forth; more are dropped.
+    pub buffer: u64,
+    pub drops: u64,
     free_at: [Time; 2],
     heap: BinaryHeap<Reverse<(Key, usize)>>,
     flying: Vec<Flying>,
@@ -85,6 +88,8 @@ impl Net {
             trace: Vec::new(),
             keep_trace: true,
             rate: None,
+            buffer: u64::MAX,
+            drops: 0,
             free_at: [Time::ZERO; 2],
             heap: BinaryHeap::new(),
             flying: Vec::new(),
@@ -140,6 +145,10 @@ impl Net {
         let mut ready = self.now;
         if let Some(rate) = self.rate {
             let free = &mut self.free_at[way as usize];
+            if way == Way::Forth && rate.bytes_in(free.since(self.now)) > self.buffer {
+                self.drops += 1;
+                return;
+            }
             ready = ready.max(*free) + rate.time_of(u64::from(seg.ip_bytes()));
             *free = ready;
         }

@@ -1,5 +1,6 @@
 //! Two endpoints against each other over a programmable path.
 
+mod bottleneck;
 mod common;
 mod exact;
 mod handshake;
