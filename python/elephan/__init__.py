@@ -14,6 +14,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elephan._scenario import *  # noqa: F403
+
     from . import cc, measures, rtt, stats, theory
     from .errors import ElephanError, InputError
     from .results import load
@@ -50,11 +52,11 @@ _MODULES = ("cc", "measures", "rtt", "stats", "theory")
 
 
 def _scenario_class(name: str) -> Any:
-    """A class of the scenario language (`Scenario`, `Link`, `Bulk` ...), generated from its schema."""
-    try:
-        return getattr(importlib.import_module("elephan._scenario"), name)
-    except ModuleNotFoundError:
-        raise AttributeError(name) from None
+    """A class of the scenario language (`Scenario`, `Links`, `Bulk` ...), generated from its schema."""
+    value = getattr(importlib.import_module("elephan._scenario"), name, None)
+    if not isinstance(value, type):
+        raise AttributeError(f"module 'elephan' has no attribute {name!r}")
+    return value
 
 
 def __getattr__(name: str) -> Any:

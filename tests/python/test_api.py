@@ -110,3 +110,18 @@ def test_ctrl_c_ends_a_run_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert err == "elephan: interrupted\n"
     assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_scenario_of_classes() -> None:
+    scenario = el.Scenario(
+        title="by hand",
+        duration="1 s",
+        template=el.Dumbbell(rate="10 Mbps", delay="5 ms", queue=el.Fifo(limit="1 bdp")),
+        traffic=[el.Bulk(from_="sender", to="receiver", size="100 KB")],
+    )
+    run = el.run(scenario)
+    assert run.title == "by hand"
+    assert run.flows["completed"].to_pylist() == [True]
+    assert run.flows["delivered_bytes"].to_pylist() == [100_000]
+    with pytest.raises(AttributeError):
+        _ = el.NoSuchThing

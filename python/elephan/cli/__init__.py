@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-
 INTERRUPTED = 130
 
 

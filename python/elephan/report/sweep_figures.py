@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan import measures
+from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
 from elephan.report.style import Drawing, color, new_figure
@@ -147,8 +148,9 @@ def span(sweep: Sweep, statistic: str) -> str:
     known = {label: i for label, i in intervals.items() if not math.isnan(i.mean)}
     if not known:
         return ""
-    unit = measures.unit_of(statistic)
+    unit, what = measures.unit_of(statistic), measures.title(statistic)
     low, high = min(known, key=lambda k: known[k].mean), max(known, key=lambda k: known[k].mean)
-    if low == high:
-        return f"{statistic} {show(known[low].mean, unit)}"
-    return f"{statistic} from {show(known[low].mean, unit)} ({low}) to {show(known[high].mean, unit)} ({high})"
+    if known[low].mean == known[high].mean:
+        return f"{what} {show(known[low].mean, unit)} in all of them"
+    least, most = interval_text(known[low], unit, 3), interval_text(known[high], unit, 3)
+    return f"{what} from {least} with {low} to {most} with {high}"

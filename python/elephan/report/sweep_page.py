@@ -26,11 +26,9 @@ def shown(sweep: Sweep) -> list[str]:
 
 
 def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
-    runs = len(sweep.rows)
-    lead = f"{len(sweep.variants)} variants, {runs} runs: "
     spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
-    sentences = [lead + "; ".join(spans) + "."]
     comparison = _headline(sweep, statistics[0]) if statistics else ""
+    sentences = [text[0].upper() + text[1:] + "." for text in spans]
     return sentences + ([comparison] if comparison else [])
 
 
@@ -43,11 +41,12 @@ def _headline(sweep: Sweep, statistic: str) -> str:
     if math.isnan(interval.low):
         return ""
     text = interval_text(interval, measures.unit_of(statistic))
-    return f"{statistic}, {b} less {a} with the same seeds: {text}, 95 % interval."
+    what = measures.title(statistic)
+    return f"The difference in {what}, {b} less {a} with the same seeds: {text}."
 
 
 def _means(sweep: Sweep, statistics: list[str]) -> Table:
-    columns = [Column("variant")] + [Column(s, True) for s in statistics]
+    columns = [Column("variant")] + [Column(measures.title(s), True) for s in statistics]
     rows = []
     for label in sweep.labels:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
@@ -61,7 +60,7 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     repetitions = len({row.seed for row in sweep.rows})
     if not others or repetitions < 2:
         return None
-    columns = [Column("difference to " + base)] + [Column(s, True) for s in statistics]
+    columns = [Column("difference to " + base)] + [Column(measures.title(s), True) for s in statistics]
     rows = []
     for label in others:
         cells = [Cell(label)]
@@ -94,6 +93,7 @@ def sweep_page(sweep: Sweep) -> Page:
         title=str(sweep.facts.get("title") or sweep.name),
         question=str(sweep.facts.get("question", "")),
         answer=_answer(sweep, statistics),
+        fine=f"{len(sweep.variants)} variants, {len(sweep.rows)} runs, the same seeds in each; brackets are 95 % intervals.",
         warnings=[f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else [],
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
