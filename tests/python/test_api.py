@@ -99,14 +99,21 @@ def test_every_library_scenario_resolves(name: str) -> None:
 
 
 def test_ctrl_c_ends_a_run_with_130_and_leaves_nothing(tmp_path: Path) -> None:
-    code = "import sys; from elephan.cli import main; sys.argv = ['elephan', 'run', 'long-fat', '-s', 'duration=100000 s']; main()"
+    # a test may run in the background, where SIGINT is ignored: the run must not be
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from elephan.cli import main; sys.argv = ['elephan', 'run', 'long-fat', '-s', 'duration=2000 s']; main()"
+    )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "results").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "results").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert err == "elephan: interrupted\n"
     assert list((tmp_path / "results").iterdir()) == []
