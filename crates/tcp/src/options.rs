@@ -241,7 +241,7 @@ pub fn table() -> String {
 /// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
 pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
 /// Smallest MSS: below it a segment could not carry one byte beside 40 bytes of options (Linux: 88).
-const MSS_MIN: u64 = 88;
+pub(crate) const MSS_MIN: u64 = 88;
 /// Largest window that RFC 7323 section 2.3 can express: 65535 << 14.
 pub const WINDOW_MAX: u64 = 65_535 << 14;
 

@@ -1,7 +1,7 @@
 //! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT.
 
 use super::{Endpoint, State, work};
-use crate::options::TIMESTAMPS_BYTES;
+use crate::options::{MSS_MIN, TIMESTAMPS_BYTES};
 use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Segment};
 use elephan_units::Time;
 
@@ -160,7 +160,7 @@ impl Endpoint {
             self.sample_rtt(now, rtt);
         }
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
-        let mss = u32::from(self.peer_mss).min(self.options.mss.0 as u32) - timestamps;
+        let mss = u32::from(self.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
         self.tx.establish(&self.options, mss, self.syn_losses);
         self.rx.establish(mss, self.tx.sack, &self.options);
         if self.tx.window_shift == u8::MAX {

@@ -302,10 +302,14 @@ impl Scoreboard {
         if partial > 0 {
             self.trim_head(&marks, ack, partial, taken);
         }
-        self.marks = Some(marks);
         self.resend_cursor = self.resend_cursor.max(end);
         self.high_sacked = self.high_sacked.max(end);
         self.settle();
+        if !self.marked {
+            // Blocks of an earlier turn of the sequence numbers must not be taken for known.
+            marks.cache = Default::default();
+        }
+        self.marks = Some(marks);
     }
 
     /// The head keeps what follows `ack`, which lies `partial` bytes inside it.

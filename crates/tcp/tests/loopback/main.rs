@@ -3,6 +3,7 @@
 mod bottleneck;
 mod common;
 mod exact;
+mod fuzz;
 mod handshake;
 mod recovery;
 mod windows;
