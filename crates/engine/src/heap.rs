@@ -51,6 +51,13 @@ impl EventQueue {
         self.sift_up(slot, event.0);
     }
 
+    /// The first event, if it is known without work.
+    #[inline]
+    pub fn peek(&self) -> Option<Event> {
+        let first = self.groups[0].0[ROOT];
+        (!self.hole && first != EMPTY).then_some(Event(first))
+    }
+
     /// Takes the first event if it happens no later than `limit`.
     #[inline]
     pub fn pop_until(&mut self, limit: elephan_units::Time) -> Option<Event> {

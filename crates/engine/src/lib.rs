@@ -6,12 +6,14 @@
 
 mod event;
 mod heap;
+mod prefetch;
 mod ring;
 mod slab;
 mod timer;
 
 pub use event::{Class, Event};
 pub use heap::EventQueue;
+pub use prefetch::prefetch;
 pub use ring::Ring;
 pub use slab::Slab;
 pub use timer::{Alarm, Bell};

@@ -3,7 +3,7 @@
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
 //! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
-use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_engine::{Alarm, Bell, Class, Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
 use elephan_units::Time;
@@ -120,7 +120,11 @@ impl<'a> World<'a> {
         let (now, id) = (event.time(), event.id());
         match event.class() {
             Class::Arrival => {
-                if let Some(packet) = self.net.arrive(now, id) {
+                let delivered = self.net.arrive(now, id);
+                if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
+                    prefetch(socket, SOCKET_LINES);
+                }
+                if let Some(packet) = delivered {
                     self.deliver(now, packet);
                 }
             }
@@ -269,5 +273,7 @@ impl<'a> World<'a> {
     }
 }
 
+/// Cache lines of a socket that a segment touches.
+const SOCKET_LINES: usize = 8;
 /// IP and UDP headers of a datagram.
 pub const UDP_IP_HEADERS: u32 = 28;

@@ -31,7 +31,8 @@ impl Net {
                     continue;
                 }
             }
-            self.links[link as usize].launch(link, Flight { arrival, packet }, &mut self.events);
+            let then = self.after(packet);
+            self.links[link as usize].launch(link, Flight { arrival, packet, then }, &mut self.events);
             return;
         }
     }

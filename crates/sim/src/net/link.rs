@@ -14,11 +14,16 @@ pub const NONE: u32 = u32::MAX;
 /// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
 pub const CONTROL: u32 = 1 << 31;
 
+/// Marks a [`Flight`] that ends at its host.
+pub const DELIVER: u32 = 1 << 31;
+
 /// A frame on the wire: when its last bit is in at the far end.
 #[derive(Clone, Copy)]
 pub struct Flight {
     pub arrival: Time,
     pub packet: u32,
+    /// Where it goes from there: a link, or [`DELIVER`] with the packet's destination.
+    pub then: u32,
 }
 
 impl Flight {
@@ -184,12 +189,12 @@ impl Link {
 
     /// Takes the frame that arrives now and schedules the next.
     #[inline]
-    pub fn land(&mut self, id: u32, events: &mut EventQueue) -> u32 {
+    pub fn land(&mut self, id: u32, events: &mut EventQueue) -> Flight {
         let Some(first) = self.flight.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = self.flight.front() {
             events.push(Event::new(next.arrival, next.class(), id, id));
         }
-        first.packet
+        first
     }
 
     /// Forgets the packets whose transmission has started by `now`.

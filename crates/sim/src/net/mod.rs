@@ -11,12 +11,13 @@ mod link;
 mod route;
 mod switch;
 
-use elephan_engine::{Class, Event, EventQueue};
+use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_units::Time;
 
 pub use build::{Paths, build};
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
+use link::{DELIVER, Flight};
 pub use route::{END, Routes};
 pub use switch::Switch;
 
@@ -98,7 +99,7 @@ impl Net {
             return None;
         }
         let l = &mut self.links[link as usize];
-        let packet = l.land(link, &mut self.events);
+        let Flight { packet, then, .. } = l.land(link, &mut self.events);
         let into = l.into;
         let p = &mut self.packets[packet];
         if p.traits & traits::LOST != 0 {
@@ -106,17 +107,37 @@ impl Net {
             self.drop_packet(now, link, packet, "link_loss");
             return None;
         }
-        let next = self.routes.link(p.route + 1);
-        if next == END {
+        if then & DELIVER != 0 {
             self.delivered += 1;
             return Some(packet);
         }
         p.route += 1;
         if into == NONE {
-            self.offer(now, next, packet);
+            self.offer(now, then, packet);
         } else {
             self.enter_switch(now, link, packet);
         }
+        None
+    }
+
+    /// Where a packet goes at the end of the link that it is on.
+    #[inline]
+    fn after(&self, packet: u32) -> u32 {
+        let p = &self.packets[packet];
+        let next = self.routes.link(p.route + 1);
+        if next == END { DELIVER | p.dest } else { next }
+    }
+
+    /// The packet of the event that will happen next, and the host's end it is for, if that is what it is.
+    #[inline]
+    pub fn prefetch_next(&self) -> Option<u32> {
+        let event = self.events.peek().filter(|e| e.class() == Class::Arrival)?;
+        let flight = self.links.get(event.id() as usize)?.flight.front()?;
+        prefetch(&self.packets[flight.packet], 1);
+        if flight.then & DELIVER != 0 {
+            return Some(flight.then & !DELIVER);
+        }
+        prefetch(&self.links[flight.then as usize], 2);
         None
     }
 
@@ -135,7 +156,7 @@ impl Net {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
         let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame & !CONTROL) as u16);
+        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.

@@ -49,7 +49,7 @@ impl Net {
         } else {
             let id = self.links.len() as u32 + link;
             let stage = &mut self.links[link as usize].stage;
-            let flight = Flight { arrival: now + latency, packet };
+            let flight = Flight { arrival: now + latency, packet, then: NONE };
             if stage.is_empty() {
                 self.events.push(Event::new(flight.arrival, Class::Arrival, id, id));
             }
