@@ -31,6 +31,7 @@ def measure(name: str, seed: int, overrides: dict[str, Any]) -> dict[str, Any]:
         "flows": summary["flows"],
         "completed": summary["completed"],
         "seed": seed,
+        "simulated_s": summary["simulated_s"],
     }
     if summary.get("fct"):
         row |= {"fct_mean_s": summary["fct"]["mean_s"], "fct_p99_s": summary["fct"]["p99_s"]}

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from elephan.study import Results
     from elephan.sweeps import Sweep
 
+_WIDTH_OF_A_FILE = 132
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False, soft_wrap=False)
+    return console if console.is_terminal else Console(highlight=False, soft_wrap=False, width=_WIDTH_OF_A_FILE)
 
 
 def _plain(value: Any) -> Any:
@@ -176,20 +178,7 @@ def diff(differences: Sequence[Difference], json: bool) -> None:
 def bench(rows: Sequence[dict[str, Any]]) -> None:
     """The workloads, and ns-3's beside them."""
     console = _console()
-    heads = (
-        "workload",
-        "simulator",
-        "wall",
-        "per packet-hop",
-        "packet-hops",
-        "peak memory",
-        "goodput",
-        "loss",
-        "Jain",
-        "FCT mean",
-        "p99",
-    )
-    table = _grid(*heads)
+    table = _grid("workload", "", "wall", "per hop", "hops", "memory", "goodput", "loss", "Jain", "FCT mean", "99 %")
     for row in rows:
         if row.get("simulator") == "ratio":
             continue
@@ -199,7 +188,7 @@ def bench(rows: Sequence[dict[str, Any]]) -> None:
             row.get("simulator", "elephan"),
             quantity(row["wall_s"], "s"),
             quantity(row["wall_s"] * 1e9 / max(1, hops), "ns"),
-            f"{hops:,}",
+            f"{quantity(hops / 1e6, '1')} M",
             quantity(row["peak_rss_bytes"], "bytes"),
             quantity(row["goodput_bps"], "bps", 4),
             quantity(row["loss_rate"], "%", 2),
