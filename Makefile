@@ -24,7 +24,7 @@ $(VENV)/.deps: requirements.lock
 	@touch $@
 
 $(STAMP): $(VENV)/.deps pyproject.toml $(RUST_SOURCES)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=2 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 setup: $(STAMP)

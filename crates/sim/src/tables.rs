@@ -18,7 +18,7 @@ pub struct Tables {
     laws: Vec<Text>,
     stacks: Vec<Text>,
     phases: [Text; PHASES.len()],
-    kinds: [Text; 3],
+    kinds: [Text; Kind::ALL.len()],
     reasons: Vec<(&'static str, Text)>,
     tcp: Text,
     udp: Text,
@@ -33,7 +33,7 @@ pub struct Tables {
 
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
-const REASONS: [&str; 5] = ["queue_full", "memory_full", "link_loss", "xoff", "xon"];
+const REASONS: [&str; 6] = ["", "queue_full", "memory_full", "link_loss", "xoff", "xon"];
 
 impl Tables {
     pub fn new(plan: &Plan, recorder: &mut Recorder) -> Tables {
@@ -44,7 +44,7 @@ impl Tables {
             laws: plan.options.iter().map(|o| recorder.intern(o.congestion_control.name())).collect(),
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
-            kinds: [Kind::Drop, Kind::Pause, Kind::Resume].map(|k| recorder.intern(k.name())),
+            kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
             reasons: REASONS.map(|r| (r, recorder.intern(r))).to_vec(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
@@ -84,14 +84,15 @@ impl Tables {
                     text
                 }
             };
+            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout);
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],
                 node: self.node(link.from),
-                port: Some(i64::from(o.link)),
-                peer: Some(self.node(link.to)),
+                port: at_port.then_some(i64::from(o.link)),
+                peer: at_port.then_some(self.node(link.to)),
                 flow: (o.flow != NONE).then_some(i64::from(o.flow)),
-                packet_bytes: Some(i64::from(o.bytes)),
+                packet_bytes: (o.bytes > 0).then_some(i64::from(o.bytes)),
                 value: None,
                 reason,
             });

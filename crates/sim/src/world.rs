@@ -157,9 +157,13 @@ impl<'a> World<'a> {
             self.net.packets.free(packet);
             return;
         }
+        let before = self.net.log.is_some().then(|| socket.endpoint.loss_signals());
         socket.endpoint.on_segment(now, &p.segment, sack);
         let watched = socket.watched;
         self.net.packets.free(packet);
+        if let Some(before) = before {
+            self.note_signals(now, dest, before);
+        }
         if watched {
             self.attend(now, dest);
         }
@@ -176,13 +180,30 @@ impl<'a> World<'a> {
                 self.net.events.push(event);
             }
             Bell::Due => {
+                let before = socket.endpoint.loss_signals();
                 socket.endpoint.on_timer(now);
-                if socket.watched {
+                let watched = socket.watched;
+                self.note_signals(now, id, before);
+                if watched {
                     self.attend(now, id);
                 }
                 self.flush(now, id);
             }
         }
+    }
+
+    /// Logs a fast retransmit or an expired timer, when somebody reads the log.
+    #[inline]
+    fn note_signals(&mut self, now: Time, id: u32, before: (u64, u64)) {
+        let socket = &self.sockets[id as usize];
+        let after = socket.endpoint.loss_signals();
+        if after == before {
+            return;
+        }
+        let Some(log) = &mut self.net.log else { return };
+        let kind = if after.1 > before.1 { net::Kind::Timeout } else { net::Kind::FastRetransmit };
+        let link = self.net.routes.link(socket.route);
+        log.push(net::Occurrence { time: now, kind, link, flow: socket.number, bytes: 0, reason: "" });
     }
 
     /// Sends what a socket has to send and sets its timer.

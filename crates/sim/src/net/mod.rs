@@ -31,6 +31,7 @@ pub struct Occurrence {
     pub link: u32,
     /// Flow, or [`NONE`].
     pub flow: u32,
+    /// The packet's, 0 if it is not about one.
     pub bytes: u32,
     pub reason: &'static str,
 }
@@ -40,14 +41,20 @@ pub enum Kind {
     Drop,
     Pause,
     Resume,
+    FastRetransmit,
+    Timeout,
 }
 
 impl Kind {
+    pub const ALL: [Kind; 5] = [Kind::Drop, Kind::Pause, Kind::Resume, Kind::FastRetransmit, Kind::Timeout];
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Drop => "drop",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
+            Kind::FastRetransmit => "fast_retransmit",
+            Kind::Timeout => "rto",
         }
     }
 }

@@ -1,0 +1,95 @@
+//! IEEE 802.3x PAUSE in whole runs: what it protects, what it blocks.
+
+mod common;
+
+use common::{Builder, run};
+use elephan_link::{FlowControl, Pause, headroom};
+use elephan_scenario::Plan;
+use elephan_units::{Bytes, Rate, Span};
+use proptest::prelude::*;
+use serde_json::json;
+
+const TEN_GIG: Rate = Rate(10_000_000_000);
+
+fn pause(xoff: u64, xon: u64, quanta: u16) -> FlowControl {
+    FlowControl::Pause(Pause { xoff: Bytes(xoff), xon: Bytes(xon), quanta })
+}
+
+/// Clients that flood one server with datagrams at their line rate through a switch of so much memory.
+fn flood(clients: usize, memory: u64, flow_control: FlowControl, delay: Span, response: u16) -> Plan {
+    let mut b = Builder::new(Span::from_us(400));
+    let switch = b.switch(Some(memory), Span::from_us(1), flow_control);
+    let server = b.host();
+    b.link(switch, server, TEN_GIG, delay, None);
+    let options = b.options("rfc", json!({}));
+    for _ in 0..clients {
+        let client = b.host();
+        b.link(client, switch, TEN_GIG, delay, None);
+        b.traffic(json!({ "kind": "cbr", "rate": "10 Gbps", "packet_size": "1472 B" }), &[(client, server)], options);
+    }
+    for node in &mut b.plan.nodes {
+        node.pause.response_quanta = response;
+    }
+    b.plan
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// With the exact need above XOFF nothing is lost, whatever the flood.
+    #[test]
+    fn strict_headroom_is_lossless(
+        clients in 1usize..7, delay_ns in 0u64..2000, response in 0u16..60, xoff in 4_000u64..40_000, refresh in any::<bool>(),
+    ) {
+        let delay = Span::from_ns(delay_ns);
+        let need = headroom::exact_need(TEN_GIG, delay, 1500, response, clients as u64);
+        // A short pause time (4 us) is repeated many times within a congestion.
+        let quanta = if refresh { 80 + response } else { 0xFFFF };
+        let plan = flood(clients, xoff + need, pause(xoff, xoff / 2, quanta), delay, response);
+        let (_, summary) = run(&plan, false);
+        prop_assert_eq!(&summary["drops"], &json!(0), "{}", summary);
+        prop_assert!(clients < 2 || summary["pauses_sent"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn without_it_the_same_flood_is_lost() {
+    let (_, summary) = run(&flood(3, 49_152, FlowControl::None, Span::from_ns(500), 10), false);
+    // Three line rates into one: about two thirds.
+    let dropped = summary["loss_rate"].as_f64().unwrap();
+    assert!((0.5..0.7).contains(&dropped), "{summary}");
+}
+
+/// Two clients; the second sends to an idle host (the victim flow) and, if `hot`, to the port that the first fills. The
+/// share of its offer that the victim flow gets.
+fn victim(hot: bool) -> f64 {
+    let mut b = Builder::new(Span::from_ms(5));
+    let switch = b.switch(Some(200_000), Span::ZERO, pause(100_000, 80_000, 0xFFFF));
+    let hosts: Vec<u32> = (0..4).map(|_| b.host()).collect();
+    for &h in &hosts {
+        b.link(h, switch, TEN_GIG, Span::from_ns(500), None);
+    }
+    let options = b.options("rfc", json!({}));
+    let cbr = |rate: &str| json!({ "kind": "cbr", "rate": rate, "packet_size": "1472 B" });
+    b.traffic(cbr("4 Gbps"), &[(hosts[1], hosts[3])], options);
+    b.traffic(cbr("9.9 Gbps"), &[(hosts[0], hosts[2])], options);
+    if hot {
+        b.traffic(cbr("5 Gbps"), &[(hosts[1], hosts[2])], options);
+    }
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(summary["drops"], json!(0));
+    let flows = &tables.iter().find(|t| t.name == "flows").unwrap().batches[0];
+    let goodput = flows.column_by_name("goodput_bps").unwrap();
+    let goodput = goodput.as_any().downcast_ref::<arrow_array::Float64Array>().unwrap().value(0);
+    // 4 Gb/s on the wire carry 1472 of 1538 bytes.
+    goodput / (4e9 * 1472.0 / 1538.0)
+}
+
+/// PAUSE stops a port, not a flow. Both clients send the share x of the time; the port carries 10 x + 10 x 5/9 = 10, so
+/// x = 9/14, and the victim flow gets 10 x 4/9 = 2.86 of its 4 Gb/s: 71 %.
+#[test]
+fn head_of_line_blocking_is_visible() {
+    assert!(victim(false) > 0.99, "alone it gets what it offers");
+    let share = victim(true);
+    assert!((0.64..0.80).contains(&share), "{share}");
+}
