@@ -44,10 +44,11 @@ pub struct Estimator {
     mdev: f64,
     mdev_max: f64,
     round: Time,
-    /// RTO without back-off.
-    base: Span,
     /// RTO in force.
     rto: Span,
+    /// Samples expected in a round trip, and the gains' divisor that follows: a division saved.
+    expected: f64,
+    scale: f64,
     min: Span,
     max: Span,
     granularity: Span,
@@ -65,8 +66,9 @@ impl Estimator {
             mdev: 0.0,
             mdev_max: 0.0,
             round: Time::ZERO,
-            base: rto,
             rto,
+            expected: 1.0,
+            scale: 1.0,
             min,
             max,
             granularity,
@@ -93,15 +95,16 @@ impl Estimator {
         match (self.sampled, self.rule) {
             (false, _) => self.first(now, r),
             (true, RtoRule::Rfc6298) => {
-                let scale = 1.0 / expected;
-                self.rttvar += BETA * scale * ((self.srtt - r).abs() - self.rttvar);
-                self.srtt += ALPHA * scale * (r - self.srtt);
+                if expected != self.expected {
+                    (self.expected, self.scale) = (expected, 1.0 / expected);
+                }
+                self.rttvar += BETA * self.scale * ((self.srtt - r).abs() - self.rttvar);
+                self.srtt += ALPHA * self.scale * (r - self.srtt);
             }
             (true, RtoRule::Linux) => self.linux(now, r),
         }
         self.backoffs = 0;
-        self.base = self.compute();
-        self.rto = self.base;
+        self.rto = self.compute();
     }
 
     fn first(&mut self, now: Time, r: f64) {
@@ -154,13 +157,13 @@ impl Estimator {
         self.backoffs
     }
 
-    /// The SYN was sent again and gave no sample: data begins with 3 s at least (RFC 6298 section 5.7).
-    pub fn after_syn_loss(&mut self) {
+    /// The SYN was sent again. If it gave no sample either, data begins with the `initial` timeout and 3 s at least
+    /// (RFC 6298 section 5.7).
+    pub fn after_syn_loss(&mut self, initial: Span) {
         self.backoffs = 0;
         if !self.sampled {
-            self.base = self.base.max(RTO_AFTER_SYN_LOSS).min(self.max);
+            self.rto = initial.max(RTO_AFTER_SYN_LOSS).min(self.max);
         }
-        self.rto = self.base;
     }
 
     /// The timeout in force, back-off included.
@@ -271,11 +274,11 @@ mod tests {
     fn syn_loss_starts_data_at_three_seconds() {
         let mut e = rfc(Span::from_s(1));
         e.backoff();
-        e.after_syn_loss();
+        e.after_syn_loss(Span::from_s(1));
         assert_eq!(e.rto(), Span::from_s(3));
         let mut sampled = rfc(Span::from_s(1));
         sampled.sample(Time(0), Span::from_ms(10));
-        sampled.after_syn_loss();
+        sampled.after_syn_loss(Span::from_s(1));
         assert_eq!(sampled.rto(), Span::from_s(1));
     }
 

@@ -110,7 +110,7 @@ impl Sender {
             self.cc.poke("ssthresh", ssthresh);
         }
         if syn_losses > 0 {
-            self.rtt.after_syn_loss();
+            self.rtt.after_syn_loss(options.rto_initial);
         }
         if self.rec.rule == RecoveryRule::Sack && !self.sack {
             self.rec.rule = RecoveryRule::Newreno;
