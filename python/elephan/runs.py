@@ -142,6 +142,11 @@ class Run:
 
         return statistic(self, name)
 
+    @property
+    def curated_figure(self) -> str:
+        """The figure that the scenario chose for its answer, if any."""
+        return str(self.manifest.get("figure", ""))
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the self-contained HTML report of this run."""
         from elephan.report.run_page import write_run_report
@@ -152,7 +157,7 @@ class Run:
         """A matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
         from elephan.report.run_figures import draw
 
-        return draw(self, name).figure
+        return draw(self, name or self.curated_figure).figure
 
     def _repr_html_(self) -> str:
         from elephan.report.notebook import run_html
@@ -173,6 +178,8 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
         "complete": True,
         "kind": "run",
         "name": source.stem,
+        "look_for": source.notes.look_for,
+        "figure": source.notes.figure,
         "elephan": core.call("version"),
         "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
         "seed": seed,
@@ -221,6 +228,10 @@ def run(
     source, overrides = open_source(scenario), dict(set or {})
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
         raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
+    if source.notes.figure:
+        from elephan.report.run_figures import known
+
+        known(source.notes.figure)
     with run_bar(source.stem, progress) as tick:
         if out is None:
             result = core.execute_interruptible(source, overrides, seed, None, tick)

@@ -15,6 +15,15 @@ from elephan.errors import InputError, nearest
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What to look for, the figure that answers, and the statistics that a sweep reports (the first one answers)."""
+
+    look_for: str = ""
+    figure: str = ""
+    statistics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Source:
     """Scenario text, where it came from (for error messages), and its language."""
 
@@ -23,18 +32,21 @@ class Source:
     format: str  # toml | json
     stem: str  # names a result folder, e.g. "incast"
 
+    @property
+    def notes(self) -> Notes:
+        """What the leading comment of the file says."""
+        return notes(self.text)
+
 
 @dataclass(frozen=True)
 class LibraryEntry:
-    """A ready scenario: its title, its question, what to look for, and the picture that answers."""
+    """A ready scenario: its title, its question, and the notes of its leading comment."""
 
     name: str
     path: Path
     title: str
     question: str
-    look_for: str
-    figure: str
-    statistics: tuple[str, ...] = ()  # the first one answers
+    notes: Notes
 
 
 def _folder(name: str) -> Path:
@@ -54,8 +66,8 @@ def read_text(path: Path) -> str:
 _HEADER = re.compile(r"^#\s*(look for|figure|statistics):\s*(.+)$", re.IGNORECASE)
 
 
-def header(text: str) -> dict[str, str]:
-    """The `# Look for:` and `# Figure:` lines of a scenario's leading comment; indented lines go on."""
+def notes(text: str) -> Notes:
+    """The `# Look for:`, `# Figure:` and `# Statistics:` lines of a leading comment; indented lines go on."""
     found: dict[str, str] = {}
     key = ""
     for line in text.splitlines():
@@ -68,7 +80,8 @@ def header(text: str) -> dict[str, str]:
             found[key] += " " + line[1:].strip()
         else:
             key = ""
-    return found
+    names = tuple(name.strip() for name in found.get("statistics", "").split(",") if name.strip())
+    return Notes(found.get("look for", ""), found.get("figure", ""), names)
 
 
 @cache
@@ -79,16 +92,9 @@ def library() -> dict[str, LibraryEntry]:
     entries = {}
     for path in sorted(_folder("scenarios").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
-        document, notes = tomllib.loads(text), header(text)
-        entries[path.stem] = LibraryEntry(
-            path.stem,
-            path,
-            str(document.get("title", "")),
-            str(document.get("question", "")),
-            notes.get("look for", ""),
-            notes.get("figure", ""),
-            tuple(name.strip() for name in notes.get("statistics", "").split(",") if name.strip()),
-        )
+        document = tomllib.loads(text)
+        title, question = str(document.get("title", "")), str(document.get("question", ""))
+        entries[path.stem] = LibraryEntry(path.stem, path, title, question, notes(text))
     return entries
 
 

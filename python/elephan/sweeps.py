@@ -13,7 +13,7 @@ from elephan import core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, Outcome, failures, run_jobs
 from elephan.runs import Run
-from elephan.source import Source, library, open_source
+from elephan.source import Source, open_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -249,12 +249,11 @@ def sweep(
     """
     source = open_source(scenario)
     if not statistics:
-        entry = library().get(source.stem)
-        statistics = tuple(dict.fromkeys((*(entry.statistics if entry else ()), *measures.DEFAULT)))
+        statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     for name in statistics:
         measures.parse(name)
     variants, jobs = plan(source, dict(set or {}), repetitions, seed)
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": list(source.notes.statistics)}
 
     def reduce(run: Run) -> dict[str, float]:
         facts.setdefault("first", run.manifest | {"scenario": run.scenario, "provenance": run.provenance})

@@ -103,9 +103,9 @@ def test_the_library_has_its_words() -> None:
     for entry in library().values():
         assert entry.title
         assert entry.question.endswith("?")
-        assert entry.look_for
-        assert entry.figure in REGISTRY
-        assert entry.statistics
+        assert entry.notes.look_for
+        assert entry.notes.figure in REGISTRY
+        assert entry.notes.statistics
 
 
 def test_schema(capfd: pytest.CaptureFixture[str]) -> None:

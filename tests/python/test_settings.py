@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from elephan.errors import InputError
 from elephan.settings import axes, settings
-from elephan.source import header
+from elephan.source import Notes, notes
 
 
 def test_values_are_typed() -> None:
@@ -41,5 +41,7 @@ def test_empty_values_in_a_list() -> None:
 
 
 def test_the_header_of_a_scenario() -> None:
-    text = "# A title line.\n#\n# Look for: one\n#   two\n# Figure: queue\n\ntitle = 'x'\n# Figure: no\n"
-    assert header(text) == {"look for": "one two", "figure": "queue"}
+    text = (
+        "# A title line.\n#\n# Look for: one\n#   two\n# Figure: queue\n# Statistics: a.sum, b.max\n\ntitle = 'x'\n# Figure: no\n"
+    )
+    assert notes(text) == Notes("one two", "queue", ("a.sum", "b.max"))

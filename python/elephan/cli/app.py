@@ -12,10 +12,11 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="elephan: a laboratory for the performance of TCP.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-study_app = typer.Typer(no_args_is_help=True, help="Published experiments, made executable.")
+study_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Published experiments, made executable.")
 app.add_typer(study_app, name="study")
 
 Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
@@ -74,7 +75,7 @@ def sweep(
     out: Out = None,
     json: Json = False,
 ) -> int:
-    """Every variant of a scenario's [sweep], and of -s key=v1,v2, each with the same seeds."""
+    """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
     from elephan import sweeps
     from elephan.cli import show
     from elephan.settings import axes

@@ -27,11 +27,9 @@ def run_html(run: Run) -> str:
     """A run in a notebook."""
     from elephan.report.run_figures import draw
     from elephan.report.run_page import answer
-    from elephan.source import library
 
-    entry = library().get(run.name)
     try:
-        picture = draw(run, entry.figure if entry else "").svg()
+        picture = draw(run, run.curated_figure).svg()
         picture = picture[picture.index("<svg") :]
     except InputError:
         picture = ""

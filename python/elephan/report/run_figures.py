@@ -373,6 +373,13 @@ def pause(view: View) -> Drawing:
 REPORT = ("sawtooth", "goodput", "sharing", "latency", "completion", "memory", "drops", "pause", "rtt")
 
 
+def known(name: str) -> str:
+    """The name of a figure, or one line about it."""
+    if name not in REGISTRY:
+        raise InputError(f'no figure "{name}"{nearest(name, list(REGISTRY))}')
+    return name
+
+
 def draw(run: Run, name: str = "") -> Drawing:
     """A figure of a run by name; without a name the first of the report's figures that the run has data for."""
     view = View(run)
@@ -381,9 +388,7 @@ def draw(run: Run, name: str = "") -> Drawing:
         if kind is None:
             raise InputError('nothing to draw: the run has no samples; set "record.every"')
         return kind.draw(view)
-    if name not in REGISTRY:
-        raise InputError(f'no figure "{name}"{nearest(name, list(REGISTRY))}')
-    if not REGISTRY[name].possible(view):
+    if not REGISTRY[known(name)].possible(view):
         raise InputError(f'figure "{name}" needs data that this run did not record; set "record.every"')
     return REGISTRY[name].draw(view)
 

@@ -14,7 +14,6 @@ from elephan.report.page import Cell, Column, Page, Section, Table, interval_cel
 from elephan.report.run_figures import draw_all
 from elephan.report.view import View, arrow
 from elephan.runs import Run
-from elephan.source import library
 
 ROWS_MAX = 20
 
@@ -129,11 +128,10 @@ def _list(value: object) -> list[object]:
 def run_page(run: Run) -> Page:
     """The page of a run."""
     view = View(run)
-    entry = library().get(run.name)
-    drawings = draw_all(run, entry.figure if entry else "")
+    drawings = draw_all(run, run.curated_figure)
     charts = panels(view)
     tables = [table for table in (_flow_table(view), _port_table(run)) if table is not None]
-    sections = [Section("", entry.look_for if entry else "", drawings[:1], look=True)]
+    sections = [Section("", str(run.manifest.get("look_for", "")), drawings[:1], look=True)]
     if charts:
         sections.append(Section("Over time", interactive=True))
     sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []

@@ -11,7 +11,6 @@ from elephan.errors import InputError
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.sweep_figures import draw_all, span
-from elephan.source import library
 from elephan.sweeps import Sweep
 
 SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
@@ -19,8 +18,7 @@ SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.
 
 def shown(sweep: Sweep) -> list[str]:
     """The statistics that a report shows: those that the scenario names, else those that vary."""
-    entry = library().get(sweep.name)
-    own = [name for name in (entry.statistics if entry else ()) if name in sweep.statistics]
+    own = [name for name in sweep.facts.get("answering", []) if name in sweep.statistics]
     varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
     return (own or list(dict.fromkeys((*varying, *sweep.statistics))))[:SHOWN_MAX]
 
@@ -80,10 +78,9 @@ def sweep_page(sweep: Sweep) -> Page:
     statistics = shown(sweep)
     if not statistics:
         raise InputError("the sweep has no statistics to report")
-    entry = library().get(sweep.name)
     drawings = draw_all(sweep, statistics)
     tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
-    sections = [Section("", entry.look_for if entry else "", drawings[:1], look=True), Section("Results", tables=tables)]
+    sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
     failures = sweep.failures
