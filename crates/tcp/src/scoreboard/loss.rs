@@ -21,15 +21,8 @@ impl Scoreboard {
         // A run starts at a SACKed segment whose predecessor, if not below the cursor, is not SACKed.
         let old = marks.word(base).sacked & above;
         let before = u64::from(base > self.loss_cursor && marks.is_sacked(base - 1));
-        if fresh & (fresh - 1) == 0 {
-            // One segment: a run of its own unless it touches one; two become one when it fills the gap.
-            let joined = (old << 1 | before) & fresh != 0;
-            let follows = (old >> 1) & fresh != 0;
-            self.runs_above = self.runs_above + 1 - u64::from(joined) - u64::from(follows);
-        } else {
-            let starts = |bits: u64| u64::from((bits & !(bits << 1 | before)).count_ones());
-            self.runs_above = self.runs_above + starts(old | fresh) - starts(old);
-        }
+        let starts = |bits: u64| u64::from((bits & !(bits << 1 | before)).count_ones());
+        self.runs_above = self.runs_above + starts(old | fresh) - starts(old);
         // The run that starts the next word no longer does when the segment before it becomes SACKed.
         if fresh >> 63 == 1 && base + 64 < self.tail && marks.is_sacked(base + 64) {
             self.runs_above -= 1;

@@ -339,9 +339,6 @@ impl Scoreboard {
             return 0;
         }
         if base >= self.uneven {
-            if bits & (bits - 1) == 0 {
-                return u64::from(self.mss);
-            }
             return u64::from(bits.count_ones()) * u64::from(self.mss);
         }
         let mut bytes = 0;

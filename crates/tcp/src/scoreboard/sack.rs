@@ -1,7 +1,7 @@
 //! SACK blocks into the bitmaps (RFC 6675 `Update`).
 
 use super::marks::{Cached, Marks, span};
-use super::{Scoreboard, Taken};
+use super::{LEN, Scoreboard, Taken};
 use crate::segment::SackBlocks;
 use std::cmp::Ordering;
 
@@ -42,8 +42,8 @@ impl Scoreboard {
         taken: &mut Taken,
     ) -> u64 {
         let base = origin.wrapping_add(self.una as u32);
-        let offset = |seq: u32| self.una.saturating_add_signed(i64::from(seq.wrapping_sub(base) as i32));
-        let (left, right) = (offset(block.0).max(self.una), offset(block.1).min(self.nxt));
+        let ahead = |seq: u32| u64::from((seq.wrapping_sub(base) as i32).max(0) as u32);
+        let (left, right) = (self.una + ahead(block.0), (self.una + ahead(block.1)).min(self.nxt));
         if left >= right {
             return 0;
         }
@@ -58,7 +58,9 @@ impl Scoreboard {
             }
         };
         let end = self.end_at(start, right);
-        if end > start {
+        if end == start + 1 {
+            self.sack_one(marks, start, taken);
+        } else if end > start {
             self.mark_sacked(marks, start, end, taken);
         }
         end.max(start)
@@ -79,6 +81,31 @@ impl Scoreboard {
             }
         }
         self.ordinal_at(right).0
+    }
+
+    /// Marks one segment, what most ACKs bring.
+    #[inline]
+    fn sack_one(&mut self, marks: &mut Marks, ordinal: u64, taken: &mut Taken) {
+        let (word, bit) = (marks.word(ordinal), 1 << (ordinal & 63));
+        if word.sacked & bit != 0 {
+            return;
+        }
+        let sent = *self.sent(ordinal);
+        let bytes = u64::from(sent.meta & LEN);
+        taken.delivered += bytes;
+        taken.note(&sent);
+        self.sacked_bytes += bytes;
+        self.lost_bytes -= if word.lost & bit != 0 { bytes } else { 0 };
+        self.resent_bytes -= if word.resent & bit != 0 { bytes } else { 0 };
+        if ordinal >= self.loss_cursor {
+            // A run of its own unless it touches one; two become one when it fills the gap.
+            let joins = ordinal > self.loss_cursor && marks.is_sacked(ordinal - 1);
+            let meets = ordinal + 1 < self.tail && marks.is_sacked(ordinal + 1);
+            self.sacked_above += bytes;
+            self.runs_above = self.runs_above + 1 - u64::from(joins) - u64::from(meets);
+        }
+        marks.sack(ordinal, bit);
+        self.high_sacked = self.high_sacked.max(ordinal + 1);
     }
 
     fn mark_sacked(&mut self, marks: &mut Marks, start: u64, end: u64, taken: &mut Taken) {
