@@ -42,7 +42,7 @@ test-all: setup
 	$(BIN)/python -m pytest -q
 
 lint: setup
-	cargo fmt --all --check
+	rustfmt --edition 2024 --check $$(git ls-files 'crates/*.rs')
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff check python tests
 	$(BIN)/ruff format --check python tests
@@ -57,6 +57,7 @@ wheel: $(VENV)/.deps
 
 generate: setup
 	cargo run --quiet --package elephan-scenario --bin generate -- $(CHECK)
+	cargo run --quiet --package elephan-record --example data_dictionary -- $(CHECK)
 
 clean:
 	rm -rf target $(VENV) dist results

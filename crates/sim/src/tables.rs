@@ -161,7 +161,7 @@ impl World<'_> {
         }
         self.tables.rows.sort_by_key(|r| r.flow);
         for row in self.tables.rows.iter() {
-            self.recorder.flows.push(row.clone());
+            self.recorder.flows.push(*row);
         }
         for i in 0..self.net.links.len() {
             let row = self.port_row(i, now);

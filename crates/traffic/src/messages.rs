@@ -187,13 +187,19 @@ mod tests {
     fn refused() {
         for (text, message) in [
             (r#"{"size": "1 KB"}"#, ": messages need exactly one of load, rate_per_s, gap"),
-            (r#"{"size": "1 KB", "load": "1 Gbps", "gap": "1 s"}"#, ": messages need exactly one of load, rate_per_s, gap"),
+            (
+                r#"{"size": "1 KB", "load": "1 Gbps", "gap": "1 s"}"#,
+                ": messages need exactly one of load, rate_per_s, gap",
+            ),
             (
                 r#"{"size": "1 KB", "gap": "1 s", "gaps": "fixed"}"#,
                 "gaps: goes with load or rate_per_s; with gap the law is in gap",
             ),
             (r#"{"size": "1 KB", "gap": "0 s"}"#, "gap: a time here must be above zero"),
-            (r#"{"size": {"exponential": "0 B"}, "load": "1 Gbps"}"#, "size.exponential: a size here must be above zero"),
+            (
+                r#"{"size": {"exponential": "0 B"}, "load": "1 Gbps"}"#,
+                "size.exponential: a size here must be above zero",
+            ),
             (r#"{"size": "1 B", "load": "10 Tbps"}"#, "load: arrivals less than a picosecond apart"),
         ] {
             let spec: Messages = serde_json::from_str(text).unwrap();
