@@ -56,7 +56,10 @@ def call(name: str, *arguments: Any) -> Any:
 
 def override_text(overrides: Overrides) -> str:
     """Overrides as the core takes them: a JSON object, kept in order."""
-    return json.dumps(dict(overrides))
+    try:
+        return json.dumps(dict(overrides), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"an override is a text, a number, a list or a table: {error}") from None
 
 
 def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:

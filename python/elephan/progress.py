@@ -74,3 +74,16 @@ def run_bar(label: str, progress: bool | Callable[[float, int], None]) -> Iterat
     else:
         with bar(label, 1.0) as one:
             yield lambda share, _events: one.set(share)
+
+
+@contextmanager
+def status(label: str, shown: bool = True) -> Iterator[None]:
+    """A line with a moving sign while something without a measure of progress is done."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not shown or not console.is_terminal:
+        yield
+        return
+    with console.status(label):
+        yield

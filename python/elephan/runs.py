@@ -223,7 +223,7 @@ def run(
     `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
     report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events).
     """
-    from elephan.progress import run_bar
+    from elephan.progress import run_bar, status
 
     source, overrides = open_source(scenario), dict(set or {})
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
@@ -232,19 +232,23 @@ def run(
         from elephan.report.run_figures import known
 
         known(source.notes.figure)
-    with run_bar(source.stem, progress) as tick:
-        if out is None:
-            result = core.execute_interruptible(source, overrides, seed, None, tick)
-            return _finish(source, overrides, result, Tables(result.tables))
-        with folder.result_folder(out) as partial:
-            result = core.execute_interruptible(source, overrides, seed, str(partial), tick)
-            finished = _finish(source, overrides, result, Tables(path=partial))
-            write_folder(finished, partial)
-            if report:
-                from elephan.report.run_page import write_run_report
 
+    def execute(where: Path | None) -> Any:
+        with run_bar(source.stem, progress) as tick:
+            return core.execute_interruptible(source, overrides, seed, str(where) if where else None, tick)
+
+    if out is None:
+        result = execute(None)
+        return _finish(source, overrides, result, Tables(result.tables))
+    with folder.result_folder(out) as partial:
+        finished = _finish(source, overrides, execute(partial), Tables(path=partial))
+        write_folder(finished, partial)
+        if report:
+            from elephan.report.run_page import write_run_report
+
+            with status("drawing the report", progress is True):
                 write_run_report(finished, partial / "report.html", figures=partial / "figures")
-        return load_run(out)
+    return load_run(out)
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

@@ -23,6 +23,7 @@ from typing import Any
 from elephan import claims, core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, failures, run_jobs
+from elephan.progress import status
 from elephan.runs import Run, load_run
 from elephan.source import Source, read_text
 
@@ -240,7 +241,8 @@ def run_study(
         verdicts = claims.judge(study.claims, results)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
-        write_study_report(results, verdicts, partial / "report.html", partial / "figures")
+        with status("drawing the report", progress):
+            write_study_report(results, verdicts, partial / "report.html", partial / "figures")
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
     _moved(results, Path(out))
     return results, verdicts

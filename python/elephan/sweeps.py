@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Job, Outcome, failures, run_jobs
+from elephan.progress import status
 from elephan.runs import Run
 from elephan.source import Source, open_source
 
@@ -272,7 +273,8 @@ def sweep(
     }
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
     if out is not None:
-        result.save(out)
+        with status("drawing the report", progress):
+            result.save(out)
     return result
 
 

@@ -54,6 +54,11 @@ def test_wrong_scenarios_raise_one_error() -> None:
         el.run("sawtooth", set={"nosuch.key": 1})
     with pytest.raises(ValueError, match="toml"):
         el.run("title = \n")
+    for wrong in (object(), float("nan"), {1, 2}):
+        with pytest.raises(el.ScenarioError, match="override"):
+            el.run("sawtooth", set={"seed": wrong})
+    with pytest.raises(el.ScenarioError, match="not int"):
+        el.run(3)
 
 
 def test_progress_is_told() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def run_bench(names: Sequence[str], repetitions: int | None, against: Path | None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows of results and, with `against`, of ns-3 and of ratios; lines about limits that were exceeded."""
+    """Rows of results and, with `against`, of ns-3; lines about limits that were exceeded."""
     from elephan.bench import peers, workloads
     from elephan.progress import bar
 
@@ -29,5 +29,5 @@ def run_bench(names: Sequence[str], repetitions: int | None, against: Path | Non
             if programs is not None and workload.program:
                 progress.set(done + 0.5, f"bench {workload.name}, ns-3")
                 peer = peers.ns3(programs, workload)
-                rows += [peer, {"workload": workload.name, "simulator": "ratio", "ratio": peer["wall_s"] / row["wall_s"]}]
+                rows.append(peer | {"times_slower": peer["wall_s"] / row["wall_s"]})
     return rows, broken

@@ -22,6 +22,10 @@ def _rounded(values: Array) -> list[float | None]:
     return [None if math.isnan(v) else float(f"{v:.5g}") for v in values.tolist()]
 
 
+def _shown(count: int) -> str:
+    return f" (the first {SERIES_MAX} of {count})" if count > SERIES_MAX else ""
+
+
 def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> dict[str, Any] | None:
     chosen = dict(list(series.items())[:SERIES_MAX])
     if not chosen:
@@ -38,7 +42,7 @@ def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> d
         values = np.where(at >= 0, y[np.maximum(at, 0)], np.nan)
         lines.append({"name": name, "y": _rounded(values * factor), **style})
     return {
-        "title": f"{title}, {label}" if label else title,
+        "title": (f"{title}, {label}" if label else title) + _shown(len(series)),
         "x_label": f"time, {x_unit}",
         "x": [float(f"{v:.7g}") for v in (time * x_factor).tolist()],
         "series": lines,

@@ -50,6 +50,10 @@ def _few(view: View) -> bool:
     return view.sampled and view.sampled_flows() <= 40
 
 
+def _finite(view: View) -> bool:
+    return bool((~np.isnan(column(view.run.flows, "size_bytes"))).any())
+
+
 def _has_queue(view: View) -> bool:
     return bool(view.queues(1))
 
@@ -293,6 +297,19 @@ def bars(view: View) -> Drawing:
     return Drawing("bars", "Goodput of each flow", "In the measured time.", fig)
 
 
+@figure("ranking", "goodput of many flows in order", lambda v: len(v.flow_ids) > NAMED_MAX and not _finite(v))
+def ranking(view: View) -> Drawing:
+    fig, (axes,) = new_figure(height=2.6)
+    values = np.sort(column(view.run.flows, "goodput_bps"))[::-1]
+    factor = d.value_axis(axes, "goodput of each flow, in order", float(values.max()), "bps")
+    axes.step(np.arange(1, values.size + 1), values * factor, where="mid", color=BLUE)
+    axes.fill_between(np.arange(1, values.size + 1), values * factor, step="mid", color=BLUE, alpha=0.15, linewidth=0)
+    d.reference(axes, float(values.mean()) * factor, f"mean: {show(float(values.mean()), 'bps')}", "right")
+    axes.set_xlim(0.5, values.size + 0.5)
+    axes.set_xlabel("flow")
+    return Drawing("ranking", "Goodput, flow by flow", f"{values.size} flows in the measured time, the fastest first.", fig)
+
+
 @figure("drops", "packets dropped over time", lambda v: v.events("drop").size > 0)
 def drops(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
@@ -370,7 +387,7 @@ def pause(view: View) -> Drawing:
 
 
 # What a report shows, in this order, as far as the run has the data.
-REPORT = ("sawtooth", "goodput", "sharing", "latency", "completion", "memory", "drops", "pause", "rtt")
+REPORT = ("sawtooth", "goodput", "sharing", "ranking", "latency", "completion", "memory", "drops", "pause", "rtt")
 
 
 def known(name: str) -> str:
