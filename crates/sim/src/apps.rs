@@ -3,13 +3,14 @@
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
 use elephan_record::MessageRow;
+use elephan_scenario::FlowPlan;
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
 use elephan_units::Time;
 
-use crate::flow::{Application, Arrivals, Datagrams, Flow, Socket, stable_key};
+use crate::flow::{Application, Datagrams, Flow, Socket, stable_key};
 use crate::net::NONE;
-use crate::world::{ARRIVALS, UDP_IP_HEADERS, World};
+use crate::world::{UDP_IP_HEADERS, World};
 
 impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
@@ -18,20 +19,7 @@ impl World<'_> {
         for (t, traffic) in plan.traffic.iter().enumerate() {
             let traffic_number = t as u32;
             if traffic.kind.carrier() == Carrier::Transfers {
-                let mut stream = self.stream(traffic_number, None, "start");
-                let start = Time::ZERO + traffic.start.sample(&mut stream);
-                let mut arrivals = Arrivals {
-                    source: self.source(traffic_number, None),
-                    next: None,
-                    ordinal: 0,
-                    isn: self.stream(traffic_number, None, "isn"),
-                    stopped: false,
-                };
-                arrivals.advance();
-                if let Some(offer) = arrivals.next {
-                    self.schedule_arrival(start.saturating_add(offer.gap), traffic_number);
-                }
-                self.arrivals.push(Some(arrivals));
+                self.begin_arrivals(traffic_number);
                 continue;
             }
             self.arrivals.push(None);
@@ -66,8 +54,8 @@ impl World<'_> {
         let flow = Flow {
             number: self.flows_made,
             traffic,
-            from: plan.from,
-            to: plan.to,
+            ordinal: ordinal as u32,
+            plan,
             application,
             alarm: Alarm::default(),
             key: stable_key(traffic, ordinal),
@@ -86,7 +74,7 @@ impl World<'_> {
         self.arm_application(id, start);
     }
 
-    fn keep_flow(&mut self, flow: Flow) -> u32 {
+    pub fn keep_flow(&mut self, flow: Flow) -> u32 {
         match self.free_flows.pop() {
             Some(id) => {
                 self.flows[id as usize] = Some(flow);
@@ -100,9 +88,10 @@ impl World<'_> {
     }
 
     /// Opens both ends of a flow's connection.
-    fn open(&mut self, now: Time, id: u32, sender: u32, receiver: u32, isn: [u32; 2]) {
+    pub fn open(&mut self, now: Time, id: u32, isn: [u32; 2]) {
         let Some(flow) = &self.flows[id as usize] else { return };
-        let (number, key, from, to) = (flow.number, flow.key, flow.from, flow.to);
+        let (number, key) = (flow.number, flow.key);
+        let FlowPlan { from, to, sender, receiver } = flow.plan;
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             Socket {
@@ -145,29 +134,21 @@ impl World<'_> {
             Bell::Due => {}
         }
         if !flow.is_open() {
-            let (traffic, number) = (flow.traffic, flow.number);
-            self.begin(now, id, traffic, number);
+            self.begin(now, id);
         }
         self.write(now, id);
     }
 
-    fn begin(&mut self, now: Time, id: u32, traffic: u32, number: u32) {
-        let first = self.first_number(traffic);
-        let ordinal = u64::from(number - first);
-        let mut isn = self.stream(traffic, Some(ordinal), "isn");
-        let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
-        let plan = self.plan.traffic[traffic as usize].flows[ordinal as usize];
+    fn begin(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         flow.begin();
-        if !matches!(flow.application, Application::Datagrams(_)) {
-            self.open(now, id, plan.sender, plan.receiver, isn);
+        let (traffic, ordinal) = (flow.traffic, u64::from(flow.ordinal));
+        if matches!(flow.application, Application::Datagrams(_)) {
+            return;
         }
-    }
-
-    /// Number of the first flow of a traffic entry.
-    fn first_number(&self, traffic: u32) -> u32 {
-        let before = self.plan.traffic[..traffic as usize].iter();
-        before.filter(|t| t.kind.carrier() != Carrier::Transfers).map(|t| t.flows.len() as u32).sum()
+        let mut isn = self.stream(traffic, Some(ordinal), "isn");
+        let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
+        self.open(now, id, isn);
     }
 
     /// Lets the application of a flow write what is due and what fits.
@@ -233,54 +214,6 @@ impl World<'_> {
         }
     }
 
-    fn schedule_arrival(&mut self, time: Time, traffic: u32) {
-        self.net.events.push(Event::new(time, Class::Application, ARRIVALS | traffic, ARRIVALS | traffic));
-    }
-
-    /// A transfer arrives.
-    pub fn arrival(&mut self, now: Time, traffic: u32) {
-        let Some(arrivals) = &mut self.arrivals[traffic as usize] else { return };
-        if arrivals.stopped {
-            return;
-        }
-        let Some(offer) = arrivals.next else { return };
-        let ordinal = arrivals.ordinal;
-        arrivals.ordinal += 1;
-        let isn = [arrivals.isn.next_u64() as u32, arrivals.isn.next_u64() as u32];
-        arrivals.advance();
-        if let Some(following) = arrivals.next {
-            self.schedule_arrival(now.saturating_add(following.gap), traffic);
-        }
-        let pair = self.plan.traffic[traffic as usize].flows[offer.pair as usize];
-        let flow = Flow {
-            number: self.flows_made,
-            traffic,
-            from: pair.from,
-            to: pair.to,
-            application: Application::Transfer,
-            alarm: Alarm::default(),
-            key: stable_key(traffic, ordinal),
-            sender: NONE,
-            receiver: NONE,
-            start: now,
-            established: None,
-            size: Some(offer.bytes),
-            done: None,
-            sender_done: None,
-            before_warmup: 0,
-            begun: true,
-        };
-        self.flows_made += 1;
-        let id = self.keep_flow(flow);
-        self.open(now, id, pair.sender, pair.receiver, isn);
-        let Some(flow) = &self.flows[id as usize] else { return };
-        let sender = flow.sender;
-        let endpoint = &mut self.sockets[sender as usize].endpoint;
-        endpoint.supply(offer.bytes);
-        endpoint.close(now);
-        self.flush(now, sender);
-    }
-
     /// A watched socket has seen a segment or a timer: its application looks.
     pub fn attend(&mut self, now: Time, socket: u32) {
         let s = &mut self.sockets[socket as usize];
@@ -325,7 +258,7 @@ impl World<'_> {
                 let messages = &mut self.recorder.messages;
                 let latencies = &mut self.tables.latencies;
                 queue.delivered(now, received, |m| {
-                    latencies.push(m.latency());
+                    latencies.add(m.latency());
                     if record {
                         messages.push(MessageRow {
                             flow: number,
@@ -344,7 +277,7 @@ impl World<'_> {
             flow.done = Some(now);
             let fct = now.since(flow.start);
             if matches!(flow.application, Application::Transfer) {
-                self.tables.completions.push(fct);
+                self.tables.completions.add(fct);
                 if record {
                     self.recorder.messages.push(MessageRow {
                         flow: number,
@@ -434,7 +367,7 @@ impl World<'_> {
     }
 
     /// The random stream of a traffic entry, or of one of its flows, for a purpose.
-    fn stream(&self, traffic: u32, ordinal: Option<u64>, purpose: &str) -> Stream {
+    pub fn stream(&self, traffic: u32, ordinal: Option<u64>, purpose: &str) -> Stream {
         let name = &self.plan.traffic[traffic as usize].name;
         let path = match ordinal {
             Some(i) => format!("traffic.{name}[{i}]"),
@@ -443,7 +376,7 @@ impl World<'_> {
         Stream::new(self.plan.seed, &path, purpose)
     }
 
-    fn source(&self, traffic: u32, ordinal: Option<u64>) -> Source {
+    pub fn source(&self, traffic: u32, ordinal: Option<u64>) -> Source {
         let entry = &self.plan.traffic[traffic as usize];
         let first = &entry.flows[ordinal.unwrap_or(0) as usize];
         let link = self.net.routes.begin(first.from, first.to).map(|r| self.net.routes.link(r));

@@ -2,6 +2,7 @@
 
 use elephan_engine::Alarm;
 use elephan_random::Stream;
+use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::Time;
@@ -55,10 +56,10 @@ pub struct Datagrams {
 /// A live flow.
 pub struct Flow {
     pub number: u32,
-    /// Index into the plan's traffic.
+    /// Index into the plan's traffic, and the flow's place in it.
     pub traffic: u32,
-    pub from: u32,
-    pub to: u32,
+    pub ordinal: u32,
+    pub plan: FlowPlan,
     pub application: Application,
     pub alarm: Alarm,
     pub key: u32,

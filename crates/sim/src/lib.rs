@@ -4,11 +4,13 @@
 //! the same plan gives the same tables to the byte; every packet and every byte is accounted for.
 
 mod apps;
+mod arrivals;
 mod error;
 mod flow;
 mod net;
 mod packet;
 mod sample;
+mod spread;
 mod summary;
 mod tables;
 mod world;

@@ -1,7 +1,6 @@
 //! The figures of a run that fit on a screen.
 
 use elephan_scenario::Plan;
-use elephan_units::Span;
 use serde_json::{Map, Value, json};
 
 use crate::Error;
@@ -9,27 +8,6 @@ use crate::flow::Application;
 use crate::net::Window;
 use crate::tables::utilisation;
 use crate::world::World;
-
-/// Mean, deviation and quantiles of spans, in seconds; empty if there are none.
-fn distribution(spans: &mut [Span]) -> Value {
-    if spans.is_empty() {
-        return Value::Null;
-    }
-    spans.sort_unstable();
-    let n = spans.len() as f64;
-    let mean = spans.iter().map(|s| s.seconds()).sum::<f64>() / n;
-    let variance = spans.iter().map(|s| (s.seconds() - mean) * (s.seconds() - mean)).sum::<f64>() / n;
-    // Nearest rank: the smallest value with at least q of the values at or below it.
-    let quantile = |per_mille: usize| {
-        let rank = (spans.len() * per_mille).div_ceil(1000).max(1);
-        spans[rank - 1].seconds()
-    };
-    json!({
-        "count": spans.len(), "mean_s": mean, "sd_s": variance.sqrt(), "min_s": spans[0].seconds(),
-        "p50_s": quantile(500), "p95_s": quantile(950), "p99_s": quantile(990), "p999_s": quantile(999),
-        "max_s": spans[spans.len() - 1].seconds(),
-    })
-}
 
 /// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
 fn jain(values: &[f64]) -> Value {
@@ -65,8 +43,8 @@ impl World<'_> {
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
         put("bottleneck", self.bottleneck());
-        put("message_latency", distribution(&mut self.tables.latencies));
-        put("fct", distribution(&mut self.tables.completions));
+        put("message_latency", self.tables.latencies.summary());
+        put("fct", self.tables.completions.summary());
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));
         Ok(Value::Object(out))

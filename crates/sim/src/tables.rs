@@ -8,6 +8,7 @@ use elephan_units::{PS_PER_S, Span, Time};
 use crate::Error;
 use crate::flow::Application;
 use crate::net::{Kind, NONE, Net, Window};
+use crate::spread::Spread;
 use crate::world::World;
 
 /// Words of the text columns, and what is collected for the summary.
@@ -26,8 +27,8 @@ pub struct Tables {
     /// Bytes sent by each port at the last sample.
     pub tx_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
-    pub latencies: Vec<Span>,
-    pub completions: Vec<Span>,
+    pub latencies: Spread,
+    pub completions: Spread,
     pub rows: Vec<FlowRow>,
 }
 
@@ -50,8 +51,8 @@ impl Tables {
             udp: recorder.intern("udp"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
-            latencies: Vec::new(),
-            completions: Vec::new(),
+            latencies: Spread::default(),
+            completions: Spread::default(),
             rows: Vec::new(),
         }
     }
@@ -67,8 +68,8 @@ impl Tables {
 
     /// The warm-up is over.
     pub fn warm(&mut self) {
-        self.latencies.clear();
-        self.completions.clear();
+        self.latencies = Spread::default();
+        self.completions = Spread::default();
     }
 
     /// Moves what the network has logged into the `events` table.
@@ -117,17 +118,13 @@ impl World<'_> {
         let udp = matches!(flow.application, Application::Datagrams(_));
         let sender = self.sockets.get(flow.sender as usize);
         let stats = sender.map_or_else(Stats::default, |s| s.endpoint.stats(now));
-        let option = plan.traffic[flow.traffic as usize]
-            .flows
-            .iter()
-            .find(|f| f.from == flow.from && f.to == flow.to)
-            .map_or(0, |f| f.sender as usize);
+        let option = flow.plan.sender as usize;
         let t = &self.tables;
         let mut row = FlowRow {
             flow: i64::from(flow.number),
             traffic: t.traffic[flow.traffic as usize],
-            source: t.nodes[flow.from as usize],
-            destination: t.nodes[flow.to as usize],
+            source: t.nodes[flow.plan.from as usize],
+            destination: t.nodes[flow.plan.to as usize],
             protocol: if udp { t.udp } else { t.tcp },
             congestion_control: if udp { t.empty } else { t.laws[option] },
             stack: if udp { t.empty } else { t.stacks[option] },

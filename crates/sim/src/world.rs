@@ -6,6 +6,7 @@
 use elephan_engine::{Alarm, Bell, Class, Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
+use elephan_tcp::Endpoint;
 use elephan_units::Time;
 
 use crate::Error;
@@ -157,7 +158,7 @@ impl<'a> World<'a> {
             self.net.packets.free(packet);
             return;
         }
-        let before = self.net.log.is_some().then(|| socket.endpoint.loss_signals());
+        let before = self.net.log.is_some().then(|| signals(&socket.endpoint));
         socket.endpoint.on_segment(now, &p.segment, sack);
         let watched = socket.watched;
         self.net.packets.free(packet);
@@ -180,7 +181,7 @@ impl<'a> World<'a> {
                 self.net.events.push(event);
             }
             Bell::Due => {
-                let before = socket.endpoint.loss_signals();
+                let before = signals(&socket.endpoint);
                 socket.endpoint.on_timer(now);
                 let watched = socket.watched;
                 self.note_signals(now, id, before);
@@ -196,7 +197,7 @@ impl<'a> World<'a> {
     #[inline]
     fn note_signals(&mut self, now: Time, id: u32, before: (u64, u64)) {
         let socket = &self.sockets[id as usize];
-        let after = socket.endpoint.loss_signals();
+        let after = signals(&socket.endpoint);
         if after == before {
             return;
         }
@@ -292,6 +293,13 @@ impl<'a> World<'a> {
             "{injected} packets sent, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
         )))
     }
+}
+
+/// How often fast recovery was entered, and how often the retransmission timer has expired.
+#[inline]
+fn signals(endpoint: &Endpoint) -> (u64, u64) {
+    let counters = endpoint.counters();
+    (counters.fast_retran, counters.timeouts + counters.subsequent_timeouts)
 }
 
 /// Cache lines of a socket that a segment touches.

@@ -266,11 +266,6 @@ impl Endpoint {
         &self.stats
     }
 
-    /// How often fast recovery was entered, and how often the retransmission timer has expired.
-    pub fn loss_signals(&self) -> (u64, u64) {
-        (self.stats.fast_retran, self.stats.timeouts + self.stats.subsequent_timeouts)
-    }
-
     pub fn controller(&self) -> &Controller {
         &self.tx.cc
     }
