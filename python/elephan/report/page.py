@@ -96,8 +96,8 @@ def interval_cell(interval: Interval, unit: str, digits: int = 4) -> Cell:
     """A mean with its interval below."""
     if interval.n == 0:
         return Cell("n/a")
-    known = math.isfinite(interval.low) and interval.low != interval.high
-    bounds = f"{show(interval.low, unit, digits)} to {show(interval.high, unit, digits)}" if known else ""
+    low, high = show(interval.low, unit, digits), show(interval.high, unit, digits)
+    bounds = f"{low} to {high}" if math.isfinite(interval.low) and low != high else ""
     return Cell(show(interval.mean, unit, digits), bounds)
 
 
