@@ -26,7 +26,8 @@ pub struct Gate {
 impl Gate {
     /// A PAUSE arrived; `pause` is its time and `response` how long the station takes to react.
     pub fn receive(&mut self, now: Time, pause: Span, response: Span) {
-        let effective = if self.until_at(now).is_some() { self.from } else { now.saturating_add(response) };
+        let reacted = now.saturating_add(response);
+        let effective = if now < self.until { self.from.min(reacted) } else { reacted };
         self.settle(now);
         if pause == Span::ZERO {
             self.until = now;
@@ -82,6 +83,16 @@ mod tests {
         assert_eq!(g.until_at(Time(150)), Some(Time(1100)));
         assert_eq!(g.until_at(Time(1100)), None);
         assert_eq!(g.shut_until(Time(5000)), Span(950));
+    }
+
+    #[test]
+    fn a_repetition_during_the_response_does_not_postpone() {
+        // Pause time 16, repeated every 8, reaction in 10: shut from 10 on.
+        let mut g = Gate::default();
+        for t in (0..80).step_by(8) {
+            g.receive(Time(t), Span(16), Span(10));
+        }
+        assert_eq!(g.shut_until(Time(72)), Span(62));
     }
 
     #[test]

@@ -174,12 +174,14 @@ table! {
         peer: Text = "",
         /// Rate of the link
         rate_bps: f64 = "bit/s",
-        /// Packets whose transmission ended
+        /// Packets whose transmission started
         tx_packets: i64 = "",
         /// Bytes of those packets on the wire, framing included
         tx_bytes: i64 = "B",
         /// Packets dropped at the port
         drops: i64 = "",
+        /// Packets that the link's own loss process took after their transmission
+        lost: i64 = "",
         /// Packets marked (ECN) at the port
         marks: i64 = "",
         /// Most bytes waiting at any instant; the packet on the wire does not wait
@@ -190,7 +192,7 @@ table! {
         queue_mean_bytes: f64 = "B",
         /// Time that the port was not allowed to send
         paused_ns: i64 = "ns",
-        /// PAUSE frames sent by the node through this port
+        /// PAUSE frames sent by the node through this port, resumptions included
         pauses_sent: i64 = "",
         /// PAUSE frames received that stop this port
         pauses_received: i64 = "",

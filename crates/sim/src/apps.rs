@@ -1,5 +1,7 @@
 //! Applications: when flows begin, what they write, when they are done.
 
+use std::collections::BTreeMap;
+
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
 use elephan_record::MessageRow;
@@ -16,6 +18,9 @@ impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
     pub fn create_static_flows(&mut self) {
         let plan = self.plan;
+        let flows = plan.traffic.iter().filter(|t| t.kind.carrier() != Carrier::Transfers).map(|t| t.flows.len()).sum();
+        self.flows.reserve_exact(flows);
+        self.sockets.reserve_exact(2 * flows);
         for (t, traffic) in plan.traffic.iter().enumerate() {
             let traffic_number = t as u32;
             if traffic.kind.carrier() == Carrier::Transfers {
@@ -23,19 +28,21 @@ impl World<'_> {
                 continue;
             }
             self.arrivals.push(None);
-            for i in 0..traffic.flows.len() as u64 {
-                let mut stream = self.stream(traffic_number, Some(i), "start");
-                let start = Time::ZERO + traffic.start.sample(&mut stream);
-                self.create_flow(traffic_number, i, start);
+            let mut instances = BTreeMap::new();
+            for &plan in &traffic.flows {
+                let next = instances.entry((plan.from, plan.to)).or_insert(0);
+                self.create_flow(traffic_number, plan, *next);
+                *next += 1;
             }
         }
     }
 
-    /// A flow of the scenario; it wakes at `start`.
-    fn create_flow(&mut self, traffic: u32, ordinal: u64, start: Time) {
+    /// A flow of the scenario: the connection number `instance` of its pair.
+    fn create_flow(&mut self, traffic: u32, plan: FlowPlan, instance: u32) {
         let entry = &self.plan.traffic[traffic as usize];
-        let plan = entry.flows[ordinal as usize];
-        let source = self.source(traffic, Some(ordinal));
+        let path = self.flow_path(traffic, plan, instance);
+        let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
+        let source = self.source(traffic, plan, &path);
         let application = match entry.kind.carrier() {
             Carrier::Messages(when_full) => {
                 Application::Messages(Box::new(MessageQueue::new(source, when_full, start)))
@@ -54,11 +61,11 @@ impl World<'_> {
         let flow = Flow {
             number: self.flows_made,
             traffic,
-            ordinal: ordinal as u32,
+            instance,
             plan,
             application,
             alarm: Alarm::default(),
-            key: stable_key(traffic, ordinal),
+            key: stable_key(&path, 0),
             sender: NONE,
             receiver: NONE,
             start,
@@ -92,10 +99,15 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
+        let law = &self.plan.traffic[flow.traffic as usize].congestion_control;
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             Socket {
-                endpoint: Endpoint::new(options, options.controller(), isn),
+                endpoint: Endpoint::new(
+                    options,
+                    if is_sender { options.controller_of(law) } else { options.controller() },
+                    isn,
+                ),
                 alarm: Alarm::default(),
                 route: world.net.routes.begin(from, to).unwrap_or(0),
                 peer: NONE,
@@ -142,11 +154,12 @@ impl World<'_> {
     fn begin(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         flow.begin();
-        let (traffic, ordinal) = (flow.traffic, u64::from(flow.ordinal));
+        let (traffic, plan, instance) = (flow.traffic, flow.plan, flow.instance);
         if matches!(flow.application, Application::Datagrams(_)) {
             return;
         }
-        let mut isn = self.stream(traffic, Some(ordinal), "isn");
+        let path = self.flow_path(traffic, plan, instance);
+        let mut isn = self.stream(&path, "isn");
         let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
         self.open(now, id, isn);
     }
@@ -193,6 +206,10 @@ impl World<'_> {
         let number = flow.number;
         let Application::Datagrams(d) = &mut flow.application else { return };
         let Some((due, offer)) = d.next else { return };
+        if due > now {
+            self.rearm(id);
+            return;
+        }
         d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
         d.sent_packets += 1;
         d.sent_bytes += offer.bytes;
@@ -299,6 +316,9 @@ impl World<'_> {
         if !gone(flow.sender) || !gone(flow.receiver) {
             return;
         }
+        if let Err(violation) = self.check_stream(flow) {
+            self.violation.get_or_insert(violation);
+        }
         // The last acknowledgement may still have to be sent.
         let (sender, receiver) = (flow.sender, flow.receiver);
         self.flush(now, sender);
@@ -333,56 +353,57 @@ impl World<'_> {
                 continue;
             }
             let sender = flow.sender;
-            // What has entered the socket is still delivered; nothing more enters.
-            let accepted = self.sockets.get(sender as usize).map_or(0, |s| s.endpoint.accepted());
-            let total = match &mut flow.application {
-                Application::Datagrams(d) => {
-                    d.next = None;
-                    0
-                }
-                Application::Messages(queue) => {
-                    queue.stop();
-                    queue.offered()
-                }
-                Application::Stream { next, total, .. } => {
-                    *next = None;
-                    *total = accepted.min(*total);
-                    *total
-                }
+            match &mut flow.application {
+                Application::Datagrams(d) => d.next = None,
+                Application::Messages(queue) => queue.stop(),
+                Application::Stream { next, .. } => *next = None,
                 Application::Transfer => continue,
-            };
+            }
             if sender == NONE {
                 flow.cancel();
                 continue;
             }
-            flow.size = flow.size.map(|size| size.min(total));
+            let endpoint = &mut self.sockets[sender as usize].endpoint;
+            match &flow.application {
+                // Messages that have begun to enter are still delivered.
+                Application::Messages(queue) => {
+                    endpoint.supply(queue.offered());
+                    endpoint.close(now);
+                }
+                _ => {
+                    let sent = endpoint.cut(now);
+                    flow.size = flow.size.map(|size| size.min(sent));
+                }
+            }
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].watched = true;
             }
-            let endpoint = &mut self.sockets[sender as usize].endpoint;
-            endpoint.supply(total);
-            endpoint.close(now);
             self.flush(now, sender);
         }
     }
 
-    /// The random stream of a traffic entry, or of one of its flows, for a purpose.
-    pub fn stream(&self, traffic: u32, ordinal: Option<u64>, purpose: &str) -> Stream {
-        let name = &self.plan.traffic[traffic as usize].name;
-        let path = match ordinal {
-            Some(i) => format!("traffic.{name}[{i}]"),
-            None => format!("traffic.{name}"),
-        };
-        Stream::new(self.plan.seed, &path, purpose)
+    /// The name by which the random streams of a traffic entry are found.
+    pub fn traffic_path(&self, traffic: u32) -> String {
+        format!("traffic.{}", self.plan.traffic[traffic as usize].name)
     }
 
-    pub fn source(&self, traffic: u32, ordinal: Option<u64>) -> Source {
+    /// The same for one flow of it: by its pair, so that another pair or connection shifts nobody's draws.
+    fn flow_path(&self, traffic: u32, plan: FlowPlan, instance: u32) -> String {
+        let name = |node: u32| &self.plan.nodes[node as usize].name;
+        format!("{}/{}->{}[{instance}]", self.traffic_path(traffic), name(plan.from), name(plan.to))
+    }
+
+    pub fn stream(&self, path: &str, purpose: &str) -> Stream {
+        Stream::new(self.plan.seed, path, purpose)
+    }
+
+    /// The generator of a traffic entry (`first` is its first pair) or of one of its flows.
+    pub fn source(&self, traffic: u32, first: FlowPlan, path: &str) -> Source {
         let entry = &self.plan.traffic[traffic as usize];
-        let first = &entry.flows[ordinal.unwrap_or(0) as usize];
         let link = self.net.routes.begin(first.from, first.to).map(|r| self.net.routes.link(r));
         let framing = link.map(|l| self.plan.links[l as usize].framing).unwrap_or_default();
         entry.kind.source(&Setting {
-            stream: &|purpose| self.stream(traffic, ordinal, purpose),
+            stream: &|purpose| self.stream(path, purpose),
             pairs: entry.flows.len() as u64,
             wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + UDP_IP_HEADERS)),
         })

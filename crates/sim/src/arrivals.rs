@@ -10,13 +10,14 @@ use crate::world::{ARRIVALS, World};
 impl World<'_> {
     /// Schedules the first arrival of a traffic entry.
     pub fn begin_arrivals(&mut self, traffic: u32) {
-        let mut stream = self.stream(traffic, None, "start");
-        let start = Time::ZERO + self.plan.traffic[traffic as usize].start.sample(&mut stream);
+        let entry = &self.plan.traffic[traffic as usize];
+        let path = self.traffic_path(traffic);
+        let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
         let mut arrivals = Arrivals {
-            source: self.source(traffic, None),
+            source: self.source(traffic, entry.flows[0], &path),
             next: None,
             ordinal: 0,
-            isn: self.stream(traffic, None, "isn"),
+            isn: self.stream(&path, "isn"),
             stopped: false,
         };
         arrivals.advance();
@@ -48,11 +49,11 @@ impl World<'_> {
         let flow = Flow {
             number: self.flows_made,
             traffic,
-            ordinal: ordinal as u32,
+            instance: 0,
             plan: pair,
             application: Application::Transfer,
             alarm: Alarm::default(),
-            key: stable_key(traffic, ordinal),
+            key: stable_key(&self.plan.traffic[traffic as usize].name, ordinal),
             sender: NONE,
             receiver: NONE,
             start: now,

@@ -56,9 +56,10 @@ pub struct Datagrams {
 /// A live flow.
 pub struct Flow {
     pub number: u32,
-    /// Index into the plan's traffic, and the flow's place in it.
+    /// Index into the plan's traffic.
     pub traffic: u32,
-    pub ordinal: u32,
+    /// Which connection of its pair, by which its random streams are named.
+    pub instance: u32,
     pub plan: FlowPlan,
     pub application: Application,
     pub alarm: Alarm,
@@ -136,10 +137,10 @@ impl Arrivals {
     }
 }
 
-/// A key for ties that depends on the place in the scenario only: FNV-1a over (traffic, ordinal).
-pub fn stable_key(traffic: u32, ordinal: u64) -> u32 {
+/// A key for ties that depends on names only: FNV-1a over a path and an ordinal.
+pub fn stable_key(path: &str, ordinal: u64) -> u32 {
     let mut hash = 0x811C_9DC5u32;
-    for byte in traffic.to_le_bytes().into_iter().chain(ordinal.to_le_bytes()) {
+    for byte in path.bytes().chain(ordinal.to_le_bytes()) {
         hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
     hash

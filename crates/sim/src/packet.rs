@@ -2,7 +2,6 @@
 
 use elephan_engine::Slab;
 use elephan_tcp::{SackBlocks, Segment};
-use elephan_units::Time;
 
 /// Bits of [`Packet::traits`].
 pub mod traits {
@@ -21,8 +20,6 @@ pub mod traits {
 #[repr(C, align(64))]
 pub struct Packet {
     pub segment: Segment,
-    /// When it was handed to the network.
-    pub sent: Time,
     /// Place in [`super::net::Net`]'s routes of the link that it is on.
     pub route: u32,
     /// Endpoint (TCP) or stream (UDP) that it is for.
@@ -32,7 +29,7 @@ pub struct Packet {
     /// Bytes charged to the memory of the switch that holds it.
     pub charged: u32,
     /// Port of that switch through which it came.
-    pub ingress: u16,
+    pub ingress: u32,
     pub traits: u8,
 }
 
@@ -54,7 +51,6 @@ impl Packets {
             sacks.push(SackBlocks::default());
             Packet {
                 segment: Segment::default(),
-                sent: Time::ZERO,
                 route: 0,
                 dest: 0,
                 flow: 0,

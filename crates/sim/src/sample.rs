@@ -94,7 +94,7 @@ impl World<'_> {
     }
 
     fn sample_switches(&mut self, now: Time) {
-        for switch in &self.net.switches {
+        for switch in self.net.switches.iter().filter(|s| s.sampled) {
             self.recorder.switch_samples.push(SwitchSampleRow {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),

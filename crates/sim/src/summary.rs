@@ -4,7 +4,7 @@ use elephan_scenario::Plan;
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::flow::Application;
+use crate::flow::{Application, Flow};
 use crate::net::Window;
 use crate::tables::utilisation;
 use crate::world::World;
@@ -42,6 +42,7 @@ impl World<'_> {
         put("timeouts", json!(rows.iter().map(|r| r.timeouts + r.subsequent_timeouts).sum::<i64>()));
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
+        put("messages_dropped", json!(self.tables.messages_dropped));
         put("bottleneck", self.bottleneck());
         put("message_latency", self.tables.latencies.summary());
         put("fct", self.tables.completions.summary());
@@ -74,23 +75,29 @@ impl World<'_> {
         })
     }
 
-    /// No application read more than was sent, no sender had more acknowledged than was received.
-    fn check_streams(&self) -> Result<(), Error> {
-        for flow in self.flows.iter().flatten() {
-            if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
-                continue;
-            }
-            let (Some(s), Some(r)) = (self.sockets.get(flow.sender as usize), self.sockets.get(flow.receiver as usize))
-            else {
-                continue;
-            };
-            let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
-            if acked > read || read > sent {
-                let n = flow.number;
-                return Err(Error::Conservation(format!(
-                    "flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged"
-                )));
-            }
+    /// Law 9 for the streams of all live flows; those that have ended were checked then.
+    fn check_streams(&mut self) -> Result<(), Error> {
+        if let Some(violation) = self.violation.take() {
+            return Err(violation);
+        }
+        self.flows.iter().flatten().try_for_each(|flow| self.check_stream(flow))
+    }
+
+    /// No application read more than was sent, no sender had more acknowledged than was received, and a flow is done
+    /// when, and only when, all of it was read.
+    pub fn check_stream(&self, flow: &Flow) -> Result<(), Error> {
+        if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
+            return Ok(());
+        }
+        let (Some(s), Some(r)) = (self.sockets.get(flow.sender as usize), self.sockets.get(flow.receiver as usize))
+        else {
+            return Ok(());
+        };
+        let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
+        let whole = flow.size.is_none_or(|size| read <= size && flow.done.is_some() == (read == size));
+        if acked > read || read > sent || !whole {
+            let n = flow.number;
+            return Err(Error::Conservation(format!("flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged")));
         }
         Ok(())
     }

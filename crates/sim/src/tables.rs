@@ -1,6 +1,6 @@
 //! From the world to rows: flows, ports, rare events.
 
-use elephan_record::{EventRow, FlowRow, PortRow, Recorder, Text};
+use elephan_record::{EventRow, FlowRow, MessageRow, PortRow, Recorder, Text};
 use elephan_scenario::Plan;
 use elephan_tcp::{Phase, Stats};
 use elephan_units::{PS_PER_S, Span, Time};
@@ -30,6 +30,8 @@ pub struct Tables {
     pub latencies: Spread,
     pub completions: Spread,
     pub rows: Vec<FlowRow>,
+    /// Messages that found the socket full and were dropped.
+    pub messages_dropped: u64,
 }
 
 const PHASES: [Phase; 6] =
@@ -42,7 +44,7 @@ impl Tables {
             nodes: plan.nodes.iter().map(|n| recorder.intern(&n.name)).collect(),
             links: plan.links.iter().map(|l| recorder.intern(&l.name)).collect(),
             traffic: plan.traffic.iter().map(|t| recorder.intern(&t.name)).collect(),
-            laws: plan.options.iter().map(|o| recorder.intern(o.congestion_control.name())).collect(),
+            laws: plan.traffic.iter().map(|t| recorder.intern(t.congestion_control.name())).collect(),
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
             kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
@@ -54,6 +56,7 @@ impl Tables {
             latencies: Spread::default(),
             completions: Spread::default(),
             rows: Vec::new(),
+            messages_dropped: 0,
         }
     }
 
@@ -94,7 +97,7 @@ impl Tables {
                 peer: at_port.then_some(self.node(link.to)),
                 flow: (o.flow != NONE).then_some(i64::from(o.flow)),
                 packet_bytes: (o.bytes > 0).then_some(i64::from(o.bytes)),
-                value: None,
+                value: o.value,
                 reason,
             });
         }
@@ -113,7 +116,8 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let plan = self.plan;
         let delivered = flow.delivered(&self.sockets);
-        let measured = delivered - flow.before_warmup;
+        // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
+        let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
         let sender = self.sockets.get(flow.sender as usize);
@@ -126,7 +130,7 @@ impl World<'_> {
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
             protocol: if udp { t.udp } else { t.tcp },
-            congestion_control: if udp { t.empty } else { t.laws[option] },
+            congestion_control: if udp { t.empty } else { t.laws[flow.traffic as usize] },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),
             established_ns: flow.established.map(Time::ns),
@@ -150,16 +154,42 @@ impl World<'_> {
         self.tables.rows.push(row);
     }
 
+    /// Messages and transfers that the end of the run cut off.
+    fn write_unfinished(&mut self, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let messages = &mut self.recorder.messages;
+        let mut push = |enter: Time, bytes: u64| {
+            messages.push(MessageRow {
+                flow: i64::from(flow.number),
+                enter_ns: enter.ns(),
+                exit_ns: None,
+                size_bytes: bytes as i64,
+                latency_ns: None,
+            });
+        };
+        match &flow.application {
+            Application::Messages(queue) => {
+                self.tables.messages_dropped += queue.dropped_messages();
+                if self.plan.record.messages {
+                    queue.unfinished().for_each(|(enter, bytes)| push(enter, bytes));
+                }
+            }
+            Application::Transfer if self.plan.record.messages && flow.done.is_none() => {
+                push(flow.start, flow.size.unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+
     /// Rows of everything that lasts to the end of the run; checks Little's law at each port on the way.
     pub fn write_rest(&mut self) -> Result<(), Error> {
         let now = self.plan.duration;
         for id in 0..self.flows.len() as u32 {
+            self.write_unfinished(id);
             self.write_flow(now, id, false);
         }
         self.tables.rows.sort_by_key(|r| r.flow);
-        for row in self.tables.rows.iter() {
-            self.recorder.flows.push(*row);
-        }
+        self.tables.rows.iter().for_each(|row| self.recorder.flows.push(*row));
         for i in 0..self.net.links.len() {
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
@@ -190,6 +220,7 @@ impl World<'_> {
             tx_packets: c.tx_packets as i64,
             tx_bytes: c.tx_bytes as i64,
             drops: c.drops as i64,
+            lost: c.lost as i64,
             marks: c.marks as i64,
             queue_max_bytes: c.queue_max_bytes as i64,
             queue_max_packets: c.queue_max_packets as i64,

@@ -42,6 +42,8 @@ pub struct World<'a> {
     /// A packet taken and not yet used.
     spare: u32,
     pub events_done: u64,
+    /// The first breach of conservation by a flow that has ended.
+    pub violation: Option<Error>,
     /// Ports and switches looked at by each sample.
     pub observed: Vec<bool>,
 }
@@ -78,6 +80,7 @@ impl<'a> World<'a> {
             recorder,
             spare,
             events_done: 0,
+            violation: None,
             observed,
         };
         world.create_static_flows();
@@ -204,7 +207,8 @@ impl<'a> World<'a> {
         let Some(log) = &mut self.net.log else { return };
         let kind = if after.1 > before.1 { net::Kind::Timeout } else { net::Kind::FastRetransmit };
         let link = self.net.routes.link(socket.route);
-        log.push(net::Occurrence { time: now, kind, link, flow: socket.number, bytes: 0, reason: "" });
+        let value = (kind == net::Kind::Timeout).then(|| socket.endpoint.rto().seconds());
+        log.push(net::Occurrence { time: now, kind, link, flow: socket.number, bytes: 0, value, reason: "" });
     }
 
     /// Sends what a socket has to send and sets its timer.
@@ -216,7 +220,6 @@ impl<'a> World<'a> {
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;
             }
-            p.sent = now;
             p.route = socket.route;
             p.dest = socket.peer;
             p.flow = socket.number;
@@ -245,7 +248,6 @@ impl<'a> World<'a> {
         let packet = self.spare;
         let (p, _) = self.net.packets.get_mut(packet);
         p.segment = elephan_tcp::Segment { len: payload as u32, ..Default::default() };
-        p.sent = now;
         p.route = route;
         p.dest = flow;
         p.flow = number;

@@ -262,6 +262,11 @@ impl Options {
     /// A controller for a connection with these options. The endpoint sets segment size, initial window and initial
     /// ssthresh once the handshake has settled them.
     pub fn controller(&self) -> Controller {
+        self.controller_of(&self.congestion_control)
+    }
+
+    /// The same with another law.
+    pub fn controller_of(&self, law: &elephan_cc::Spec) -> Controller {
         let limit = match (self.abc, self.abc_limit) {
             (false, _) => Some(1.0),
             (true, 0) => None,
@@ -270,7 +275,7 @@ impl Options {
         let slow_start =
             slow_start::Spec::Classic(slow_start::classic::Parameters { limit: slow_start::classic::Limit(limit) });
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
-        Controller::with_slow_start(&self.congestion_control, &slow_start, mss, window)
+        Controller::with_slow_start(law, &slow_start, mss, window)
     }
 
     /// Refuses values that no stack could work with.

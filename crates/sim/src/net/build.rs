@@ -22,22 +22,36 @@ pub struct Paths {
 
 /// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run.
 pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error> {
+    let mut egress = vec![Vec::new(); plan.nodes.len()];
+    let mut port_of = vec![0u32; plan.links.len()];
+    for (i, link) in plan.links.iter().enumerate() {
+        port_of[i] = egress[link.from as usize].len() as u32;
+        egress[link.from as usize].push(i as u32);
+    }
     let mut switches = Vec::new();
     let mut switch_of = vec![NONE; plan.nodes.len()];
     for (i, node) in plan.nodes.iter().enumerate() {
         let NodeKind::Switch(s) = &node.kind else { continue };
-        let Some(capacity) = s.memory_bytes else { continue };
-        let pause = match s.flow_control {
-            FlowControl::Pause(p) => Some(p),
-            FlowControl::None => None,
+        // A PAUSE is not forwarded: it must not wait for the latency of a switch that it pauses. Such a switch gets a
+        // memory without bound, so that its latency comes after the frame is in.
+        let pausable =
+            s.latency > Span::ZERO && egress[i].iter().any(|&l| sends_pause(plan, plan.links[l as usize].to));
+        let capacity = match s.memory_bytes {
+            Some(capacity) => capacity,
+            None if pausable => u64::MAX,
+            None => continue,
         };
-        let egress: Vec<u32> =
-            (0..plan.links.len()).filter(|&l| plan.links[l].from == i as u32).map(|l| l as u32).collect();
+        let pause = match s.flow_control {
+            FlowControl::Pause(p) if s.memory_bytes.is_some() => Some(p),
+            _ => None,
+        };
         switch_of[i] = switches.len() as u32;
+        let egress = std::mem::take(&mut egress[i]);
         let memory = SharedMemory::new(capacity, egress.len(), pause);
-        switches.push(Switch { node: i as u32, memory, latency: s.latency, egress });
+        let sampled = s.memory_bytes.is_some();
+        switches.push(Switch { node: i as u32, memory, latency: s.latency, egress, sampled });
     }
-    let links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &switches, paths)).collect();
+    let links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &port_of, paths)).collect();
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
@@ -61,20 +75,16 @@ fn sends_pause(plan: &Plan, node: u32) -> bool {
         if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
-fn link(plan: &Plan, i: usize, switch_of: &[u32], switches: &[Switch], paths: Paths) -> Link {
+fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths) -> Link {
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
-    let into_port = match switches.get(into as usize) {
-        Some(s) => s.egress.iter().position(|&e| e == l.reverse).unwrap_or(0) as u16,
-        None => 0,
-    };
+    let into_port = port_of[l.reverse as usize];
     // A switch without memory only delays; one with memory charges first and delays in its stage.
     let latency = match &plan.nodes[l.to as usize].kind {
         NodeKind::Switch(s) if into == NONE => s.latency,
         _ => Span::ZERO,
     };
-    // A PAUSE is not forwarded, so it must not wait for the forwarding of a switch that it pauses.
     let can_be_paused = sends_pause(plan, l.to);
     let QueueSpec::Fifo(fifo) = &l.queue;
     let general = paths.general || out_of != NONE || can_be_paused;
@@ -134,11 +144,12 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
         targets[flow.to as usize].push(flow.from);
     }
     let mut routes = Routes::default();
+    let mut near = None;
     for (from, to) in targets.iter_mut().enumerate() {
         to.sort_unstable();
         to.dedup();
         if !to.is_empty() {
-            routes.add(&graph, from as u32, to).map_err(|unreachable| {
+            routes.add(&graph, from as u32, to, &mut near).map_err(|unreachable| {
                 let (a, b) = (&plan.nodes[from].name, &plan.nodes[unreachable as usize].name);
                 Error::Unreachable(a.clone(), b.clone())
             })?;

@@ -50,8 +50,9 @@ impl Link {
             now
         };
         self.counts.transmission(start, wire, window);
-        self.busy_until = start + self.tx.send(wire);
-        Some(self.busy_until + self.delay)
+        // A queue of centuries saturates at "never".
+        self.busy_until = start.saturating_add(self.tx.send(wire));
+        Some(self.busy_until.saturating_add(self.delay))
     }
 
     /// Lets a packet wait for the transmissions before it; answers its start, or nothing if it must be dropped.

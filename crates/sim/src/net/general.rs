@@ -161,12 +161,14 @@ impl Net {
 
     /// Sends a PAUSE (or, with time 0, a resumption) through the port of `link`.
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
+        let l = &self.links[link as usize];
+        // The far end counts quanta at the rate of the direction that is paused.
+        let time = pause::quanta(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
         g.control = Some(quanta);
         // Repeated at half its time, well before it runs out.
-        g.refresh =
-            if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(pause::quanta(l.rate, quanta).0 / 2)) };
+        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(time.0 / 2)) };
         if g.refresh < g.refresh_armed {
             g.refresh_armed = g.refresh;
             let time = g.refresh;
@@ -175,7 +177,8 @@ impl Net {
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
-            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: pause::FRAME_WIRE_BYTES, reason });
+            let value = Some(f64::from(quanta));
+            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
     }
@@ -202,5 +205,7 @@ impl Net {
     }
 }
 
+/// Bytes of a PAUSE frame as queues count frames: without preamble and gap.
+const PAUSE_BYTES: u32 = 64;
 /// Marks the timer of a port among the timers of endpoints.
 pub const REFRESH: u32 = 1 << 31;

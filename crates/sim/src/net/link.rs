@@ -143,7 +143,7 @@ pub enum Sending {
     /// A frame that holds `charged` bytes of the switch's memory, from its port `ingress`.
     Frame {
         charged: u32,
-        ingress: u16,
+        ingress: u32,
     },
 }
 
@@ -158,7 +158,7 @@ pub struct Link {
     pub loss: Option<Box<LossProcess>>,
     pub framing: Framing,
     /// This link's port number at the far-end switch with memory.
-    pub into_port: u16,
+    pub into_port: u32,
     /// Switch with memory at the far end.
     pub into: u32,
 

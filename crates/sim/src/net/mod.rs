@@ -33,6 +33,8 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
+    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds.
+    pub value: Option<f64>,
     pub reason: &'static str,
 }
 
@@ -152,8 +154,8 @@ impl Net {
         self.dropped += 1;
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
-            let bytes = self.links[link as usize].framing.wire_bytes(p.ip_bytes);
-            log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, reason });
+            let bytes = self.links[link as usize].framing.charged_bytes(p.ip_bytes);
+            log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, value: None, reason });
         }
         self.packets.free(packet);
     }

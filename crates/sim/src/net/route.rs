@@ -54,26 +54,40 @@ impl Routes {
         })
     }
 
-    /// Adds the routes from `from` to each of `targets`; answers the first that cannot be reached.
-    pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32]) -> Result<(), u32> {
-        let towards = graph.breadth_first(from);
+    /// Adds the routes from `from` to each of `targets`; answers the first that cannot be reached. Hosts with one link
+    /// share the search from the node behind it, which `near` keeps for the next.
+    pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32], near: &mut Option<Near>) -> Result<(), u32> {
+        let (uplink, source) = match graph.leaving[from as usize][..] {
+            [only] => (Some(only), graph.to[only as usize]),
+            _ => (None, from),
+        };
+        let near = match near {
+            Some(n) if n.source == source => n,
+            other => other.insert(Near { source, towards: graph.breadth_first(source) }),
+        };
         for &to in targets {
             if self.known.contains_key(&(from, to)) {
                 continue;
             }
             let mut links = Vec::new();
             let mut node = to;
-            while node != from {
-                let Some(link) = towards[node as usize] else { return Err(to) };
+            while node != source {
+                let Some(link) = near.towards[node as usize] else { return Err(to) };
                 links.push(link);
                 node = graph.from[link as usize];
             }
             self.known.insert((from, to), self.chain.len() as u32);
-            self.chain.extend(links.iter().rev());
+            self.chain.extend(uplink.iter().chain(links.iter().rev()));
             self.chain.push(END);
         }
         Ok(())
     }
+}
+
+/// A search from one node: for each other node the link by which it is reached first.
+pub struct Near {
+    source: u32,
+    towards: Vec<Option<u32>>,
 }
 
 /// Links by the node they leave.

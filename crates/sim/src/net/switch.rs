@@ -14,6 +14,8 @@ pub struct Switch {
     pub latency: Span,
     /// Port number to the link that leaves through it.
     pub egress: Vec<u32>,
+    /// Whether the scenario gave it its memory.
+    pub sampled: bool,
 }
 
 impl Switch {
@@ -33,8 +35,8 @@ impl Net {
         p.charged = framing.charged_bytes(p.ip_bytes);
         p.ingress = port;
         let switch = &mut self.switches[into];
-        let admitted = switch.memory.admit(u32::from(port), p.charged);
-        switch.memory.ports_to_pause(u32::from(port), &mut self.scratch);
+        let admitted = switch.memory.admit(port, p.charged);
+        switch.memory.ports_to_pause(port, &mut self.scratch);
         let latency = switch.latency;
         if !self.scratch.is_empty() {
             self.tell_ports(now, into, true);
@@ -70,11 +72,11 @@ impl Net {
     }
 
     /// A frame has left the switch, or its egress queue refused it.
-    pub(super) fn release_memory(&mut self, now: Time, switch: u32, charged: u32, ingress: u16) {
+    pub(super) fn release_memory(&mut self, now: Time, switch: u32, charged: u32, ingress: u32) {
         if switch == NONE {
             return;
         }
-        self.switches[switch as usize].memory.release(u32::from(ingress), charged, &mut self.scratch);
+        self.switches[switch as usize].memory.release(ingress, charged, &mut self.scratch);
         if !self.scratch.is_empty() {
             self.tell_ports(now, switch as usize, false);
         }

@@ -48,6 +48,19 @@ impl Endpoint {
         self.reconsider();
     }
 
+    /// Nothing new is sent from here on: the stream ends with what has been sent, and a FIN follows it. Returns the
+    /// stream's length.
+    pub fn cut(&mut self, now: Time) -> u64 {
+        if self.state <= State::Listen {
+            self.finish(now);
+        } else if !self.fin_sent {
+            self.total = self.total.min(self.tx.board.nxt().saturating_sub(1));
+            self.closing = true;
+            self.reconsider();
+        }
+        self.total
+    }
+
     /// The connection is over.
     pub(super) fn finish(&mut self, now: Time) {
         self.state = State::Closed;
