@@ -323,8 +323,10 @@ impl World<'_> {
         let (sender, receiver) = (flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
-        self.write_flow(now, id, true);
-        self.flows[id as usize] = None;
+        if let Some(flow) = self.flows[id as usize].take() {
+            let row = self.flow_row(now, &flow, true);
+            self.tables.ended.push(row);
+        }
         self.free_flows.push(id);
         self.discard(sender);
         self.discard(receiver);

@@ -6,7 +6,7 @@ use elephan_tcp::{Phase, Stats};
 use elephan_units::{PS_PER_S, Span, Time};
 
 use crate::Error;
-use crate::flow::Application;
+use crate::flow::{Application, Flow};
 use crate::net::{Kind, NONE, Net, Window};
 use crate::spread::Spread;
 use crate::world::World;
@@ -29,7 +29,9 @@ pub struct Tables {
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
-    pub rows: Vec<FlowRow>,
+    /// Rows of the flows that have ended; the table is in the order of the flows' numbers.
+    pub ended: Vec<FlowRow>,
+    pub totals: Totals,
     /// Messages that found the socket full and were dropped.
     pub messages_dropped: u64,
 }
@@ -55,7 +57,8 @@ impl Tables {
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
-            rows: Vec::new(),
+            ended: Vec::new(),
+            totals: Totals::default(),
             messages_dropped: 0,
         }
     }
@@ -105,6 +108,24 @@ impl Tables {
     }
 }
 
+/// What the summary says of all flows.
+#[derive(Default)]
+pub struct Totals {
+    pub goodputs: Vec<f64>,
+    pub completed: u64,
+    pub retransmitted: i64,
+    pub timeouts: i64,
+}
+
+impl Totals {
+    fn count(&mut self, row: &FlowRow) {
+        self.goodputs.push(row.goodput_bps);
+        self.completed += u64::from(row.completed);
+        self.retransmitted += row.segs_retrans;
+        self.timeouts += row.timeouts + row.subsequent_timeouts;
+    }
+}
+
 /// Nullable column: what was never sampled is null.
 fn unless_zero(value: u64) -> Option<i64> {
     (value != 0).then_some(value as i64)
@@ -112,8 +133,7 @@ fn unless_zero(value: u64) -> Option<i64> {
 
 impl World<'_> {
     /// The row of a flow; `over` if both ends have closed.
-    pub fn write_flow(&mut self, now: Time, id: u32, over: bool) {
-        let Some(flow) = &self.flows[id as usize] else { return };
+    pub fn flow_row(&self, now: Time, flow: &Flow, over: bool) -> FlowRow {
         let plan = self.plan;
         let delivered = flow.delivered(&self.sockets);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
@@ -151,7 +171,12 @@ impl World<'_> {
             row.data_segs_in = d.received_packets as i64;
             row.data_octets_in = d.received_bytes as i64;
         }
-        self.tables.rows.push(row);
+        row
+    }
+
+    fn push_flow(&mut self, row: FlowRow) {
+        self.tables.totals.count(&row);
+        self.recorder.flows.push(row);
     }
 
     /// Messages and transfers that the end of the run cut off.
@@ -184,12 +209,23 @@ impl World<'_> {
     /// Rows of everything that lasts to the end of the run; checks Little's law at each port on the way.
     pub fn write_rest(&mut self) -> Result<(), Error> {
         let now = self.plan.duration;
-        for id in 0..self.flows.len() as u32 {
+        let mut ended = std::mem::take(&mut self.tables.ended);
+        ended.sort_unstable_by_key(|row| row.flow);
+        let mut ended = ended.into_iter().peekable();
+        let mut live: Vec<(u32, u32)> = Vec::new();
+        live.extend((0u32..).zip(&self.flows).filter_map(|(id, flow)| Some((flow.as_ref()?.number, id))));
+        live.sort_unstable();
+        for (number, id) in live {
+            while let Some(row) = ended.next_if(|row| row.flow < i64::from(number)) {
+                self.push_flow(row);
+            }
             self.write_unfinished(id);
-            self.write_flow(now, id, false);
+            if let Some(flow) = &self.flows[id as usize] {
+                let row = self.flow_row(now, flow, false);
+                self.push_flow(row);
+            }
         }
-        self.tables.rows.sort_by_key(|r| r.flow);
-        self.tables.rows.iter().for_each(|row| self.recorder.flows.push(*row));
+        ended.for_each(|row| self.push_flow(row));
         for i in 0..self.net.links.len() {
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
