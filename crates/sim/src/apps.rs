@@ -366,16 +366,17 @@ impl World<'_> {
                 continue;
             }
             let endpoint = &mut self.sockets[sender as usize].endpoint;
-            match &flow.application {
+            match &mut flow.application {
                 // Messages that have begun to enter are still delivered.
                 Application::Messages(queue) => {
                     endpoint.supply(queue.offered());
                     endpoint.close(now);
                 }
-                _ => {
-                    let sent = endpoint.cut(now);
-                    flow.size = flow.size.map(|size| size.min(sent));
+                Application::Stream { total, .. } => {
+                    *total = endpoint.cut(now);
+                    flow.size = flow.size.map(|size| size.min(*total));
                 }
+                Application::Transfer | Application::Datagrams(_) => {}
             }
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].watched = true;
