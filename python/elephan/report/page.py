@@ -96,8 +96,8 @@ def interval_cell(interval: Interval, unit: str, digits: int = 4) -> Cell:
     """A mean with its interval below."""
     if interval.n == 0:
         return Cell("n/a")
-    low, high = show(interval.low, unit, digits), show(interval.high, unit, digits)
-    bounds = f"{low} to {high}" if math.isfinite(interval.low) and low != high else ""
+    low, high = (show(bound, unit, digits).replace(" ", "\u00a0") for bound in (interval.low, interval.high))
+    bounds = f"{low} to\u00a0{high}" if math.isfinite(interval.low) and low != high else ""  # breaks before "to" only
     return Cell(show(interval.mean, unit, digits), bounds)
 
 
@@ -108,6 +108,13 @@ def _read(name: str) -> str:
 def _json_in_html(value: Any) -> str:
     """JSON that no browser can take for the end of the script."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _code(text: str) -> str:
+    """Words as HTML, what stands in backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(page: Page) -> str:
@@ -121,6 +128,7 @@ def render(page: Page) -> str:
     table = environment.get_template("table.html.j2")
     return environment.get_template("page.html.j2").render(
         page=page,
+        code=_code,
         css=_read("page.css"),
         js=_read("page.js"),
         uplot_css=_read("vendor/uplot/uPlot.min.css"),

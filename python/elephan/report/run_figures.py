@@ -62,6 +62,12 @@ def _top(series: dict[str, tuple[d.Array, d.Array]]) -> float:
     return max((float(np.nanmax(y)) for _, y in series.values() if y.size and not np.isnan(y).all()), default=1.0)
 
 
+def _has_threshold(view: View) -> bool:
+    """Whether there is one flow, and its threshold is ever within the picture."""
+    found = view.thresholds()
+    return len(found) == 1 and not np.isnan(next(iter(found.values()))[1]).all()
+
+
 def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     series = view.flow_series("cwnd_bytes")
     factor = d.value_axis(axes, "congestion window", _top(series), "bytes")
@@ -69,7 +75,7 @@ def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     x = d.time_scale(end)[0]
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()})
     _clip(axes, view, series, factor)
-    if thresholds and len(series) == 1:
+    if thresholds and _has_threshold(view):
         time, value = next(iter(view.thresholds().values()))
         axes.plot(*d.thin(time * x, value * factor), color=ORANGE, linewidth=1.1, dashes=(3, 2), drawstyle="steps-post")
         axes.plot([], [], color=BLUE, label="cwnd")
@@ -135,7 +141,9 @@ def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     _plot_windows(axes, view, thresholds=True)
     d.time_axis(axes, 0, view.run.duration_ns)
-    caption = "Congestion window at the sample times. ssthresh is drawn from the first reduction on."
+    caption = "Congestion window at the sample times."
+    if _has_threshold(view):
+        caption += " ssthresh is drawn from the first reduction on."
     return Drawing("windows", "Congestion windows", caption, fig)
 
 
@@ -178,12 +186,22 @@ def _plot_goodput(axes: Axes, view: View) -> float:
     return factor
 
 
+def _goodput_notes(view: View) -> str:
+    """What a reader may wonder about in a picture of goodput over time."""
+    notes = ""
+    if view.run.warmup_ns > 0:
+        notes += " The shaded beginning is warm-up and does not count."
+    if column(view.run.flows, "segs_retrans").sum() > 0:
+        notes += " A window can exceed the rate of the line: a retransmission that fills a hole releases all that waited behind it."
+    return notes
+
+
 @figure("goodput", "goodput of each flow over time", lambda v: v.sampled)
 def goodput(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     _plot_goodput(axes, view)
     d.time_axis(axes, 0, view.run.duration_ns)
-    caption = "Payload that the receiving applications read. The shaded beginning is warm-up and does not count."
+    caption = "Payload that the receiving applications read." + _goodput_notes(view)
     return Drawing("goodput", "Goodput", caption, fig)
 
 
@@ -193,20 +211,34 @@ def goodput_window(view: View) -> Drawing:
     _plot_goodput(above, view)
     _plot_windows(below, view, thresholds=False)
     d.time_axis(below, 0, view.run.duration_ns)
-    return Drawing("goodput-window", "Goodput and congestion window", "Above: goodput. Below: congestion window.", fig)
+    caption = "Above: goodput. Below: congestion window." + _goodput_notes(view)
+    return Drawing("goodput-window", "Goodput and congestion window", caption, fig)
 
 
-@figure("sharing", "Jain's index of each window over time", lambda v: v.sampled and v.sampled_flows() > 1)
+def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
+    """The window in ns, where windows start, Jain's index of each, the number of flows."""
+    step = nice_step(max(view.run.duration_ns / 200, view.interval_ns()))
+    starts, shares, ids = windows(view.run, int(step))
+    return step, starts, stats.jain_per_window(shares) if starts.size else np.empty(0), len(ids)
+
+
+def _shares(view: View) -> bool:
+    """Whether the index is a line: flows deliver something in windows that follow each other."""
+    if not view.sampled or view.sampled_flows() < 2:
+        return False
+    known = ~np.isnan(_sharing(view)[2])
+    return bool(np.sum(known[1:] & known[:-1]) > known.size / 10)
+
+
+@figure("sharing", "Jain's index of each window over time", _shares)
 def sharing(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.4)
-    step = nice_step(max(view.run.duration_ns / 200, view.interval_ns()))
-    starts, shares, _ = windows(view.run, int(step))
-    index = stats.jain_per_window(shares) if starts.size else np.empty(0)
+    step, starts, index, flows = _sharing(view)
     x = d.time_scale(view.run.duration_ns)[0]
     axes.plot(*d.thin((starts + step / 2) * x, index), color=GREEN, linewidth=1.1)
     d.heading(axes, f"Jain's index in windows of {show(step, 'ns')}")
     axes.set_ylim(0, 1.04)
-    d.reference(axes, 1 / shares.shape[1] if shares.size else 0, "one flow has everything")
+    d.reference(axes, 1 / flows if flows else 0, "one flow has everything")
     d.time_axis(axes, 0, view.run.duration_ns)
     return Drawing("sharing", "Sharing", "1 means equal shares in the window.", fig)
 
@@ -363,11 +395,22 @@ def _memory_zoom(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Arra
 
 
 def _pause_lines(axes: Axes, view: View, factor: float) -> None:
-    for switch in view.run.resolved.get("switches", {}).values():
+    """XOFF and XON of the switches: a line each, one label for both, named where switches differ."""
+    found: dict[tuple[float, float], list[str]] = {}
+    for name, switch in view.run.resolved.get("switches", {}).items():
         control = switch.get("flow_control", {})
-        for key in ("xoff", "xon"):
-            if key in control:
-                d.reference(axes, size_bytes(control[key]) * factor, key.upper(), "right")
+        if control.get("kind") != "none" and "xoff" in control and "xon" in control:
+            found.setdefault((size_bytes(control["xoff"]), size_bytes(control["xon"])), []).append(name)
+    for (xoff, xon), names in found.items():
+        whose = f" of {', '.join(names)}" if len(found) > 1 else ""
+        axes.axhline(xon * factor, color=MUTED, linewidth=0.9, dashes=(1, 2))
+        d.reference(axes, xoff * factor, f"XOFF, below it XON{whose}", "right")
+
+
+def _resumptions(view: View) -> str:
+    """PAUSE frames of time 0 end a pause: `pauses_sent` counts them too."""
+    resumed = view.events("resume").size
+    return f" (and {resumed} that resume)" if resumed else ""
 
 
 @figure("pause", "share of time that switches hold their neighbours paused", lambda v: v.events("pause").size > 0)
@@ -382,7 +425,8 @@ def pause(view: View) -> Drawing:
     d.heading(axes, f"PAUSE frames in {show(step, 'ns')}")
     axes.set_ylim(0, max(1, counts.max()) * 1.08)
     paused = column(view.run.ports, "paused_ns")
-    caption = f"{int(counts.sum())} PAUSE frames. The port paused longest stood still for {show(float(paused.max()), 'ns')}."
+    longest = show(float(paused.max()), "ns")
+    caption = f"{int(counts.sum())} PAUSE frames{_resumptions(view)}. The port paused longest stood still for {longest}."
     return Drawing("pause", "PAUSE", caption, fig)
 
 

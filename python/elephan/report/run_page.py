@@ -34,14 +34,20 @@ def answer(run: Run) -> list[str]:
     drops, lost = int(found.get("drops.sum", 0)), found.get("loss.max", 0.0)
     timeouts = int(found.get("timeouts.sum", 0))
     if drops:
-        rto = f" and {timeouts} retransmission timeouts" if timeouts else ""
-        parts.append(f"{drops} packets were dropped (up to {show(lost, '%', 2)} at a port){rto}.")
+        rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
+        packets = "1 packet was" if drops == 1 else f"{drops} packets were"
+        parts.append(f"{packets} dropped (up to {show(lost, '%', 2)} at a port){rto}.")
     else:
-        parts.append("No packet was dropped." if not timeouts else f"No packet was dropped; {timeouts} timeouts.")
+        rto = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
+        parts.append(f"No packet was dropped{rto}.")
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
     return [" ".join(parts)]
+
+
+def _were(count: int, what: str) -> str:
+    return f"was 1 {what}" if count == 1 else f"were {count} {what}s"
 
 
 def _pair(found: dict[str, float], mean: str, tail: str) -> str:
@@ -103,7 +109,7 @@ def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
         ("elephan", str(manifest.get("elephan", ""))),
         ("seed", str(manifest.get("seed", ""))),
         ("runs", str(manifest.get("runs", ""))),
-        ("scenario", f"sha256 {manifest.get('scenario_sha256', '')}"),
+        ("scenario", f"sha256 {manifest['scenario_sha256']}" if manifest.get("scenario_sha256") else ""),
         ("changed", ", ".join(f"{k} = {v}" for k, v in _items(manifest.get("overrides")))),
         ("dropped keys", ", ".join(str(v) for v in _list(manifest.get("dropped_overrides")))),
         ("wall time", show(float(str(manifest["wall_s"])), "s") if "wall_s" in manifest else ""),

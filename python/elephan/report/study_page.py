@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +37,9 @@ def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
     warnings = [f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else []
     quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
     version = core.call("version")
-    about = {"elephan": version, "runs": runs, "wall_s": results.facts["wall_s"], "host": folder.host()}
+    scenario = str(results.facts.get("scenario", ""))
+    sha256 = hashlib.sha256(scenario.encode()).hexdigest() if scenario else ""  # as in manifest.json
+    about = {"elephan": version, "scenario_sha256": sha256, "runs": runs, "wall_s": results.facts["wall_s"], "host": folder.host()}
     return Page(
         kicker=f"elephan · study {study.name}" + (" · quick" if study.quick else ""),
         title=study.title,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from elephan import measures, stats
@@ -38,9 +39,17 @@ def _headline(sweep: Sweep, statistic: str) -> str:
     interval = sweep.difference(b, a, statistic)
     if math.isnan(interval.low):
         return ""
-    text = interval_text(interval, measures.unit_of(statistic))
+    text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
     what = measures.title(statistic)
     return f"The difference in {what}, {b} less {a} with the same seeds: {text}."
+
+
+def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
+    """A difference and its unit: percentages differ by percentage points."""
+    unit = measures.unit_of(statistic)
+    if unit != "%":
+        return interval, unit
+    return replace(interval, mean=100 * interval.mean, low=100 * interval.low, high=100 * interval.high), "pp"
 
 
 def _means(sweep: Sweep, statistics: list[str]) -> Table:
@@ -67,9 +76,11 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
                 interval = sweep.difference(label, base, statistic)
             except ValueError:
                 interval = stats.Interval(math.nan, math.nan, math.nan, 0)
-            cells.append(interval_cell(interval, measures.unit_of(statistic)))
+            cells.append(interval_cell(*_of_difference(interval, statistic)))
         rows.append(cells)
     note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
+    if any(measures.unit_of(statistic) == "%" for statistic in statistics):
+        note += " pp: percentage points."
     return Table(columns, rows, note)
 
 
