@@ -13,16 +13,19 @@ import json
 from typing import Any
 
 from elephan import core
+from elephan.errors import InputError
 
 
 def new(kind: str, mss: int = 1448, initial_window: float = 10, **params: Any) -> Any:
     """A congestion control by name; `initial_window` in segments, `params` as a scenario gives them."""
-    return core.call_with("Cc", kind, mss=mss, initial_window=initial_window, **params)
+    if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
+        raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
+    return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
 
 
 def describe(kind: str) -> dict[str, Any]:
     """What a congestion control is: a line, its parameters with default and source, the names of its states."""
-    return dict(json.loads(core.call("describe_cc", kind)))
+    return dict(json.loads(core.build("describe_cc", kind)))
 
 
 def names() -> list[str]:

@@ -54,6 +54,23 @@ def call(name: str, *arguments: Any) -> Any:
     return call_with(name, *arguments)
 
 
+def build(name: str, *arguments: Any, **named: Any) -> Any:
+    """An object of the core from what a user gave: an argument of the wrong type or size is an error of ours."""
+    try:
+        return call_with(name, *arguments, **named)
+    except (TypeError, OverflowError) as error:
+        raise InputError(f"{name}: {str(error).partition(chr(10))[0]}") from None
+
+
+def as_overrides(given: Any) -> dict[str, Any]:
+    """The `set` of a run or a sweep: values by path."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise InputError(f'set is a dict such as {{"switches.sw.memory": "96 KiB"}}, not {given!r}')
+    return dict(given)
+
+
 def override_text(overrides: Overrides) -> str:
     """Overrides as the core takes them: a JSON object, kept in order."""
     try:

@@ -46,13 +46,27 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
+def _named(target: str | os.PathLike[str]) -> Path:
+    folder = Path(target)
+    if folder.name in ("", ".."):
+        raise InputError(f'"{target}" is not a name for a result folder; give one such as results/first')
+    return folder
+
+
+def check_target(target: str | os.PathLike[str]) -> None:
+    """Refuses a folder that a result cannot be written to, before any work is done."""
+    folder = _named(target)
+    try:
+        _check_ours(folder)
+    except OSError as error:
+        raise _why(error, folder) from None
+
+
 @contextmanager
 def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Gives `DIR.partial` to write into; renames it to `DIR` at the end, removes it if anything goes wrong."""
-    folder = Path(target)
+    folder = _named(target)
     partial = folder.with_name(folder.name + ".partial")
-    if not folder.name:
-        raise InputError(f'"{target}" is not a name for a folder')
     try:
         _check_ours(folder)
         _check_ours(partial)

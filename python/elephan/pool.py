@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from elephan import core
-from elephan.errors import ElephanError
+from elephan.errors import ElephanError, InputError
 from elephan.progress import bar
 from elephan.runs import Run, Tables, _finish, write_folder
 from elephan.source import Source
@@ -43,12 +44,35 @@ class Outcome(Generic[T]):
     error: str | None = None
 
 
+class Earliest:
+    """What the first job in order that came through has to tell, whichever worker finishes first."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._ranks = {id(job): rank for rank, job in enumerate(jobs)}
+        self._rank = len(jobs)
+        self._lock = threading.Lock()
+        self.told: dict[str, Any] = {}
+
+    def offer(self, job: Job, tell: Callable[[], dict[str, Any]]) -> None:
+        """Keeps what `tell` gives if no earlier job has been offered."""
+        with self._lock:
+            rank = self._ranks[id(job)]
+            if rank < self._rank:
+                self._rank, self.told = rank, tell()
+
+
 def default_workers() -> int:
     """As many as there are cores for this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _one(job: Job, reduce: Callable[[Run], T], progress: core.Progress | None, stop: core.Stop) -> Outcome[T]:
+def check_workers(workers: Any) -> None:
+    """Refuses what is no number of workers."""
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers must be a whole number from 1, not {workers!r}")
+
+
+def _one(job: Job, reduce: Callable[[Job, Run], T], progress: core.Progress | None, stop: core.Stop) -> Outcome[T]:
     if stop.asked:
         return Outcome(job, error="interrupted")
     if job.folder is not None:
@@ -59,12 +83,12 @@ def _one(job: Job, reduce: Callable[[Run], T], progress: core.Progress | None, s
     run = _finish(job.source, job.overrides, result, tables)
     if job.folder is not None:
         write_folder(run, job.folder)
-    return Outcome(job, value=reduce(run))
+    return Outcome(job, value=reduce(job, run))
 
 
 def run_jobs(
     jobs: Sequence[Job],
-    reduce: Callable[[Run], T],
+    reduce: Callable[[Job, Run], T],
     *,
     workers: int | None = None,
     label: str = "",

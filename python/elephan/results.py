@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elephan import folder, measures, stats
-from elephan.errors import InputError
-from elephan.runs import Run, load_run
+from elephan.errors import ElephanError, InputError
+from elephan.runs import Run, load_run, read_table
 from elephan.source import read_text
 from elephan.sweeps import Row, Sweep, Variant
 
@@ -25,27 +26,37 @@ def _json(path: Path) -> Any:
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
-    import pyarrow as pa
-    from pyarrow import parquet
+    return list(read_table(path).to_pylist())
 
+
+def _lacking(path: Path, error: KeyError) -> InputError:
+    return InputError(f"{path}: a damaged result: no {error.args[0] if error.args else 'such entry'}")
+
+
+@contextmanager
+def _as_damaged(path: Path) -> Iterator[None]:
+    """What a result lacks, as one line."""
     try:
-        return list(parquet.read_table(path).to_pylist())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    except pa.ArrowInvalid:
-        raise InputError(f"{path}: damaged") from None
+        yield
+    except ElephanError:
+        raise
+    except KeyError as error:
+        raise _lacking(path, error) from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a damaged result: {str(error).partition(chr(10))[0]}") from error
 
 
 def load_sweep(path: Path) -> Sweep:
     """A finished sweep from its folder."""
     where, manifest = folder.open_result(path)
-    summary = _json(where / "summary.json")
-    variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
-    rows = [
-        Row(row["variant"], int(row["seed"]), {k: float(v) for k, v in row.items() if _is_statistic(k) and v is not None})
-        for row in _table(where / "runs.parquet")
-    ]
-    return Sweep(manifest["name"], variants, rows, summary["facts"] | {"manifest": manifest})
+    summary, table = _json(where / "summary.json"), _table(where / "runs.parquet")
+    with _as_damaged(where):
+        variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
+        rows = [
+            Row(row["variant"], int(row["seed"]), {k: float(v) for k, v in row.items() if _is_statistic(k) and v is not None})
+            for row in table
+        ]
+        return Sweep(manifest["name"], variants, rows, summary["facts"] | {"manifest": manifest})
 
 
 def _is_statistic(name: str) -> bool:
@@ -60,18 +71,29 @@ def load(path: str | os.PathLike[str]) -> Run | Sweep:
         return load_run(where)
     if manifest.get("kind") == "sweep":
         return load_sweep(where)
-    raise InputError(f"{where}: holds a {manifest.get('kind')}; its single runs are in {where / 'runs'}")
+    if manifest.get("kind") != "study":
+        raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
+    raise InputError(f"{where}: holds a study; its single runs are in {where / 'runs'}")
 
 
 def redraw(path: Path) -> Path:
     """Writes the report and the figures of a result again; gives the path of the report."""
     where, manifest = folder.open_result(path)
+    try:
+        return _redraw(where, manifest.get("kind"))
+    except KeyError as error:  # a column, or an entry of a JSON file
+        raise _lacking(where, error) from error
+
+
+def _redraw(where: Path, kind: Any) -> Path:
     target, figures = where / "report.html", where / "figures"
-    if manifest["kind"] == "study":
+    if kind == "study":
         from elephan.report.study_page import write_study_report
         from elephan.study import load_study
 
-        return write_study_report(*load_study(where), target, figures)
+        with _as_damaged(where):
+            results, verdicts = load_study(where)
+        return write_study_report(results, verdicts, target, figures)
     result = load(where)
     if isinstance(result, Run):
         from elephan.report.run_page import write_run_report
@@ -127,7 +149,10 @@ def _mean(values: Mapping[int, float]) -> stats.Interval:
 
 def compare(a: Path, b: Path) -> list[Difference]:
     """Every statistic that both results have, variant by variant, paired by seed."""
-    left, right = _values(a), _values(b)
+    with _as_damaged(a):
+        left = _values(a)
+    with _as_damaged(b):
+        right = _values(b)
     variants = [variant for variant in left if variant in right]
     if not variants:
         raise InputError(f"{a} and {b} have no variant in common")

@@ -10,8 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from elephan import core
+from elephan.errors import InputError, nearest
+
+_OPTIONS = ("stack", "rto_rule", "rto_initial", "rto_min", "rto_max", "clock_granularity")
 
 
 def Estimator(**options: Any) -> Any:
     """A new estimator; `options` such as `rto_min`, `rto_initial`, `rto_rule` as in a stack."""
-    return core.call_with("RttEstimator", **options)
+    for name in options:
+        if name not in _OPTIONS:
+            raise InputError(f'Estimator has no option "{name}"{nearest(name, list(_OPTIONS))}')
+    return core.build("RttEstimator", **options)

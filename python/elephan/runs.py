@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "events")
 
 
+def read_table(file: Path) -> pa.Table:
+    """A table from its file, or one line about why not."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not file.is_file():
+        raise InputError(f"{file}: the table {file.stem} is missing")
+    try:
+        return parquet.read_table(file)
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
+
+
 class Tables(Mapping[str, "pa.Table"]):
     """The tables of a run by name; from a folder they are read when first asked for."""
 
@@ -42,18 +55,9 @@ class Tables(Mapping[str, "pa.Table"]):
         return table
 
     def _read(self, name: str) -> pa.Table:
-        import pyarrow as pa
-        from pyarrow import parquet
-
         if self._path is None:
             raise InputError(f"the run has no table {name}")
-        file = self._path / f"{name}.parquet"
-        try:
-            return parquet.read_table(file)
-        except OSError as error:
-            raise InputError(f"{file}: {error.strerror or error}") from None
-        except pa.ArrowInvalid:
-            raise InputError(f"{file}: not a Parquet file") from None
+        return read_table(self._path / f"{name}.parquet")
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
@@ -63,7 +67,7 @@ class Tables(Mapping[str, "pa.Table"]):
 
 
 class Run:
-    """The result of one run. Tables are pyarrow Tables; `.to_pandas()` gives a data frame."""
+    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (with pandas)."""
 
     def __init__(self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]) -> None:
         self.tables = tables
@@ -208,6 +212,12 @@ def write_folder(run: Run, partial: Path) -> None:
     folder.write_json(partial / "manifest.json", run.manifest)
 
 
+def check_seed(seed: Any) -> None:
+    """Refuses what is no seed."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
+        raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
+
+
 def run(
     scenario: Any,
     *,
@@ -225,9 +235,8 @@ def run(
     """
     from elephan.progress import run_bar, status
 
-    source, overrides = open_source(scenario), dict(set or {})
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
-        raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
+    source, overrides = open_source(scenario), core.as_overrides(set)
+    check_seed(seed)
     if source.notes.figure:
         from elephan.report.run_figures import known
 
@@ -264,4 +273,13 @@ def load_run(path: str | os.PathLike[str]) -> Run:
         except (OSError, ValueError) as error:
             raise InputError(f"{where / name}: {getattr(error, 'strerror', None) or 'damaged'}") from None
 
-    return Run(Tables(path=where), part("summary.json"), part("scenario.toml"), part("provenance.json"), manifest)
+    if not isinstance(manifest.get("seed"), int):
+        raise InputError(f"{where / 'manifest.json'}: damaged: no seed")
+    run = Run(Tables(path=where), part("summary.json"), part("scenario.toml"), part("provenance.json"), manifest)
+    try:
+        _ = run.resolved, run.duration_ns, run.warmup_ns
+    except KeyError as error:
+        raise InputError(f"{where / 'scenario.toml'}: damaged: no {error.args[0]}") from None
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"{where / 'scenario.toml'}: damaged") from None
+    return run

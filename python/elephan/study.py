@@ -12,7 +12,7 @@ import math
 import os
 import time
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -22,9 +22,9 @@ from typing import Any
 
 from elephan import claims, core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
-from elephan.pool import Job, failures, run_jobs
+from elephan.pool import Earliest, Job, check_workers, failures, run_jobs
 from elephan.progress import status
-from elephan.runs import Run, load_run
+from elephan.runs import Run, load_run, read_table
 from elephan.source import Source, read_text
 
 # What a study measures in each run: everything that a claim or a figure may ask for.
@@ -227,11 +227,18 @@ def run_study(
     from elephan.report.study_page import write_study_report
 
     study, begin = open_study(name, quick), time.monotonic()
+    check_workers(workers)
     with folder.result_folder(out) as partial:
         work = _jobs(study, partial)
-        facts: dict[str, Any] = {}
-        outcomes = run_jobs([job for _, job in work], _reducer(facts), workers=workers, label=study.name, progress=progress)
-        facts["failures"] = failures(outcomes)
+        jobs = [job for _, job in work]
+        first = Earliest(jobs)
+
+        def reduce(job: Job, run: Run) -> dict[str, float]:
+            first.offer(job, lambda: {"scenario": run.scenario, "provenance": run.provenance})
+            return measures.statistics(run, STATISTICS)
+
+        outcomes = run_jobs(jobs, reduce, workers=workers, label=study.name, progress=progress)
+        facts: dict[str, Any] = {**first.told, "failures": failures(outcomes)}
         if len(facts["failures"]) == len(outcomes):
             raise ElephanError(f"every run failed; the first: {facts['failures'][0]}")
         results = Results(study, facts)
@@ -246,15 +253,6 @@ def run_study(
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
     _moved(results, Path(out))
     return results, verdicts
-
-
-def _reducer(facts: dict[str, Any]) -> Callable[[Run], dict[str, float]]:
-    def reduce(run: Run) -> dict[str, float]:
-        facts.setdefault("scenario", run.scenario)
-        facts.setdefault("provenance", run.provenance)
-        return measures.statistics(run, STATISTICS)
-
-    return reduce
 
 
 def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) -> None:
@@ -296,15 +294,13 @@ def _moved(results: Results, out: Path) -> None:
 
 def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     """A finished study from its folder, judged again."""
-    from pyarrow import parquet
-
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
     facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
     facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": json.loads(read_text(where / "provenance.json"))}
     results = Results(study, facts)
     kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
-    for row in parquet.read_table(where / "runs.parquet").to_pylist():
+    for row in read_table(where / "runs.parquet").to_pylist():
         job = kept[row["experiment"], row["variant"], row["seed"]]
         results.add(row["experiment"], job, {n: row[n] for n in STATISTICS if row.get(n) is not None})
     return results, claims.judge(study.claims, results)

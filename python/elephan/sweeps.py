@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
-from elephan.pool import Job, Outcome, failures, run_jobs
+from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
-from elephan.runs import Run
+from elephan.runs import Run, check_seed
 from elephan.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -216,8 +216,11 @@ def short_name(path: str) -> str:
 
 def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
     """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
-    if repetitions is not None and not 1 <= repetitions <= REPETITIONS_MAX:
-        raise InputError(f"repetitions must be from 1 to {REPETITIONS_MAX}, not {repetitions}")
+    if repetitions is not None and (
+        isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
+    ):
+        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
+    check_seed(seed)
     for key, value in set.items():
         if isinstance(value, (list, tuple)) and not value:
             raise InputError(f"the sweep over {key} has no values")
@@ -245,27 +248,36 @@ def sweep(
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
     A list in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
-    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when every
-    run failed; single failures are in `.failures`.
+    `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
+    nothing varies and nothing is repeated, and when every run failed; single failures are in `.failures`.
     """
     source = open_source(scenario)
+    if isinstance(statistics, str) or not isinstance(statistics, Sequence):
+        raise InputError(f"statistics are a list of names, not {statistics!r}")
+    check_workers(workers)
     if not statistics:
         statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     for name in statistics:
         measures.parse(name)
-    variants, jobs = plan(source, dict(set or {}), repetitions, seed)
+    if out is not None:
+        folder.check_target(out)
+    variants, jobs = plan(source, core.as_overrides(set), repetitions, seed)
+    if len(jobs) == 1 and not jobs[0].parameters:
+        raise InputError(
+            f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
+        )
+    first = Earliest(jobs)
     facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": list(source.notes.statistics)}
 
-    def reduce(run: Run) -> dict[str, float]:
-        facts.setdefault("first", run.manifest | {"scenario": run.scenario, "provenance": run.provenance})
-        facts.setdefault("title", run.title)
-        facts.setdefault("question", run.question)
+    def reduce(job: Job, run: Run) -> dict[str, float]:
+        first.offer(job, lambda: _about(run))
         return measures.statistics(run, tuple(statistics))
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
     broken = failures(outcomes)
     if broken and len(broken) == len(outcomes):
         raise ElephanError(f"every run failed; the first: {broken[0]}")
+    facts |= first.told
     facts |= {
         "scenario": facts["first"]["scenario"],
         "scenario_sha256": facts["first"]["scenario_sha256"],
@@ -276,6 +288,11 @@ def sweep(
         with status("drawing the report", progress):
             result.save(out)
     return result
+
+
+def _about(run: Run) -> dict[str, Any]:
+    first = run.manifest | {"scenario": run.scenario, "provenance": run.provenance}
+    return {"first": first, "title": run.title, "question": run.question}
 
 
 def _rows(outcomes: Sequence[Outcome[dict[str, float]]]) -> list[Row]:

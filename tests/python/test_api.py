@@ -137,3 +137,21 @@ def test_a_scenario_of_classes() -> None:
     assert run.flows["delivered_bytes"].to_pylist() == [100_000]
     with pytest.raises(AttributeError):
         _ = el.NoSuchThing
+
+
+def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
+    for make in (
+        lambda: el.rtt.Estimator(rto_mn=1),
+        lambda: el.rtt.Estimator(rto_min=[]),
+        lambda: el.cc.new("reno", mss=-1),
+        lambda: el.cc.new("reno", mss="x"),  # type: ignore[arg-type]
+        lambda: el.cc.new("reno", mss=2**70),
+        lambda: el.cc.new("reno", initial_window="x"),  # type: ignore[arg-type]
+        lambda: el.cc.new(3),  # type: ignore[arg-type]
+        lambda: el.cc.describe(3),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(el.InputError) as caught:
+            make()
+        assert "\n" not in str(caught.value)
+    with pytest.raises(el.InputError, match='did you mean "rto_min"'):
+        el.rtt.Estimator(rto_mn=1)

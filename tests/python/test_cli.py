@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,11 @@ def refused(capfd: pytest.CaptureFixture[str], *words: str) -> str:
         (["sweep", "sawtooth", "-s", "seed=1,,2"], "empty value"),
         (["sweep", "sawtooth", "--statistic", "nosuch.sum"], "no measure"),
         (["sweep", "sawtooth", "--workers", "0"], "--workers"),
+        (["sweep", "sawtooth"], "nothing to sweep"),
+        (["sweep", "sawtooth", "-s", "duration=11 s", "-n", "1"], "nothing to sweep"),
+        *((["run", "sawtooth", "--out", out], "not a name for a result folder") for out in (".", "/", "", "..")),
+        *((["sweep", "incast", "--out", out], "not a name for a result folder") for out in (".", "/", "", "..")),
+        *((["study", "run", "intel-2004", "--out", out], "not a name for a result folder") for out in (".", "/", "", "..")),
         (["study", "run", "nosuch"], "no study"),
         (["list", "nosuch"], "no list"),
         (["report", "nosuch"], "no such result folder"),
@@ -116,3 +123,20 @@ def test_schema(capfd: pytest.CaptureFixture[str]) -> None:
 def test_version(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.status_of(["--version"]) == 0
     assert capfd.readouterr().out.startswith("elephan 0.")
+
+
+@pytest.mark.parametrize("module", ["typer", "elephan.cli.app", "elephan.errors", "elephan.source"])
+def test_ctrl_c_while_importing(module: str) -> None:
+    code = f"""
+import sys
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from elephan.cli import main
+sys.argv = ["elephan", "run", "sawtooth"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "elephan: interrupted\n")

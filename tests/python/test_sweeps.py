@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import elephan as el
@@ -61,7 +62,7 @@ def test_failures_are_reported_with_their_label(fake_core: None) -> None:
 
 def test_wrong_input_ends_a_sweep(fake_core: None) -> None:
     with pytest.raises(InputError, match="broken"):
-        el.sweep("broken = 1\n")
+        el.sweep("broken = 1\n", repetitions=2)
     with pytest.raises(InputError, match="no values"):
         el.sweep(TEXT, set={"a": []})
     with pytest.raises(InputError, match="repetitions"):
@@ -103,3 +104,120 @@ def test_seeds_are_checked(fake_core: None) -> None:
     for seed in (-1, 2**63, 1.5, True):
         with pytest.raises(InputError, match="seed"):
             el.run("x = 1\n", seed=seed)  # type: ignore[arg-type]
+
+
+def test_a_sweep_describes_its_first_run_whichever_is_done_first(fake_core: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fake
+
+    done: set[int] = set()
+    whole = fake.run
+
+    def run(text: str, name: str, format: str, overrides: str, seed: int, *rest: object) -> object:
+        while seed == 1 and not {2, 3} <= done:  # the first run is the last to finish
+            time.sleep(0.001)
+        result = whole(text, name, format, overrides, seed, *rest)
+        done.add(seed)
+        return result
+
+    monkeypatch.setattr(fake, "run", run)
+    found = el.sweep("x = 1\n", repetitions=3, workers=3)
+    assert "seed = 1\n" in found.facts["scenario"]
+    assert found.facts["first"]["seed"] == 1
+    assert found.facts["scenario_sha256"] == found.facts["first"]["scenario_sha256"]
+
+
+def test_the_earliest_job_tells() -> None:
+    from elephan.pool import Earliest, Job
+    from elephan.source import Source
+
+    jobs = [Job(Source("", "", "toml", ""), {}, seed, "") for seed in (1, 2, 3)]
+    first = Earliest(jobs)
+    for job in (jobs[1], jobs[2], jobs[0], jobs[1]):
+        first.offer(job, lambda job=job: {"seed": job.seed})  # type: ignore[misc]
+    assert first.told == {"seed": 1}
+
+
+def test_nothing_to_sweep(fake_core: None) -> None:
+    for text in ("x = 1\n", "[sweep]\n"):
+        with pytest.raises(InputError, match="nothing to sweep"):
+            el.sweep(text)
+        with pytest.raises(InputError, match="nothing to sweep"):
+            el.sweep(text, set={"a": 1}, repetitions=1)
+    assert len(el.sweep("x = 1\n", repetitions=2).rows) == 2
+
+
+def test_arguments_of_the_wrong_kind(fake_core: None) -> None:
+    wrong: list[dict[str, object]] = [
+        {"repetitions": "x"}, {"repetitions": 1.5}, {"repetitions": True}, {"set": [1]}, {"set": {1: 2}}, {"seed": "x"},
+        {"workers": "x"}, {"workers": 0}, {"statistics": "drops.sum"}, {"statistics": 3},
+    ]  # fmt: skip
+    for named in wrong:
+        with pytest.raises(InputError, match=next(iter(named))) as caught:
+            el.sweep(TEXT, **named)  # type: ignore[arg-type]
+        assert "\n" not in str(caught.value)
+    for given in ([1], 3, {1: 2}):
+        with pytest.raises(InputError, match="set is a dict"):
+            el.run("x = 1\n", set=given)  # type: ignore[arg-type]
+
+
+def test_a_target_is_checked_before_the_sweep(fake_core: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elephan.sweeps.run_jobs", lambda *_, **__: pytest.fail("it ran"))
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for out in (".", "", "/", "..", tmp_path):
+        with pytest.raises(InputError):
+            el.sweep(TEXT, out=out)
+
+
+def damaged(folder: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        redraw(folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    where = tmp_path / "r"
+
+    def fresh() -> None:
+        el.run("x = 1\n", out=where, report=False)
+
+    for name in ("flows", "messages", "ports", "flow_samples", "port_samples", "switch_samples", "events"):
+        fresh()
+        (where / f"{name}.parquet").unlink()
+        assert damaged(where) == f"{where / name}.parquet: the table {name} is missing"
+    fresh()
+    (where / "flows.parquet").write_bytes(b"PAR1 not really")
+    assert "flows.parquet: the table flows is damaged" in damaged(where)
+    fresh()
+    pq.write_table(el.load(where).flows.drop_columns(["traffic"]), where / "flows.parquet")  # type: ignore[union-attr]
+    assert "traffic" in damaged(where)
+    for text in ("x = [", "x = 1", 'duration = "ten"', "duration = [1]"):
+        fresh()
+        (where / "scenario.toml").write_text(text)
+        assert f"{where / 'scenario.toml'}: damaged" in damaged(where)
+    fresh()
+    (where / "scenario.toml").write_bytes(b"\xff\xfe")
+    assert f"{where / 'scenario.toml'}: damaged" in damaged(where)
+    for kind in ({}, {"kind": "run"}, {"kind": "nonesuch"}):
+        fresh()
+        (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, **kind}))
+        assert "manifest.json: damaged" in damaged(where)
+
+
+def test_a_damaged_sweep_or_study(swept: Sweep, tmp_path: Path) -> None:
+    where = tmp_path / "s"
+    swept.save(where)
+    (where / "runs.parquet").unlink()
+    assert "the table runs is missing" in damaged(where)
+    swept.save(where)
+    for text in ("{}", "[]", '{"variants": [1], "facts": {}}'):
+        (where / "summary.json").write_text(text)
+        assert "a damaged result" in damaged(where)
+    swept.save(where)
+    for kind in ("sweep", "study"):
+        (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, "kind": kind}))
+        assert "no name" in damaged(where)
+        if kind == "study":
+            assert compare(where, where)

@@ -16,6 +16,14 @@ def _say(text: str) -> None:
 
 def status_of(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit status; every error is a line on standard error, never a traceback."""
+    try:
+        return _status_of(arguments)
+    except KeyboardInterrupt:  # wherever it comes: during an import, while an error is told
+        _say("interrupted")
+        return INTERRUPTED
+
+
+def _status_of(arguments: Sequence[str] | None) -> int:
     import typer
 
     from elephan.cli.app import app
@@ -27,7 +35,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
         if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
             _say("interrupted")
         return status
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort:
         _say("interrupted")
         return INTERRUPTED
     except typer.Exit as error:
@@ -53,4 +61,9 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Entry point of the installed command."""
-    sys.exit(status_of())
+    status = status_of()
+    if status == INTERRUPTED:  # a second Ctrl-C ends the interpreter at once, without a traceback
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(status)
