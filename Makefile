@@ -34,12 +34,12 @@ demo: setup
 
 test: setup
 	cargo test --quiet --workspace --exclude elephan-py
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -m "not slow"
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
 	cargo test --quiet --release --workspace --exclude elephan-py -- --include-ignored
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest
 
 lint: setup
 	rustfmt --edition 2024 --check $$(git ls-files 'crates/*.rs')
