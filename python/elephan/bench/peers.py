@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -18,16 +17,14 @@ from elephan.errors import ElephanError, InputError
 
 @contextmanager
 def built(folder: Path) -> Iterator[Path]:
-    """The folder with its programs built; a copy of it when it cannot be written to."""
+    """A copy of the folder with its programs built; what the folder has built already is taken over."""
     if not (folder / "Makefile").is_file():
         raise InputError(f"{folder}: no Makefile; --against needs a folder of ns-3 programs")
     with tempfile.TemporaryDirectory(prefix="elephan-ns3-") as copy:
-        place = folder
-        if not os.access(folder, os.W_OK):
-            place = Path(copy) / "ns3"
-            shutil.copytree(folder, place, copy_function=shutil.copyfile)
-            for one in (place, *place.rglob("*")):
-                one.chmod(0o755)
+        place = Path(copy) / "ns3"
+        shutil.copytree(folder, place)
+        for one in (place, *place.rglob("*")):
+            one.chmod(0o755)
         made = subprocess.run(["make", "-s", "-C", str(place)], capture_output=True, text=True, check=False)
         if made.returncode:
             why = (made.stderr.strip().splitlines() or ["no message"])[0]
