@@ -5,34 +5,42 @@
 
 use elephan_units::Time;
 
-use super::Net;
 use super::link::{Flight, Link, Waiting, Window};
+use super::route::Next;
+use super::{DELIVER, Net};
 use crate::packet::traits;
 
 impl Net {
+    /// Hands a packet to the port of `link` and of every link fused to it.
     #[inline]
-    pub(super) fn offer_fast(&mut self, now: Time, link: u32, packet: u32) {
-        let (mut now, mut link) = (now, link);
+    pub(super) fn offer(&mut self, mut now: Time, mut link: u32, packet: u32) {
         loop {
             let l = &mut self.links[link as usize];
+            if l.general.is_some() {
+                self.offer_general(now, link, packet);
+                return;
+            }
             let p = &mut self.packets[packet];
             let Some(arrival) = l.transmit(now, p.ip_bytes, self.window) else {
                 l.counts.drops += 1;
                 self.drop_packet(now, link, packet, "queue_full");
                 return;
             };
-            if l.loses(p.traits) {
+            let lost = l.loses(p.traits);
+            if lost {
                 p.traits |= traits::LOST;
-            } else {
-                if let Some(next) = self.routes.fused(p.route + 1) {
+            }
+            let then = match self.routes.next(p.route) {
+                Next::End => DELIVER | p.dest,
+                Next::Fused(next) if !lost => {
                     p.route += 1;
                     link = next;
                     now = arrival;
                     continue;
                 }
-            }
-            let then = self.after(packet);
-            self.links[link as usize].launch(link, Flight { arrival, packet, then }, &mut self.events);
+                Next::Fused(next) | Next::Link(next) => next,
+            };
+            l.launch(link, Flight { arrival, packet, then }, &mut self.events);
             return;
         }
     }

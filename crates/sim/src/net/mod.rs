@@ -90,16 +90,6 @@ impl Net {
         self.offer(now, link, packet);
     }
 
-    /// Hands a packet to the port of `link`.
-    #[inline]
-    fn offer(&mut self, now: Time, link: u32, packet: u32) {
-        if self.links[link as usize].general.is_none() {
-            self.offer_fast(now, link, packet);
-        } else {
-            self.offer_general(now, link, packet);
-        }
-    }
-
     /// The first frame on `link` is in. Answers the packet if this was the end of its route.
     #[inline]
     pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {

@@ -10,6 +10,16 @@ pub const END: u32 = u32::MAX;
 /// Marks, in a route, a link that is computed with the one before it.
 pub const FUSED: u32 = 1 << 30;
 
+/// What follows on a route.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// The host.
+    End,
+    Link(u32),
+    /// A link that is computed with the one before it.
+    Fused(u32),
+}
+
 /// All routes, one after the other: link numbers, each route closed by [`END`].
 #[derive(Default)]
 pub struct Routes {
@@ -25,11 +35,14 @@ impl Routes {
         if link == END { END } else { link & !FUSED }
     }
 
-    /// The link at a place of a route if it is computed with the one before it.
+    /// What follows a place of a route.
     #[inline]
-    pub fn fused(&self, place: u32) -> Option<u32> {
-        let link = self.chain[place as usize];
-        (link != END && link & FUSED != 0).then_some(link & !FUSED)
+    pub fn next(&self, place: u32) -> Next {
+        match self.chain[place as usize + 1] {
+            END => Next::End,
+            link if link & FUSED != 0 => Next::Fused(link & !FUSED),
+            link => Next::Link(link),
+        }
     }
 
     /// Marks every place of these links.
