@@ -54,6 +54,12 @@ impl Event {
         Class::of((self.0 as u64 >> 60) as u8)
     }
 
+    /// Whether it is of this class.
+    #[inline]
+    pub fn is(self, class: Class) -> bool {
+        self.0 as u64 >> 60 == class as u64
+    }
+
     #[inline]
     pub fn id(self) -> u32 {
         self.0 as u32

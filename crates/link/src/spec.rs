@@ -17,25 +17,47 @@ pub enum Framing {
     None,
 }
 
-impl Framing {
+/// What a framing adds to an IP packet, and the least that the result is; on the wire and without preamble and gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameCost {
+    wire_added: u16,
+    wire_least: u16,
+    charged_added: u16,
+    charged_least: u16,
+}
+
+impl FrameCost {
     /// Bytes of wire time for an IP packet of `ip_bytes`.
     #[inline]
     pub fn wire_bytes(self, ip_bytes: u32) -> u32 {
-        match self {
-            Framing::Ethernet => (ip_bytes + 38).max(84),
-            Framing::Ppp => ip_bytes + 2,
-            Framing::None => ip_bytes,
-        }
+        (ip_bytes + u32::from(self.wire_added)).max(u32::from(self.wire_least))
     }
 
     /// Bytes charged to a queue or memory: the wire bytes less preamble and gap.
     #[inline]
     pub fn charged_bytes(self, ip_bytes: u32) -> u32 {
-        match self {
-            Framing::Ethernet => (ip_bytes + 18).max(64),
-            Framing::Ppp => ip_bytes + 2,
-            Framing::None => ip_bytes,
-        }
+        (ip_bytes + u32::from(self.charged_added)).max(u32::from(self.charged_least))
+    }
+}
+
+impl Framing {
+    pub const fn cost(self) -> FrameCost {
+        let (wire_added, wire_least, charged_added, charged_least) = match self {
+            Framing::Ethernet => (38, 84, 18, 64),
+            Framing::Ppp => (2, 0, 2, 0),
+            Framing::None => (0, 0, 0, 0),
+        };
+        FrameCost { wire_added, wire_least, charged_added, charged_least }
+    }
+
+    /// As [`FrameCost::wire_bytes`].
+    pub fn wire_bytes(self, ip_bytes: u32) -> u32 {
+        self.cost().wire_bytes(ip_bytes)
+    }
+
+    /// As [`FrameCost::charged_bytes`].
+    pub fn charged_bytes(self, ip_bytes: u32) -> u32 {
+        self.cost().charged_bytes(ip_bytes)
     }
 }
 

@@ -115,7 +115,8 @@ impl World<'_> {
                 number,
                 key: key ^ u32::from(is_sender),
                 highest: isn,
-                watched: true,
+                wake: 0,
+                seen: State::Closed,
                 is_sender,
             }
         };
@@ -231,10 +232,11 @@ impl World<'_> {
         }
     }
 
-    /// A watched socket has seen a segment or a timer: its application looks.
+    /// A socket calls for its flow after a segment or a timer.
     pub fn attend(&mut self, now: Time, socket: u32) {
         let s = &mut self.sockets[socket as usize];
         let id = s.flow;
+        s.seen = s.endpoint.state();
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if s.is_sender {
             if flow.established.is_none() && s.endpoint.is_established() {
@@ -249,14 +251,14 @@ impl World<'_> {
                     s.endpoint.supply(queue.pump(now, capacity));
                     self.rearm(id);
                 }
-                // An endless stream has nothing more to learn.
-                Application::Stream { next: None, total: u64::MAX, .. } if flow.established.is_some() => {
-                    s.watched = false;
-                }
                 _ => {}
             }
         } else {
             self.attend_receiver(now, socket);
+        }
+        if let Some(flow) = &self.flows[id as usize] {
+            let s = &mut self.sockets[socket as usize];
+            s.wake = flow.wake(s.is_sender);
         }
         self.finish_if_closed(now, id);
     }
@@ -287,8 +289,7 @@ impl World<'_> {
                     }
                 });
             }
-            Application::Stream { next: None, total: u64::MAX, .. } => s.watched = false,
-            _ => {}
+            Application::Stream { .. } | Application::Transfer | Application::Datagrams(_) => {}
         }
         if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
             flow.done = Some(now);
@@ -379,7 +380,7 @@ impl World<'_> {
                 Application::Transfer | Application::Datagrams(_) => {}
             }
             for end in [sender, flow.receiver] {
-                self.sockets[end as usize].watched = true;
+                self.sockets[end as usize].wake = 0;
             }
             self.flush(now, sender);
         }

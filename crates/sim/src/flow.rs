@@ -3,7 +3,7 @@
 use elephan_engine::Alarm;
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
-use elephan_tcp::Endpoint;
+use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::Time;
 
@@ -22,9 +22,24 @@ pub struct Socket {
     pub key: u32,
     /// End of the highest payload sent, to tell retransmissions.
     pub highest: u32,
-    /// Whether its flow wants to know of arriving segments.
-    pub watched: bool,
+    /// Its flow is called when its stream has come so far, or when the connection is no longer in the state `seen`.
+    pub wake: u64,
+    pub seen: State,
     pub is_sender: bool,
+}
+
+impl Socket {
+    /// How far its stream has come: acknowledged at the sender, received at the receiver.
+    #[inline]
+    pub fn progress(&self) -> u64 {
+        if self.is_sender { self.endpoint.acked() } else { self.endpoint.received() }
+    }
+
+    /// Whether its flow wants to look at it.
+    #[inline]
+    pub fn calls(&self) -> bool {
+        self.endpoint.state() != self.seen || self.progress() >= self.wake
+    }
 }
 
 /// The application at the sending end.
@@ -110,6 +125,16 @@ impl Flow {
             Application::Messages(queue) => queue.next_arrival(),
             Application::Transfer => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
+        }
+    }
+
+    /// How far the stream of one end must come for that end to be looked at; the states of the connection are seen anyway.
+    pub fn wake(&self, is_sender: bool) -> u64 {
+        let done = if is_sender { self.sender_done } else { self.done };
+        match (&self.application, self.size) {
+            (Application::Messages(queue), _) if !is_sender || !queue.ended() => 0,
+            (_, Some(size)) if done.is_none() => size,
+            _ => u64::MAX,
         }
     }
 

@@ -110,7 +110,12 @@ impl<'a> World<'a> {
                 };
                 now = event.time();
                 self.events_done += 1;
-                self.handle(event);
+                // Most events are arrivals.
+                if event.is(Class::Arrival) {
+                    self.arrival_of_frame(now, event.id());
+                } else {
+                    self.handle(event);
+                }
             }
             self.tables.events(&mut self.net, self.plan, self.recorder)?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
@@ -120,18 +125,23 @@ impl<'a> World<'a> {
         }
     }
 
+    /// A frame is in at the far end of a link, or through a switch.
+    #[inline(always)]
+    fn arrival_of_frame(&mut self, now: Time, id: u32) {
+        let delivered = self.net.arrive(now, id);
+        if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
+            prefetch(socket, SOCKET_LINES);
+        }
+        if let Some(packet) = delivered {
+            self.deliver(now, packet);
+        }
+    }
+
+    #[inline(never)]
     fn handle(&mut self, event: Event) {
         let (now, id) = (event.time(), event.id());
         match event.class() {
-            Class::Arrival => {
-                let delivered = self.net.arrive(now, id);
-                if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
-                    prefetch(socket, SOCKET_LINES);
-                }
-                if let Some(packet) = delivered {
-                    self.deliver(now, packet);
-                }
-            }
+            Class::Arrival => self.arrival_of_frame(now, id),
             Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
@@ -163,12 +173,12 @@ impl<'a> World<'a> {
         }
         let before = self.net.log.is_some().then(|| signals(&socket.endpoint));
         socket.endpoint.on_segment(now, &p.segment, sack);
-        let watched = socket.watched;
+        let calls = socket.calls();
         self.net.packets.free(packet);
         if let Some(before) = before {
             self.note_signals(now, dest, before);
         }
-        if watched {
+        if calls {
             self.attend(now, dest);
         }
         self.flush(now, dest);
@@ -186,9 +196,9 @@ impl<'a> World<'a> {
             Bell::Due => {
                 let before = signals(&socket.endpoint);
                 socket.endpoint.on_timer(now);
-                let watched = socket.watched;
+                let calls = socket.calls();
                 self.note_signals(now, id, before);
-                if watched {
+                if calls {
                     self.attend(now, id);
                 }
                 self.flush(now, id);

@@ -65,15 +65,17 @@ def once(workload: Workload, seed: int) -> dict[str, Any]:
 
 
 def bench(workload: Workload, repetitions: int | None = None) -> dict[str, Any]:
-    """Several runs with the same seed: the median wall time; everything else is equal in all of them."""
-    rows = [once(workload, 1) for _ in range(repetitions or workload.repetitions)]
-    walls = [row["wall_s"] for row in rows]
-    first = rows[0] | {"workload": workload.name, "wall_s": statistics.median(walls), "wall_runs_s": walls}
-    first["peak_rss_bytes"] = max(row["peak_rss_bytes"] for row in rows)
-    first["goodput_bps"] *= first["simulated_s"] / (first["simulated_s"] - workload.drain_s)
-    first["ns_per_packet_hop"] = first["wall_s"] * 1e9 / max(1, first["packet_hops"])
+    """Several runs, with the seeds 1, 2, ...: the median of each figure (and all wall times), the largest peak of memory."""
+    rows = [once(workload, seed) for seed in range(1, 1 + (repetitions or workload.repetitions))]
+    row: dict[str, Any] = {"workload": workload.name}
+    for key in (key for key in rows[0] if key != "seed"):
+        row[key] = statistics.median_low(run[key] for run in rows)
+    row |= {"seeds": [run["seed"] for run in rows], "wall_runs_s": [run["wall_s"] for run in rows]}
+    row["peak_rss_bytes"] = max(run["peak_rss_bytes"] for run in rows)
+    row["goodput_bps"] *= row["simulated_s"] / (row["simulated_s"] - workload.drain_s)
+    row["ns_per_packet_hop"] = statistics.median(run["wall_s"] * 1e9 / max(1, run["packet_hops"]) for run in rows)
     order = ("workload", "wall_s", "packet_hops", "events", "peak_rss_bytes", "goodput_bps", "loss_rate", "jain")
-    return {key: first[key] for key in order} | {key: value for key, value in first.items() if key not in order}
+    return {key: row[key] for key in order} | {key: value for key, value in row.items() if key not in order}
 
 
 def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:

@@ -99,7 +99,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
         waiting_charged: 0,
         waiting_wire: 0,
         flight: Ring::default(),
-        framing: l.framing,
+        framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
                 queue: l.queue.build(l.bdp_bytes),

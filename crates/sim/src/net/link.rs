@@ -2,7 +2,7 @@
 
 use elephan_engine::{Class, Event, EventQueue, Ring};
 use elephan_link::{
-    Framing,
+    FrameCost,
     pause::Gate,
     queue::{Limit, Queue},
 };
@@ -156,7 +156,7 @@ pub struct Link {
     /// Propagation, and the latency of a far-end switch that has no memory to charge.
     pub delay: Span,
     pub loss: Option<Box<LossProcess>>,
-    pub framing: Framing,
+    pub framing: FrameCost,
     /// This link's port number at the far-end switch with memory.
     pub into_port: u32,
     /// Switch with memory at the far end.

@@ -130,7 +130,7 @@ impl Net {
     /// The packet of the event that will happen next, and the host's end it is for, if that is what it is.
     #[inline]
     pub fn prefetch_next(&self) -> Option<u32> {
-        let event = self.events.peek().filter(|e| e.class() == Class::Arrival)?;
+        let event = self.events.peek().filter(|e| e.is(Class::Arrival))?;
         let flight = self.links.get(event.id() as usize)?.flight.front()?;
         prefetch(&self.packets[flight.packet], 1);
         if flight.then & DELIVER != 0 {
