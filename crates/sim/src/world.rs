@@ -129,8 +129,8 @@ impl<'a> World<'a> {
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
         let delivered = self.net.arrive(now, id);
-        if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
-            prefetch(socket, SOCKET_LINES);
+        if self.sockets.len() > FEW_SOCKETS {
+            self.prefetch_next();
         }
         if let Some(packet) = delivered {
             self.deliver(now, packet);
@@ -155,7 +155,16 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Asks for what the next event will read.
+    #[inline(always)]
+    fn prefetch_next(&self) {
+        if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
+            prefetch(socket, SOCKET_LINES);
+        }
+    }
+
     /// A packet has reached its host.
+    #[inline(always)]
     fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
@@ -314,6 +323,8 @@ fn signals(endpoint: &Endpoint) -> (u64, u64) {
     (counters.fast_retran, counters.timeouts + counters.subsequent_timeouts)
 }
 
+/// So many sockets and their packets stay in a second-level cache: looking ahead does not pay.
+const FEW_SOCKETS: usize = 128;
 /// Cache lines of a socket that a segment touches.
 const SOCKET_LINES: usize = 8;
 /// IP and UDP headers of a datagram.

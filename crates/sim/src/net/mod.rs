@@ -91,7 +91,7 @@ impl Net {
     }
 
     /// The first frame on `link` is in. Answers the packet if this was the end of its route.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
         if link as usize >= self.links.len() {
             self.leave_stage(now, link - self.links.len() as u32);
