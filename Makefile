@@ -38,7 +38,7 @@ test: setup
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
-	cargo test --quiet --release --workspace --exclude elephan-py -- --include-ignored
+	PROPTEST_CASES=2000 cargo test --quiet --release --workspace --exclude elephan-py
 	$(BIN)/python -m pytest
 
 lint: setup

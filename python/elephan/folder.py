@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,20 @@ def _check_ours(folder: Path) -> None:
         raise InputError(f"{folder}: exists and is not a folder")
     if read_manifest(folder) is None and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and is not a result of elephan; choose another folder")
+
+
+def _check_free(partial: Path) -> None:
+    """Refuses a folder that a live process is writing; what a dead one left behind may go."""
+    manifest = read_manifest(partial) or {}
+    if manifest.get("host") != socket.gethostname() or not isinstance(manifest.get("process"), int):
+        return
+    try:
+        os.kill(manifest["process"], 0)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        pass
+    raise InputError(f"{partial}: process {manifest['process']} is writing it; choose another folder or wait")
 
 
 def _why(error: OSError, folder: Path) -> OutputError:
@@ -70,6 +85,7 @@ def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         _check_ours(folder)
         _check_ours(partial)
+        _check_free(partial)
         if partial.exists():
             shutil.rmtree(partial)
         partial.mkdir(parents=True)
@@ -77,7 +93,8 @@ def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
         raise _why(error, folder) from None
     try:
         # marks the partial folder as ours, so that the next run may remove what a crash left behind
-        write_json(partial / "manifest.json", {"format": FORMAT, "version": FORMAT_VERSION, "complete": False})
+        mark = {"format": FORMAT, "version": FORMAT_VERSION, "complete": False}
+        write_json(partial / "manifest.json", mark | {"host": socket.gethostname(), "process": os.getpid()})
         yield partial
         _replace(partial, folder)
     except OSError as error:

@@ -85,20 +85,22 @@ def _pick(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, st
 
 
 # The units that statistics carry, and how a person writes them.
+# A difference of two percentages is in percentage points.
+POINTS = "points"
 _SHOWN = {"bps": ("b/s", _LARGE), "bytes": ("B", _LARGE), "s": ("s", _SMALL), "ns": ("s", _SMALL)}
 
 
 def show(value: float, unit: str = "1", digits: int = 3) -> str:
     """A value with its unit, as a person writes it: `show(9.4928e9, "bps")` is `"9.49 Gb/s"`.
 
-    Units: `bps`, `bytes`, `s`, `ns`, `%` (the value is a fraction), and `1` for a pure number.
+    Units: `bps`, `bytes`, `s`, `ns`, `%` and `points` (the value is a fraction), and `1` for a pure number.
     """
     if math.isnan(value):
         return "n/a"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if unit == "%":
-        return f"{_digits(100 * value, digits)} %"
+    if unit in ("%", POINTS):
+        return f"{_digits(100 * value, digits)} {unit}"
     if unit not in _SHOWN:
         return _digits(value, digits) if unit in ("1", "") else f"{_digits(value, digits)} {unit}"
     symbol, steps = _SHOWN[unit]
@@ -111,8 +113,8 @@ def show(value: float, unit: str = "1", digits: int = 3) -> str:
 
 def scale_for(values_max: float, unit: str) -> tuple[float, str]:
     """`(factor, label)` for an axis: multiply by the factor, write the label. `(1e-9, "Gb/s")` for 9.5e9 bps."""
-    if unit == "%":
-        return 100.0, "%"
+    if unit in ("%", POINTS):
+        return 100.0, unit
     if unit not in _SHOWN:
         return 1.0, "" if unit == "1" else unit
     symbol, steps = _SHOWN[unit]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,23 @@ def test_reading_what_is_no_result(tmp_path: Path) -> None:
     folder.write_json(tmp_path / "manifest.json", {"format": "elephan", "complete": False})
     with pytest.raises(InputError, match="unfinished"):
         folder.open_result(tmp_path)
+
+
+def test_two_writers_at_once(tmp_path: Path) -> None:
+    with folder.result_folder(tmp_path / "r") as partial:
+        (partial / "data").write_text("first")
+        with pytest.raises(InputError, match=rf"r\.partial: process {os.getpid()} is writing it"), folder.result_folder(tmp_path / "r"):
+            pass
+        assert (partial / "data").read_text() == "first"
+        folder.write_json(partial / "manifest.json", {"format": "elephan", "version": 1, "complete": True, "kind": "run"})
+    assert (tmp_path / "r" / "data").read_text() == "first"
+
+
+def test_the_mark_of_a_dead_process_does_not_hold(tmp_path: Path) -> None:
+    done = subprocess.Popen(["true"])
+    done.wait()
+    (tmp_path / "r.partial").mkdir()
+    mark = {"format": "elephan", "complete": False, "host": socket.gethostname(), "process": done.pid}
+    folder.write_json(tmp_path / "r.partial" / "manifest.json", mark)
+    write(tmp_path / "r")
+    assert (tmp_path / "r" / "data").exists()

@@ -234,7 +234,7 @@ impl<'a> World<'a> {
     #[inline]
     pub fn flush(&mut self, now: Time, id: u32) {
         let socket = &mut self.sockets[id as usize];
-        loop {
+        while socket.endpoint.may_transmit() {
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;

@@ -86,5 +86,6 @@ def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:
 
 
 def select(names: Sequence[str]) -> list[Workload]:
-    """The workloads by name; without names the standard ones."""
-    return [find(name) for name in names or DEFAULT]
+    """The workloads by name, with their variants ("W3" is also "W3-10s"); without names the standard ones."""
+    chosen = [find(name).name for name in names or DEFAULT]
+    return [w for w in _ALL if w.name in chosen or w.name.partition("-")[0] in chosen]

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from elephan import measures
-from elephan.quantity import scale_for
+from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval
 
@@ -170,7 +170,7 @@ def diff(differences: Sequence[Difference], json: bool) -> None:
             variant = one.variant
             table.add_row(f"[bold]{variant}[/]" if variant else "", "", "", "")
         unit = measures.unit_of(one.statistic)
-        text = _bounds(one.difference, unit)
+        text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)
     _console().print(table)
 

@@ -20,6 +20,12 @@ struct Piece {
 }
 
 impl Endpoint {
+    /// Whether [`Endpoint::poll_transmit`] has anything to look at.
+    #[inline]
+    pub fn may_transmit(&self) -> bool {
+        self.work != 0 || self.quota >= u64::from(self.tx.mss)
+    }
+
     /// Writes the next segment to send, if there is one; to be called until it says false. `sack` is touched only
     /// when `seg.sack_len > 0` afterwards.
     #[inline]
