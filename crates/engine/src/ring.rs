@@ -39,6 +39,16 @@ impl<T: Copy> Ring<T> {
         Some(unsafe { *self.places.get_unchecked(self.place(0)) })
     }
 
+    /// The value `i` places behind the front.
+    #[inline]
+    pub fn get(&self, i: u32) -> Option<T> {
+        if i >= self.len {
+            return None;
+        }
+        // SAFETY: the ring is not empty, so there are places, and a masked index is below their number.
+        Some(unsafe { *self.places.get_unchecked(self.place(i)) })
+    }
+
     #[inline]
     pub fn push_back(&mut self, value: T) {
         if self.len as usize == self.places.len() {
@@ -93,6 +103,7 @@ mod tests {
                 }
                 prop_assert_eq!(ring.front(), deque.front().copied());
                 prop_assert_eq!(ring.len(), deque.len());
+                prop_assert_eq!(ring.get(2), deque.get(2).copied());
                 prop_assert!(ring.iter().eq(deque.iter().copied()));
             }
         }

@@ -61,6 +61,10 @@ impl Kind {
     }
 }
 
+/// A long link's packets have long been pushed out of the caches when they arrive: they are asked for so many
+/// arrivals before.
+const AHEAD: u32 = 4;
+
 /// A packet that reached its host.
 pub type Delivered = u32;
 
@@ -99,6 +103,9 @@ impl Net {
         }
         let l = &mut self.links[link as usize];
         let Flight { packet, then, .. } = l.land(link, &mut self.events);
+        if let Some(flight) = l.flight.get(AHEAD) {
+            prefetch(&self.packets[flight.packet], 1);
+        }
         let into = l.into;
         let p = &mut self.packets[packet];
         if p.traits & traits::LOST != 0 {
