@@ -17,6 +17,9 @@ pub struct Controller {
     w: Window,
     law: law::Any,
     slow_start: slow_start::Any,
+    /// Bytes that one ACK may add in slow start, in segments (L of RFC 3465); infinite without a limit.
+    abc_limit: f64,
+    after_rto: bool,
     /// Window and threshold before the last event, for undo.
     prior: Option<(f64, f64)>,
     /// The timer has expired and nothing was acknowledged since.
@@ -26,12 +29,14 @@ pub struct Controller {
 impl Controller {
     /// A controller with classic slow start without a limit.
     pub fn new(spec: &Spec, mss: u64, initial_window_bytes: u64) -> Controller {
-        Controller::with_slow_start(spec, &slow_start::Spec::default(), mss, initial_window_bytes)
+        Controller::with_slow_start(spec, &slow_start::Spec::default(), None, mss, initial_window_bytes)
     }
 
+    /// `abc_limit` is L of RFC 3465: most segments that one ACK may add in slow start.
     pub fn with_slow_start(
         spec: &Spec,
         slow_start: &slow_start::Spec,
+        abc_limit: Option<f64>,
         mss: u64,
         initial_window_bytes: u64,
     ) -> Controller {
@@ -39,6 +44,8 @@ impl Controller {
             w: Window { cwnd: 1.0, ssthresh: f64::INFINITY, mss: 1.0 },
             law: law::Any::new(spec),
             slow_start: slow_start::Any::new(slow_start),
+            abc_limit: abc_limit.unwrap_or(f64::INFINITY),
+            after_rto: false,
             prior: None,
             backed_off: false,
         };
@@ -72,7 +79,19 @@ impl Controller {
     }
 
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
-        let rest = if ack.app_limited { 0 } else { self.slow_start.on_ack(&mut self.w, ack) };
+        if ack.app_limited {
+            return;
+        }
+        let limit = if self.after_rto && self.abc_limit.is_finite() { 1.0 } else { self.abc_limit };
+        let allowed = (ack.acked as f64).min(limit * self.w.mss);
+        let growth = self.slow_start.growth(&mut self.w, ack, allowed);
+        let room = self.w.ssthresh - self.w.cwnd;
+        if growth <= room {
+            self.w.cwnd += growth;
+            return;
+        }
+        self.w.cwnd = self.w.ssthresh;
+        let rest = ack.acked.saturating_sub(room as u64);
         if rest > 0 {
             self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
         }
@@ -100,6 +119,7 @@ impl Controller {
                 self.backed_off = matches!(signal, Signal::Rto { .. });
             }
         }
+        self.after_rto = matches!(signal, Signal::Rto { .. });
         self.slow_start.on_congestion(signal);
         self.law.on_congestion(&mut self.w, signal);
         self.bound();

@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(written, expected);
         assert_eq!(read(written).unwrap(), spec);
         let written = serde_json::to_value(slow_start::Spec::default()).unwrap();
-        assert_eq!(written, json!({ "kind": "classic", "limit": "none" }));
+        assert_eq!(written, json!({ "kind": "classic" }));
         assert_eq!(serde_json::from_value::<slow_start::Spec>(written).unwrap(), slow_start::Spec::default());
     }
 
@@ -360,9 +360,9 @@ mod tests {
             assert!(error.strip_suffix('*').map_or(given == error, |start| given.starts_with(start)), "{given}");
         }
         let slow = |value| serde_json::from_value::<slow_start::Spec>(value).unwrap_err().to_string();
-        let limit = |limit: serde_json::Value| slow(json!({ "kind": "classic", "limit": limit }));
-        assert_eq!(limit(json!("x")), "`limit` of `classic`: must be a number of segments or \"none\"");
-        assert_eq!(limit(json!(0.5)), "`limit` of `classic`: must be from 1 to 1e9 segments, not 0.5");
+        let limited = |most: serde_json::Value| slow(json!({ "kind": "limited", "max_ssthresh": most }));
+        assert_eq!(limited(json!("x")), "`max_ssthresh` of `limited`: invalid type: string \"x\", expected f64");
+        assert_eq!(limited(json!(0.5)), "`max_ssthresh` of `limited`: must be above 1 and below 1000000000, not 0.5");
         assert!(slow(json!("x")).starts_with("unknown slow start `x`; known: classic"));
     }
 

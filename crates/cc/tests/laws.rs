@@ -76,7 +76,7 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
 }
 
 fn controllers() -> Vec<Controller> {
-    let with = |law: &Spec, slow: &slow_start::Spec| Controller::with_slow_start(law, slow, MSS, INITIAL);
+    let with = |law: &Spec, slow: &slow_start::Spec| Controller::with_slow_start(law, slow, Some(2.0), MSS, INITIAL);
     let slow_starts = slow_start::Spec::all();
     Spec::all().iter().flat_map(|law| slow_starts.iter().map(move |slow| with(law, slow))).collect()
 }
@@ -94,7 +94,8 @@ fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCase
         What::Ack { app_limited: true, .. } => prop_assert!(cwnd <= before.0, "grew while application-limited"),
         What::Ack { acked, .. } => {
             prop_assert!(cwnd <= before.0 + *acked as f64 + 1.0, "more than slow start");
-            prop_assert_eq!(ssthresh, before.1);
+            // A slow start that ends by itself leaves the threshold where the window was.
+            prop_assert!(ssthresh == before.1 || ssthresh == before.0, "ssthresh {ssthresh}");
         }
         What::Loss { .. } | What::Ecn { .. } | What::Rto { .. } | What::LocalDrop { .. } => {
             prop_assert!(cwnd <= before.0.max(2.0 * MSS as f64), "an event raised the window");

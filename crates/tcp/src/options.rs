@@ -106,10 +106,12 @@ pub(crate) fn text<T: Serialize>(value: &T) -> String {
     }
 }
 
-/// Whether `table` is a congestion control with its defaults, for which its name is enough.
+/// Whether `table` is a congestion control or a slow start with its defaults, for which its name is enough.
 fn is_default_model(table: &serde_json::Value) -> bool {
-    let named = table.get("kind").and_then(|kind| Spec::named(kind.as_str()?).ok());
-    named.and_then(|spec| serde_json::to_value(spec).ok()).is_some_and(|default| default == *table)
+    let Some(kind) = table.get("kind").and_then(|kind| kind.as_str()) else { return false };
+    let law = Spec::named(kind).ok().and_then(|spec| serde_json::to_value(spec).ok());
+    let slow_start = slow_start::Spec::named(kind).ok().and_then(|spec| serde_json::to_value(spec).ok());
+    [law, slow_start].iter().flatten().any(|default| default == table)
 }
 
 /// Declares the options: documentation, name, type, and for each stack a value with its source.
@@ -272,10 +274,8 @@ impl Options {
             (true, 0) => None,
             (true, l) => Some(f64::from(l)),
         };
-        let slow_start =
-            slow_start::Spec::Classic(slow_start::classic::Parameters { limit: slow_start::classic::Limit(limit) });
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
-        Controller::with_slow_start(law, &slow_start, mss, window)
+        Controller::with_slow_start(law, &self.slow_start, limit, mss, window)
     }
 
     /// Refuses values that no stack could work with.

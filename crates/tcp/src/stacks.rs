@@ -3,7 +3,7 @@
 use crate::options::{
     NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Row, RtoRule, RttSampling, options, text,
 };
-use elephan_cc::Spec;
+use elephan_cc::{Spec, slow_start};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,11 @@ options! {
     congestion_control: Spec {
         rfc = reno(), "RFC 5681";
         winxp = reno(), "RFC 2581, Windows XP's standard";
+    }
+    /// How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
+    slow_start: slow_start::Spec {
+        rfc = slow_start::Spec::default(), "RFC 5681 section 3.1";
+        winxp = slow_start::Spec::default(), "RFC 2581 section 3.1";
     }
     /// What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     recovery: RecoveryRule {

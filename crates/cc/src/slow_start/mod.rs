@@ -1,6 +1,14 @@
 //! Slow start: growth while `cwnd < ssthresh`, an axis of its own beside the law. One file and one line each.
 //!
-//! A slow start that ends by itself (a delay increase, say) sets `ssthresh = cwnd`.
+//! What one ACK may add is limited for all of them by appropriate byte counting, which [`crate::Controller`] applies:
+//!
+//! ```text
+//! allowed = min(acked, L * SMSS)         RFC 3465 section 2.2; L = 1 is RFC 5681 equation 2
+//! ```
+//!
+//! with L = 1 after a retransmission timeout whatever L is (section 2.3), until the next other event; without a limit an
+//! ACK opens the window by all it acknowledges. A slow start that ends by itself (a delay increase, say) sets
+//! `ssthresh = cwnd`; the rest of that ACK is the law's.
 
 use crate::registry::registry;
 use crate::{Ack, Signal, Window};
@@ -8,7 +16,10 @@ use crate::{Ack, Signal, Window};
 registry! {
     ($) each_slow_start "slow start"
     "How the window grows below ssthresh: a name, or a table with `kind` and its parameters.";
-    classic: Classic(classic::Classic) = "Classic (RFC 5681, RFC 3465): as many bytes as were acknowledged",
+    classic: Classic(classic::Classic) = "Classic (RFC 5681): as many bytes as were acknowledged",
+    limited: Limited(limited::Limited) = "Limited slow start (RFC 3742): beyond 100 segments at most 50 more a round trip",
+    hystart: Hystart(Box<hystart::Hystart>) = "HyStart (Ha and Rhee 2011, Linux): ends when ACKs come in long trains or later",
+    hystartpp: Hystartpp(Box<hystartpp::Hystartpp>) = "HyStart++ (RFC 9406): ends through conservative slow start when ACKs come later",
 }
 
 impl Default for Spec {
@@ -19,20 +30,39 @@ impl Default for Spec {
 
 /// What a slow start may do.
 pub trait SlowStart {
-    /// Grows the window for an ACK that found `cwnd < ssthresh`, not beyond `ssthresh`. Returns the bytes of the ACK
-    /// that are left for the law once `ssthresh` is reached.
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack) -> u64;
+    /// Bytes by which the window grows for an ACK that found `cwnd < ssthresh`; by `allowed` where nothing else is known.
+    /// What goes beyond `ssthresh` is cut off by the caller.
+    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64;
 
     fn on_congestion(&mut self, _signal: &Signal) {}
 }
 
 impl SlowStart for Any {
     #[inline]
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack) -> u64 {
-        each_slow_start!(self, slow_start => slow_start.on_ack(w, ack))
+    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
+        each_slow_start!(self, slow_start => slow_start.growth(w, ack, allowed))
     }
 
     fn on_congestion(&mut self, signal: &Signal) {
         each_slow_start!(self, slow_start => slow_start.on_congestion(signal))
+    }
+}
+
+/// Round trips by bytes: one ends when an ACK goes beyond what had been sent when it began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Bytes of this round that are not yet acknowledged.
+    left: u64,
+}
+
+impl Round {
+    /// Counts an ACK; answers whether it is the first of a new round.
+    fn advance(&mut self, ack: &Ack) -> bool {
+        if ack.acked <= self.left {
+            self.left -= ack.acked;
+            return false;
+        }
+        self.left = ack.inflight.saturating_sub(ack.acked);
+        true
     }
 }

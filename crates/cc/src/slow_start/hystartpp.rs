@@ -1,0 +1,210 @@
+//! HyStart++ (RFC 9406): when a round's round trips are longer than the last round's, growth slows to a quarter for some
+//! rounds (conservative slow start, CSS) before slow start ends; if the delay goes away, slow start resumes.
+//!
+//! ```text
+//! slow start:  cwnd += min(acked, L SMSS)                                                     section 4.2
+//! to CSS:      8 samples, min of this round >= min of the last + clamp(it / 8, 4 ms, 16 ms); baseline = this min
+//! CSS:         cwnd += min(acked, L SMSS) / 4
+//! back:        8 samples and min of this round < baseline
+//! end:         after 5 rounds in CSS (the one it begins in counts): ssthresh = cwnd
+//! ```
+//!
+//! For the initial slow start only (section 4.3): later ones, with a finite `ssthresh`, are classic.
+
+use super::{Round, SlowStart};
+use crate::registry::{Invalid, Model, State};
+use crate::{Ack, Signal, Window};
+use elephan_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Smallest rise of the round-trip time that counts.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MIN_RTT_THRESH"))]
+    pub rtt_thresh_min: Span,
+    /// Largest rise that is waited for.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MAX_RTT_THRESH"))]
+    pub rtt_thresh_max: Span,
+    /// Divisor of the last round's round-trip time that gives the rise.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MIN_RTT_DIVISOR"), range(min = 1))]
+    pub rtt_divisor: f64,
+    /// Samples of a round before its smallest is believed.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, N_RTT_SAMPLE"), range(min = 1))]
+    pub rtt_samples: u32,
+    /// How much slower conservative slow start grows.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR"), range(min = 2))]
+    pub css_growth_divisor: f64,
+    /// Rounds of conservative slow start.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, CSS_ROUNDS"), range(min = 1))]
+    pub css_rounds: u32,
+    /// Most segments that one ACK may add (L); takes the place of the stack's limit. 0 is no limit, as for paced flows.
+    #[schemars(extend("x-source" = "RFC 9406 section 4.3, L for flows that are not paced"), range(min = 0))]
+    pub limit: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters {
+            rtt_thresh_min: Span::from_ms(4),
+            rtt_thresh_max: Span::from_ms(16),
+            rtt_divisor: 8.0,
+            rtt_samples: 8,
+            css_growth_divisor: 4.0,
+            css_rounds: 5,
+            limit: 8.0,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Hystartpp {
+    parameters: Parameters,
+    round: Round,
+    last_rtt: Span,
+    round_rtt: Span,
+    sampled: u32,
+    /// In CSS: the round-trip time at its beginning, and its rounds so far.
+    css: Option<(Span, u32)>,
+}
+
+impl Model for Hystartpp {
+    type Parameters = Parameters;
+    const STATES: &'static [State] = &[];
+
+    fn new(p: &Parameters) -> Hystartpp {
+        Hystartpp {
+            parameters: p.clone(),
+            round: Round::default(),
+            last_rtt: Span::MAX,
+            round_rtt: Span::MAX,
+            sampled: 0,
+            css: None,
+        }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("rtt_divisor", p.rtt_divisor, 0.0, 1e9)?;
+        Invalid::unless_between("css_growth_divisor", p.css_growth_divisor, 0.0, 1e9)?;
+        if p.rtt_thresh_max < p.rtt_thresh_min {
+            let reason = format!("must not be below rtt_thresh_min, {}", p.rtt_thresh_min);
+            return Err(Invalid { parameter: "rtt_thresh_max", reason });
+        }
+        Ok(())
+    }
+}
+
+impl Hystartpp {
+    fn begin_round(&mut self) {
+        (self.last_rtt, self.round_rtt, self.sampled) = (self.round_rtt, Span::MAX, 0);
+        if let Some((_, rounds)) = &mut self.css {
+            *rounds += 1;
+        }
+    }
+
+    fn look(&mut self, rtt: Span) {
+        self.round_rtt = self.round_rtt.min(rtt);
+        self.sampled += 1;
+        let p = &self.parameters;
+        if self.sampled < p.rtt_samples {
+            return;
+        }
+        match self.css {
+            Some((baseline, _)) if self.round_rtt < baseline => self.css = None,
+            None if self.last_rtt != Span::MAX => {
+                let rise = Span((self.last_rtt.0 as f64 / p.rtt_divisor) as u64);
+                let rise = rise.clamp(p.rtt_thresh_min, p.rtt_thresh_max);
+                if self.round_rtt >= self.last_rtt + rise {
+                    self.css = Some((self.round_rtt, 0));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl SlowStart for Hystartpp {
+    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
+        if w.ssthresh.is_finite() {
+            return allowed;
+        }
+        if self.round.advance(ack) {
+            self.begin_round();
+        }
+        if let Some(rtt) = ack.rtt {
+            self.look(rtt);
+        }
+        let p = &self.parameters;
+        let acked = ack.acked as f64;
+        let growth = if p.limit > 0.0 { acked.min(p.limit * w.mss) } else { acked };
+        match self.css {
+            None => growth,
+            Some((_, rounds)) if rounds >= p.css_rounds => {
+                w.ssthresh = w.cwnd;
+                growth
+            }
+            Some(_) => growth / p.css_growth_divisor,
+        }
+    }
+
+    fn on_congestion(&mut self, _: &Signal) {
+        self.css = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::MSS;
+    use crate::{Ack, Controller, Spec, slow_start};
+    use elephan_units::{Span, Time};
+
+    /// The window in segments at the beginning of each round, of `rtts_ms`, one ACK a segment.
+    fn windows(rtts_ms: &[f64]) -> (Vec<f64>, bool) {
+        let slow = slow_start::Spec::named("hystartpp").unwrap();
+        let mut c = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow, None, MSS, 10 * MSS);
+        let mut out = Vec::new();
+        for (round, rtt) in rtts_ms.iter().enumerate() {
+            out.push(c.window() / MSS as f64);
+            let window = (c.window() / MSS as f64) as u64;
+            for _ in 0..window {
+                let rtt = Some(Span::from_seconds(rtt / 1e3));
+                let now = Time::from_seconds(round as f64);
+                c.on_ack(&Ack { now, acked: MSS, rtt, inflight: window * MSS, ..Ack::default() });
+            }
+        }
+        (out, c.in_slow_start())
+    }
+
+    /// RFC 9406: 100 ms + clamp(12.5 ms, 4, 16): 112.4 ms goes on, 112.5 ms does not. The eighth sample of round 2 begins
+    /// CSS: 7 segments, then a quarter of 33, a quarter a round for five rounds with the one it begins in.
+    #[test]
+    fn a_rise_brings_conservative_slow_start_and_then_its_end() {
+        let (goes_on, still) = windows(&[100.0, 100.0, 112.4, 112.4, 112.4]);
+        assert_eq!((goes_on, still), (vec![10.0, 20.0, 40.0, 80.0, 160.0], true));
+        let (w, still) = windows(&[100.0, 100.0, 112.5, 112.5, 112.5, 112.5, 112.5, 112.5, 112.5]);
+        assert_eq!(w[..4], [10.0, 20.0, 40.0, 40.0 + 7.0 + 33.0 / 4.0]);
+        for n in 4..7 {
+            assert!((w[n] / w[n - 1] - 1.25).abs() < 0.02, "{w:?}");
+        }
+        assert!((w[8] - w[7] - 1.0).abs() < 0.1 && !still, "{w:?}");
+    }
+
+    /// Delays that go away resume slow start: 7 samples at a quarter, the rest whole.
+    #[test]
+    fn it_resumes_when_the_delay_goes_away() {
+        let (w, still) = windows(&[100.0, 100.0, 130.0, 101.0, 101.0]);
+        assert!(still);
+        let before = w[3];
+        assert!((w[4] - (before + 7.0 / 4.0 + (before.floor() - 7.0))).abs() < 1e-9, "{w:?}");
+    }
+
+    /// Section 4.3: L = 8 for a flow that is not paced.
+    #[test]
+    fn an_ack_adds_at_most_eight_segments() {
+        let slow = slow_start::Spec::named("hystartpp").unwrap();
+        let mut c = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow, Some(2.0), MSS, 20 * MSS);
+        c.on_ack(&Ack { acked: 20 * MSS, inflight: 20 * MSS, ..Ack::default() });
+        assert_eq!(c.window(), 28_000.0);
+    }
+}
