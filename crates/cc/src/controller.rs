@@ -70,11 +70,22 @@ impl Controller {
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack) {
         self.backed_off = false;
+        self.law.on_delivery(&mut self.w, ack);
+        if !self.law.grows_by_ack() {
+            self.bound();
+            return;
+        }
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
         } else {
             self.law.on_ack(&mut self.w, ack);
         }
+        self.bound();
+    }
+
+    /// An ACK of new data in fast recovery: the window does not grow by it.
+    pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
+        self.law.on_delivery(&mut self.w, ack);
         self.bound();
     }
 

@@ -4,7 +4,7 @@ use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An acknowledgement of new data outside fast recovery.
+/// An acknowledgement of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
     pub now: Time,

@@ -13,7 +13,15 @@ pub trait Model: Sized {
     /// Its internals, in the order in which it observes them.
     const STATES: &'static [State];
 
+    /// Named sets of parameters, where sources differ.
+    const PRESETS: &'static [&'static str] = &[];
+
     fn new(parameters: &Self::Parameters) -> Self;
+
+    /// The parameters of one of [`Model::PRESETS`].
+    fn preset(_name: &str) -> Self::Parameters {
+        Self::Parameters::default()
+    }
 
     /// Refuses values that the model is not defined for.
     fn check(_: &Self::Parameters) -> Result<(), Invalid> {
@@ -25,6 +33,11 @@ pub trait Model: Sized {
 impl<M: Model> Model for Box<M> {
     type Parameters = M::Parameters;
     const STATES: &'static [State] = M::STATES;
+    const PRESETS: &'static [&'static str] = M::PRESETS;
+
+    fn preset(name: &str) -> Self::Parameters {
+        M::preset(name)
+    }
 
     fn new(parameters: &Self::Parameters) -> Self {
         Box::new(M::new(parameters))
@@ -57,6 +70,7 @@ pub struct Parameter {
 pub struct Description {
     pub name: &'static str,
     pub summary: &'static str,
+    pub presets: &'static [&'static str],
     pub parameters: Vec<Parameter>,
     pub states: &'static [State],
 }
@@ -94,8 +108,8 @@ pub enum SpecError {
 /// Reads the parameters of model `kind` from a table (without `kind`), one by one so that an error names its key.
 pub(crate) fn parameters<M: Model>(kind: &'static str, table: &Map<String, Value>) -> Result<M::Parameters, SpecError> {
     let known = describe_parameters::<M>();
-    let mut full = table_of(&M::Parameters::default());
-    for (name, value) in table {
+    let mut full = table_of(&base::<M>(kind, table)?);
+    for (name, value) in table.iter().filter(|(name, _)| *name != PRESET) {
         if !known.iter().any(|parameter| parameter.name == *name) {
             let known = known.into_iter().map(|parameter| parameter.name).collect();
             return Err(SpecError::UnknownParameter { kind, given: name.clone(), known });
@@ -110,6 +124,20 @@ pub(crate) fn parameters<M: Model>(kind: &'static str, table: &Map<String, Value
         .map_err(|error| bad("parameters".to_string(), error.to_string()))?;
     M::check(&parameters).map_err(|invalid| bad(invalid.parameter.to_string(), invalid.reason))?;
     Ok(parameters)
+}
+
+/// The key that names a set of parameters.
+const PRESET: &str = "preset";
+
+/// The parameters that a table starts from: a preset's or the defaults.
+fn base<M: Model>(kind: &'static str, table: &Map<String, Value>) -> Result<M::Parameters, SpecError> {
+    let Some(preset) = table.get(PRESET) else { return Ok(M::Parameters::default()) };
+    if let Some(name) = M::PRESETS.iter().find(|name| preset.as_str() == Some(name)) {
+        return Ok(M::preset(name));
+    }
+    let known = if M::PRESETS.is_empty() { "there is none".to_owned() } else { M::PRESETS.join(", ") };
+    let given = preset.as_str().map_or(preset.to_string(), str::to_owned);
+    Err(SpecError::BadParameter { kind, parameter: PRESET.into(), reason: format!("no preset `{given}`; {known}") })
 }
 
 /// Reads `kind` and the rest from a table.
@@ -151,6 +179,13 @@ pub(crate) fn table_schema<M: Model>(kind: &str, summary: &str, generator: &mut 
     let mut schema = M::Parameters::json_schema(generator);
     let mut properties = Map::new();
     properties.insert("kind".to_string(), serde_json::json!({ "type": "string", "const": kind }));
+    if !M::PRESETS.is_empty() {
+        let doc = "Set of parameters to start from.";
+        properties.insert(
+            PRESET.to_string(),
+            serde_json::json!({ "type": "string", "enum": M::PRESETS, "description": doc }),
+        );
+    }
     if let Some(Value::Object(own)) = schema.remove("properties") {
         properties.extend(own);
     }
@@ -225,6 +260,7 @@ macro_rules! registry {
                 match self { $(Spec::$Variant(_) => $crate::Description {
                     name: stringify!($module),
                     summary: $summary,
+                    presets: <$Storage as $crate::Model>::PRESETS,
                     parameters: $crate::registry::describe_parameters::<$Storage>(),
                     states: <$Storage as $crate::Model>::STATES,
                 }),+ }

@@ -140,14 +140,11 @@ impl Sender {
         self.max_rtt = self.max_rtt.max(rtt);
     }
 
-    /// Tells the controller about an ACK outside fast recovery.
+    /// What the controller is told of an ACK.
     #[inline]
-    pub fn grow(&mut self, e: &AckEvent, stats: &mut Stats) {
-        let slow_start = self.cc.in_slow_start();
+    fn told(&self, e: &AckEvent, acked: u64, slow_start: bool) -> Ack {
         let limited = self.cwnd_limited || slow_start && self.cwnd < 2 * self.max_out;
-        // After a timeout an ACK may jump over what was SACKed before; only what arrived now may open the window.
-        let acked = if self.rec.is_loss() { e.acked.min(e.delivered) } else { e.acked };
-        self.cc.on_ack(&Ack {
+        Ack {
             now: e.now,
             acked,
             rtt: e.rtt,
@@ -158,7 +155,24 @@ impl Sender {
             rate_bps: None,
             min_rtt: (self.min_rtt != Span::MAX).then_some(self.min_rtt),
             srtt: self.rtt.srtt(),
-        });
+        }
+    }
+
+    /// Tells the controller about an ACK in fast recovery.
+    pub fn observe(&mut self, e: &AckEvent) {
+        let ack = self.told(e, e.delivered, false);
+        self.cc.on_ack_in_recovery(&ack);
+        self.refresh();
+    }
+
+    /// Tells the controller about an ACK outside fast recovery.
+    #[inline]
+    pub fn grow(&mut self, e: &AckEvent, stats: &mut Stats) {
+        let slow_start = self.cc.in_slow_start();
+        // After a timeout an ACK may jump over what was SACKed before; only what arrived now may open the window.
+        let acked = if self.rec.is_loss() { e.acked.min(e.delivered) } else { e.acked };
+        let ack = self.told(e, acked, slow_start);
+        self.cc.on_ack(&ack);
         self.refresh();
         if slow_start {
             stats.slow_start += 1;

@@ -17,6 +17,15 @@ pub trait Law {
     /// `bytes` are being sent; `inflight` bytes were in flight before.
     fn on_sent(&mut self, _w: &Window, _now: Time, _bytes: u64, _inflight: u64) {}
 
+    /// Whether slow start and the law's `on_ack` grow the window. A law that says no sets it in `on_delivery`.
+    fn grows_by_ack(&self) -> bool {
+        true
+    }
+
+    /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
+    /// measures here.
+    fn on_delivery(&mut self, _w: &mut Window, _ack: &Ack) {}
+
     /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
     fn on_ack(&mut self, w: &mut Window, ack: &Ack);
 
@@ -51,6 +60,16 @@ impl Law for Any {
     #[inline]
     fn on_sent(&mut self, w: &Window, now: Time, bytes: u64, inflight: u64) {
         each_law!(self, law => law.on_sent(w, now, bytes, inflight))
+    }
+
+    #[inline]
+    fn grows_by_ack(&self) -> bool {
+        each_law!(self, law => law.grows_by_ack())
+    }
+
+    #[inline]
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        each_law!(self, law => law.on_delivery(w, ack))
     }
 
     #[inline]

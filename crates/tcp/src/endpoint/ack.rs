@@ -77,6 +77,8 @@ impl Endpoint {
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
         if verdict.grow {
             self.tx.grow(&event, &mut self.stats);
+        } else if event.delivered > 0 {
+            self.tx.observe(&event);
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
