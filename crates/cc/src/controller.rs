@@ -136,6 +136,11 @@ impl Controller {
         self.bound();
     }
 
+    /// Whether the law looks at delivery rates.
+    pub fn measures_rate(&self) -> bool {
+        self.law.measures_rate()
+    }
+
     /// When the law wants [`Controller::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {

@@ -20,8 +20,10 @@ pub struct Ack {
     pub app_limited: bool,
     /// Bytes delivered since the connection began.
     pub delivered: u64,
-    /// Delivery rate measured by this ACK.
+    /// Delivery rate measured by this ACK, for a law that [`crate::Law::measures_rate`].
     pub rate_bps: Option<f64>,
+    /// The application may have limited that rate.
+    pub rate_app_limited: bool,
     /// The smallest round-trip time so far.
     pub min_rtt: Option<Span>,
     /// The smoothed round-trip time (RFC 6298).

@@ -3,6 +3,7 @@
 //!
 //! Sequence numbers are offsets in the stream: the SYN is 0, the first payload byte 1.
 
+use crate::delivery::{self, DeliveryLog};
 use crate::options::{Options, RecoveryRule};
 use crate::recovery::Recovery;
 use crate::rtt::Estimator;
@@ -23,6 +24,7 @@ pub(crate) struct AckEvent {
     pub duplicate: bool,
     pub pipe_before: u64,
     pub rtt: Option<Span>,
+    pub rate: Option<delivery::Sample>,
 }
 
 pub(crate) struct Sender {
@@ -61,6 +63,8 @@ pub(crate) struct Sender {
     pub min_rtt: Span,
     pub max_rtt: Span,
     pub delivered: u64,
+    /// Kept for laws that measure the delivery rate.
+    pub log: Option<Box<DeliveryLog>>,
     /// When the last segment with data was sent.
     pub last_sent: Time,
 }
@@ -68,6 +72,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(options: &Options, cc: Controller) -> Sender {
         let mss = options.segment_bytes() as u32;
+        let log = cc.measures_rate().then(Box::default);
         Sender {
             board: Scoreboard::new(0, mss),
             probed: 0,
@@ -93,6 +98,7 @@ impl Sender {
             min_rtt: Span::MAX,
             max_rtt: Span::ZERO,
             delivered: 0,
+            log,
             last_sent: Time::ZERO,
         }
     }
@@ -152,7 +158,8 @@ impl Sender {
             ce: 0,
             app_limited: !limited,
             delivered: self.delivered,
-            rate_bps: None,
+            rate_bps: e.rate.map(|sample| sample.bps),
+            rate_app_limited: e.rate.is_some_and(|sample| sample.app_limited),
             min_rtt: (self.min_rtt != Span::MAX).then_some(self.min_rtt),
             srtt: self.rtt.srtt(),
         }
@@ -188,11 +195,32 @@ impl Sender {
     pub fn stopped(&mut self, why: Limit) {
         let limited = why == Limit::Cwnd;
         let out = self.board.pipe();
+        if why == Limit::Snd
+            && let Some(log) = &mut self.log
+        {
+            log.limited(self.delivered, out);
+        }
         if limited || self.board.una() >= self.usage_end || (!self.cwnd_limited && out > self.max_out) {
             self.cwnd_limited = limited;
             self.max_out = out;
             self.usage_end = self.board.nxt();
         }
+    }
+
+    /// Segment `ordinal` was sent; nothing was in flight before if `idle`.
+    #[inline]
+    pub fn log_sent(&mut self, now: Time, ordinal: u64, idle: bool) {
+        if let Some(log) = &mut self.log {
+            log.sent(now, ordinal, self.board.ordinals().0, idle, self.delivered);
+        }
+    }
+
+    /// The delivery rate that an ACK shows which took these two.
+    #[inline]
+    pub fn rate(&mut self, now: Time, cumulative: &Taken, sacked: &Taken) -> Option<delivery::Sample> {
+        let log = self.log.as_mut()?;
+        let newest = cumulative.newest_of(sacked)?;
+        log.sample(now, newest, self.delivered, self.min_rtt)
     }
 
     /// The cumulative acknowledgement moves to `ack`.

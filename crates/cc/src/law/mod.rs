@@ -22,6 +22,11 @@ pub trait Law {
         true
     }
 
+    /// Whether `Ack::rate_bps` is looked at: measuring it costs memory for every segment in flight.
+    fn measures_rate(&self) -> bool {
+        false
+    }
+
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
     fn on_delivery(&mut self, _w: &mut Window, _ack: &Ack) {}
@@ -65,6 +70,10 @@ impl Law for Any {
     #[inline]
     fn grows_by_ack(&self) -> bool {
         each_law!(self, law => law.grows_by_ack())
+    }
+
+    fn measures_rate(&self) -> bool {
+        each_law!(self, law => law.measures_rate())
     }
 
     #[inline]

@@ -29,7 +29,8 @@ impl Endpoint {
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
         self.tx.rec.advance(una);
-        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt };
+        let rate = self.tx.rate(now, &taken, &Taken::default());
+        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt, rate };
         self.tx.grow(&event, &mut self.stats);
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
@@ -73,6 +74,7 @@ impl Endpoint {
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
             rtt,
+            rate: self.tx.rate(now, &cumulative, &sacked),
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
         if verdict.grow {

@@ -191,7 +191,9 @@ impl Endpoint {
     fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
         let Piece { seq, len, fin } = piece;
         let pipe = self.tx.board.pipe();
+        let idle = self.tx.board.flight() == 0;
         self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, now.0);
+        self.tx.log_sent(now, self.tx.board.ordinals().1 - 1, idle);
         self.tx.sent_new(u64::from(len));
         self.tx.cc.on_sent(now, u64::from(len), pipe);
         let mut flags = Flags::ACK;

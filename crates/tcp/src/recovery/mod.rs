@@ -222,7 +222,11 @@ impl Sender {
     /// Nothing is lost and nothing paced: windows alone decide what goes out.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.rec.mode == Mode::Open && self.rec.dup_acks == 0 && self.board.lost_bytes() == 0 && self.pacing_bps == 0.0
+        self.rec.mode == Mode::Open
+            && self.rec.dup_acks == 0
+            && self.board.lost_bytes() == 0
+            && self.pacing_bps == 0.0
+            && self.log.is_none()
     }
 
     /// A segment to send again now, within `budget` unless it must go out at once.
@@ -261,6 +265,7 @@ impl Sender {
         } else {
             self.board.touch(resend.range.ordinal, now.0);
         }
+        self.log_sent(now, resend.range.ordinal, false);
     }
 
     /// New data was sent: what exceeds the window was limited transmit.

@@ -50,11 +50,21 @@ pub(crate) struct Taken {
     pub last_at: u64,
     /// A segment among them was sent more than once.
     pub retransmitted: bool,
+    /// The segment that was sent last, and when; `u64::MAX` and 0 if none.
+    pub newest: u64,
+    pub newest_at: u64,
 }
 
 impl Default for Taken {
     fn default() -> Taken {
-        Taken { delivered: 0, first_at: u64::MAX, last_at: u64::MAX, retransmitted: false }
+        Taken {
+            delivered: 0,
+            first_at: u64::MAX,
+            last_at: u64::MAX,
+            retransmitted: false,
+            newest: u64::MAX,
+            newest_at: 0,
+        }
     }
 }
 
@@ -73,6 +83,21 @@ impl Taken {
             self.first_at = self.first_at.min(sent.at);
             self.last_at = sent.at;
         }
+    }
+
+    /// As [`Taken::note`], where segments are not noted in the order in which they were sent.
+    #[inline]
+    fn note_any(&mut self, sent: &Sent, ordinal: u64) {
+        self.note(sent);
+        if sent.at >= self.newest_at {
+            (self.newest, self.newest_at) = (ordinal, sent.at);
+        }
+    }
+
+    /// The segment sent last of those that either took.
+    pub fn newest_of(&self, other: &Taken) -> Option<u64> {
+        let newest = if other.newest_at > self.newest_at { other.newest } else { self.newest };
+        (newest != u64::MAX).then_some(newest)
     }
 }
 
@@ -138,6 +163,12 @@ impl Scoreboard {
             high_sacked: 0,
             resend_cursor: 0,
         }
+    }
+
+    /// Ordinals of the first segment in flight and of the next to be sent.
+    #[inline]
+    pub fn ordinals(&self) -> (u64, u64) {
+        (self.head, self.tail)
     }
 
     #[inline]
@@ -263,7 +294,11 @@ impl Scoreboard {
                     break;
                 }
                 taken.note(sent);
+                taken.newest_at = sent.at;
                 self.head += 1;
+            }
+            if taken.newest_at != 0 {
+                taken.newest = self.head - 1;
             }
             if self.loss_cursor < self.head {
                 self.raise_cursors();
@@ -292,7 +327,8 @@ impl Scoreboard {
             self.resent_bytes -= self.bytes_of(base, word.resent & bits);
             let mut open = bits & !word.sacked;
             while open != 0 {
-                taken.note(self.sent(base + u64::from(open.trailing_zeros())));
+                let ordinal = base + u64::from(open.trailing_zeros());
+                taken.note_any(self.sent(ordinal), ordinal);
                 open &= open - 1;
             }
             marks.clear(at, bits);

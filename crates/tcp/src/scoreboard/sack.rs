@@ -93,7 +93,7 @@ impl Scoreboard {
         let sent = *self.sent(ordinal);
         let bytes = u64::from(sent.meta & LEN);
         taken.delivered += bytes;
-        taken.note(&sent);
+        taken.note_any(&sent, ordinal);
         self.sacked_bytes += bytes;
         self.lost_bytes -= if word.lost & bit != 0 { bytes } else { 0 };
         self.resent_bytes -= if word.resent & bit != 0 { bytes } else { 0 };
@@ -137,8 +137,8 @@ impl Scoreboard {
         self.resent_bytes -= self.bytes_of(base, word.resent & fresh);
         let first = base + u64::from(fresh.trailing_zeros());
         let last = base + 63 - u64::from(fresh.leading_zeros());
-        taken.note(self.sent(first));
-        taken.note(self.sent(last));
+        taken.note_any(self.sent(first), first);
+        taken.note_any(self.sent(last), last);
         self.count_above(marks, base, fresh);
         marks.sack(base, fresh);
     }
