@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, measures, rtt, stats, theory
+    from . import cc, measures, prr, rtt, stats, theory
     from .errors import ElephanError, InputError
     from .results import load
     from .runs import Run, run
@@ -30,6 +30,7 @@ __all__ = [
     "cc",
     "load",
     "measures",
+    "prr",
     "rtt",
     "run",
     "stats",
@@ -48,7 +49,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "measures", "rtt", "stats", "theory")
+_MODULES = ("cc", "measures", "prr", "rtt", "stats", "theory")
 
 
 def _scenario_class(name: str) -> Any:

@@ -155,3 +155,19 @@ def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(el.InputError, match='did you mean "rto_min"'):
         el.rtt.Estimator(rto_mn=1)
+
+
+def test_proportional_rate_reduction_steps() -> None:
+    """RFC 9937 by hand: half of 20 segments; every other ACK sends one."""
+    p = el.prr.Recovery(mss=1)
+    p.start(cwnd=20, ssthresh=10, inflight=20)
+    assert [p.on_ack(1, pipe) for pipe in (18, 18, 17, 17, 16)] == [1, 0, 1, 0, 1]
+    # Below ssthresh: as much as was delivered, one more on an ACK that shows no further loss.
+    p.start(20, 10, 20)
+    assert p.on_ack(3, 2, safe=False) == 3
+    p.on_sent(0)
+    assert p.on_ack(1, 4, safe=True) == 5
+    with pytest.raises(el.InputError, match="unknown variant `x`, expected one of `rfc9937`, `rfc6937`, `rfc6937-crb`"):
+        el.prr.Recovery(variant="x")
+    with pytest.raises(el.InputError, match="on_ack before start"):
+        el.prr.Recovery().on_ack(1, 1)

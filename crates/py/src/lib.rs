@@ -9,6 +9,7 @@ mod errors;
 mod json;
 mod listing;
 mod number;
+mod prr;
 mod rtt;
 mod run;
 mod scenario;
@@ -24,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
     Ok(())

@@ -7,6 +7,7 @@
 mod delivery;
 mod endpoint;
 pub mod options;
+pub mod prr;
 mod reassembly;
 mod receiver;
 mod recovery;

@@ -43,6 +43,18 @@ pub enum RecoveryRule {
     Sack,
 }
 
+/// How the window comes down in SACK recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// RFC 6675: to ssthresh at once.
+    Immediate,
+    /// Proportional rate reduction, RFC 9937.
+    PrrRfc9937,
+    /// Proportional rate reduction, RFC 6937 with the slow start reduction bound.
+    PrrRfc6937,
+}
+
 /// Which partial ACKs restart the retransmission timer in NewReno recovery (RFC 6582 section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -89,7 +89,7 @@ impl Sender {
             max_out: 0,
             usage_end: 0,
             mss,
-            rec: Recovery::new(options.recovery),
+            rec: Recovery::new(options.recovery, options.reduction),
             cc,
             pacing_bps: 0.0,
             cc_timer: Time::NEVER,

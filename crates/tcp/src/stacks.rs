@@ -1,7 +1,7 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Row, RtoRule, RttSampling, options, text,
+    NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule, RttSampling, options, text,
 };
 use elephan_cc::{Spec, slow_start};
 use elephan_units::{Bytes, Span};
@@ -28,6 +28,11 @@ options! {
     recovery: RecoveryRule {
         rfc = RecoveryRule::Sack, "RFC 6675";
         winxp = RecoveryRule::Sack, "assumed: SACK fills holes, the reduction is Reno's";
+    }
+    /// How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
+    reduction: Reduction {
+        rfc = Reduction::Immediate, "RFC 6675 section 5";
+        winxp = Reduction::Immediate, "RFC 2581 section 3.2";
     }
     /// Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     mss: Bytes {

@@ -12,7 +12,8 @@ mod newreno;
 mod reno;
 mod sack;
 
-use crate::options::{Options, RecoveryRule};
+use crate::options::{Options, RecoveryRule, Reduction};
+use crate::prr::{Prr, Variant};
 use crate::scoreboard::Range;
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
@@ -27,7 +28,7 @@ enum Mode {
 }
 
 /// State of loss recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub rule: RecoveryRule,
     mode: Mode,
@@ -46,6 +47,9 @@ pub(crate) struct Recovery {
     rescue: u64,
     /// RFC 6582 section 4.1 `prev_highest_ack`.
     previous_ack: u64,
+    /// Proportional rate reduction, and what it lets out now.
+    prr: Option<Box<Prr>>,
+    allowed: u64,
 }
 
 /// A segment to send again, and whether `pipe` counts it once more.
@@ -65,9 +69,16 @@ pub(crate) struct Verdict {
 }
 
 impl Recovery {
-    pub fn new(rule: RecoveryRule) -> Recovery {
+    pub fn new(rule: RecoveryRule, reduction: Reduction) -> Recovery {
+        let variant = match reduction {
+            Reduction::Immediate => None,
+            Reduction::PrrRfc9937 => Some(Variant::Rfc9937),
+            Reduction::PrrRfc6937 => Some(Variant::Rfc6937),
+        };
         Recovery {
             rule,
+            prr: variant.map(|variant| Box::new(Prr::new(variant))),
+            allowed: 0,
             mode: Mode::Open,
             head_due: false,
             partial_seen: false,
@@ -209,7 +220,19 @@ impl Sender {
                 let extra = u64::from(self.rec.dup_acks.min(2)) * u64::from(self.mss);
                 (cwnd + extra).saturating_sub(self.board.flight())
             }
+            (Mode::Recovery, RecoveryRule::Sack) if self.rec.prr.is_some() => self.rec.allowed,
             _ => cwnd.saturating_sub(self.board.pipe()),
+        }
+    }
+
+    /// `bytes` leave in an episode that proportional rate reduction governs.
+    #[inline]
+    pub fn spend(&mut self, bytes: u64) {
+        if self.rec.mode == Mode::Recovery
+            && let Some(prr) = &mut self.rec.prr
+        {
+            prr.on_sent(bytes);
+            self.rec.allowed = self.rec.allowed.saturating_sub(bytes);
         }
     }
 
@@ -266,11 +289,13 @@ impl Sender {
             self.board.touch(resend.range.ordinal, now.0);
         }
         self.log_sent(now, resend.range.ordinal, false);
+        self.spend(u64::from(resend.range.len));
     }
 
     /// New data was sent: what exceeds the window was limited transmit.
     #[inline]
     pub fn sent_new(&mut self, len: u64) {
+        self.spend(len);
         if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open && self.board.flight() > self.cwnd {
             self.rec.extra += len;
         }

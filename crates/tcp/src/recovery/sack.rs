@@ -19,8 +19,17 @@ pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
     };
     if lost {
         start(tx, e, stats);
+        reduce(tx, e, false);
     }
     lost
+}
+
+/// What proportional rate reduction lets out on this ACK.
+fn reduce(tx: &mut Sender, e: &AckEvent, safe: bool) {
+    let pipe = tx.board.pipe();
+    if let Some(prr) = &mut tx.rec.prr {
+        tx.rec.allowed = prr.on_ack(e.delivered, pipe, safe);
+    }
 }
 
 fn start(tx: &mut Sender, e: &AckEvent, stats: &mut Stats) {
@@ -28,10 +37,16 @@ fn start(tx: &mut Sender, e: &AckEvent, stats: &mut Stats) {
     tx.enter(e.now, lost, stats);
     tx.rec.head_due = !tx.board.first_is_resent();
     tx.board.restart_resend();
+    if let Some(prr) = &mut tx.rec.prr {
+        // What had been SACKed before the ACK that begins the episode does not count (RFC 9937 section 5).
+        let before = tx.board.flight() - (tx.board.sacked_bytes() - e.delivered.min(tx.board.sacked_bytes()));
+        prr.start(u64::from(tx.mss), tx.cc.ssthresh() as u64, before);
+    }
     tx.rec.rescue = tx.board.first().map_or(0, |first| first.seq + u64::from(first.len));
 }
 
 pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+    let lost_before = tx.board.lost_bytes();
     tx.board.detect_losses(o.dup_ack_threshold);
     if tx.board.una() >= tx.rec.point {
         tx.rec.mode = Mode::Open;
@@ -41,6 +56,8 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
             start(tx, e, stats);
         }
     }
+    let safe = e.acked > 0 && tx.board.lost_bytes() <= lost_before;
+    reduce(tx, e, safe);
     Verdict { grow: false, restart_timer: e.acked > 0 }
 }
 

@@ -206,6 +206,11 @@ impl Scoreboard {
     }
 
     #[inline]
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    #[inline]
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
     }

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use elephan_tcp::Overrides;
-use elephan_tcp::options::RecoveryRule;
+use elephan_tcp::options::{RecoveryRule, Reduction};
 use elephan_units::{Bytes, Rate, Span};
 
 /// 50 Mbit/s, 20 ms, a queue of `bdp` bandwidth-delay products, for 30 s after 10 s. Returns utilisation and the net.
@@ -43,6 +43,19 @@ fn reno_with_one_bdp_of_buffer_fills_the_link() {
         if recovery == RecoveryRule::Sack {
             assert!(stats.segs_retrans <= net.drops + stats.fast_retran, "{} {stats:?}", net.drops);
         }
+    }
+}
+
+/// Proportional rate reduction sends through the recovery what halving at once sends in its second half.
+#[test]
+fn proportional_rate_reduction_fills_the_link() {
+    for reduction in [Reduction::PrrRfc9937, Reduction::PrrRfc6937] {
+        let (utilisation, net) = run(Overrides { reduction: Some(reduction), ..Overrides::default() }, 1.0);
+        let stats = net.a.stats(net.now);
+        assert!(utilisation > 0.99 && stats.timeouts == 0, "{reduction:?} {utilisation} {stats:?}");
+        assert!(stats.fast_retran >= 3 && stats.fast_retran == stats.cong_signals, "{reduction:?} {stats:?}");
+        let needless = stats.segs_retrans - net.drops;
+        assert!(needless <= stats.fast_retran, "{reduction:?} {} {stats:?}", net.drops);
     }
 }
 

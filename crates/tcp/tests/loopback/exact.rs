@@ -1,7 +1,7 @@
 //! Exact delivery in order under random loss, reordering and duplication, for every recovery rule and both stacks.
 
 use crate::common::*;
-use elephan_tcp::options::{RecoveryRule, RtoRule, RttSampling};
+use elephan_tcp::options::{RecoveryRule, Reduction, RtoRule, RttSampling};
 use elephan_tcp::{Endpoint, Overrides, State};
 use elephan_units::{Bytes, Rate, Span};
 use proptest::prelude::*;
@@ -45,12 +45,20 @@ fn path() -> impl Strategy<Value = Path> {
 
 fn overrides() -> impl Strategy<Value = Overrides> {
     let recovery = prop_oneof![Just(RecoveryRule::Reno), Just(RecoveryRule::Newreno), Just(RecoveryRule::Sack)];
+    let reduction = prop_oneof![Just(Reduction::Immediate), Just(Reduction::PrrRfc9937), Just(Reduction::PrrRfc6937)];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (2000u64..60_000, 1500u64..50_000, 100u64..1460, 1u32..4);
-    (recovery, switches, sizes, any::<bool>(), any::<bool>()).prop_map(
-        |(recovery, (sack, timestamps, scaling, nagle, dsack), (window, buffer, mss, per_ack), linux, every)| {
+    ((recovery, reduction), switches, sizes, any::<bool>(), any::<bool>()).prop_map(
+        |(
+            (recovery, reduction),
+            (sack, timestamps, scaling, nagle, dsack),
+            (window, buffer, mss, per_ack),
+            linux,
+            every,
+        )| {
             Overrides {
                 recovery: Some(recovery),
+                reduction: Some(reduction),
                 sack: Some(sack),
                 dsack: Some(dsack),
                 timestamps: Some(timestamps),

@@ -1,7 +1,7 @@
 //! Loss recovery: the literals of RFC 5681, 6582, 6675, 6298, 3042 on a path of 10 ms each way, segments of 1000 bytes.
 
 use crate::common::*;
-use elephan_tcp::options::{NewrenoTimer, RecoveryRule};
+use elephan_tcp::options::{NewrenoTimer, RecoveryRule, Reduction};
 use elephan_tcp::{Overrides, Phase};
 use elephan_units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -303,5 +303,24 @@ proptest! {
         let stats = net.a.stats(net.now);
         prop_assert_eq!((stats.timeouts, stats.fast_retran, net.b.received()), (0, 1, 64_000));
         prop_assert!(stats.segs_retrans >= count && stats.segs_retrans <= count + 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// RFC 6675: whichever of 64 segments are lost, three that follow the last of them bring all back without a timeout.
+    #[test]
+    fn any_losses_of_a_window_are_repaired_without_a_timeout(
+        lost in proptest::collection::btree_set(0u64..61, 1..61),
+        reduction in prop_oneof![Just(Reduction::Immediate), Just(Reduction::PrrRfc9937), Just(Reduction::PrrRfc6937)],
+    ) {
+        let wide = Overrides { initial_window: Some(64), reduction: Some(reduction), ..rule(RecoveryRule::Sack) };
+        let mut net = start(wide, 64_000, lost.clone());
+        net.run_until(|net| net.a.acked() == 64_000);
+        let stats = net.a.stats(net.now);
+        prop_assert_eq!((stats.timeouts, stats.fast_retran, stats.cong_signals), (0, 1, 1));
+        // Each once, and the rescue retransmission at most beside them.
+        prop_assert!((lost.len() as u64..=lost.len() as u64 + 1).contains(&stats.segs_retrans), "{:?}", stats);
     }
 }
