@@ -43,6 +43,17 @@ pub enum RecoveryRule {
     Sack,
 }
 
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 3168 with the receiver of RFC 8257: the echo follows the marks segment by segment.
+    Dctcp,
+}
+
 /// How the window comes down in SACK recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

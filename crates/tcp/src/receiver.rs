@@ -38,7 +38,7 @@ pub(crate) struct Receiver {
     /// The offset of the peer's FIN, `u64::MAX` if not seen.
     fin_at: u64,
     /// Segments received in order since the last ACK.
-    unacked: u32,
+    pub unacked: u32,
     segments_per_ack: u32,
     /// The next data segment is the first and is to be acknowledged at once.
     first_due: bool,

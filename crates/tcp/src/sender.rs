@@ -25,6 +25,8 @@ pub(crate) struct AckEvent {
     pub pipe_before: u64,
     pub rtt: Option<Span>,
     pub rate: Option<delivery::Sample>,
+    /// Bytes of it reported as having met congestion.
+    pub ce: u64,
 }
 
 pub(crate) struct Sender {
@@ -63,6 +65,9 @@ pub(crate) struct Sender {
     pub min_rtt: Span,
     pub max_rtt: Span,
     pub delivered: u64,
+    /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
+    pub cwr_point: u64,
+    pub cwr_due: bool,
     /// Kept for laws that measure the delivery rate.
     pub log: Option<Box<DeliveryLog>>,
     /// When the last segment with data was sent.
@@ -98,6 +103,8 @@ impl Sender {
             min_rtt: Span::MAX,
             max_rtt: Span::ZERO,
             delivered: 0,
+            cwr_point: 0,
+            cwr_due: false,
             log,
             last_sent: Time::ZERO,
         }
@@ -155,7 +162,7 @@ impl Sender {
             acked,
             rtt: e.rtt,
             inflight: e.pipe_before,
-            ce: 0,
+            ce: e.ce,
             app_limited: !limited,
             delivered: self.delivered,
             rate_bps: e.rate.map(|sample| sample.bps),

@@ -1,7 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule, RttSampling, options, text,
+    Ecn, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule, RttSampling, options,
+    text,
 };
 use elephan_cc::{Spec, slow_start};
 use elephan_units::{Bytes, Span};
@@ -83,6 +84,11 @@ options! {
     newreno_ack_heuristic: bool {
         rfc = false, "RFC 6582 section 4.1: optional";
         winxp = false, "assumed: not implemented";
+    }
+    /// Explicit congestion notification, if the peer agrees: `off`, `classic` or `dctcp`.
+    ecn: Ecn {
+        rfc = Ecn::Off, "assumed: queues that mark are asked for by name (RFC 3168)";
+        winxp = Ecn::Off, "came with Windows Vista";
     }
     /// Selective acknowledgements.
     sack: bool {

@@ -27,6 +27,8 @@ pub struct Stats {
     pub subsequent_timeouts: u64,
     /// Reductions of the window for congestion of any kind.
     pub cong_signals: u64,
+    /// Reductions for ECN-Echo.
+    pub ecn_signals: u64,
     pub dup_acks_in: u64,
     /// ACKs that carried SACK blocks.
     pub sacks_rcvd: u64,

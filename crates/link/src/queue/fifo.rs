@@ -9,7 +9,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discipline, Item, Verdict};
+use super::{Discipline, Item, Verdict, is_ect};
 
 /// Parameters of `fifo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,9 @@ pub struct FifoSpec {
     /// Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Size>,
+    /// An ECN-capable packet that finds more than this waiting is marked (step marking, as DCTCP's K); without it nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark_above: Option<Size>,
 }
 
 /// A limit in its two countable units.
@@ -42,6 +45,12 @@ impl Limit {
         }
     }
 
+    /// Whether more than this waits.
+    #[inline]
+    pub fn is_exceeded(&self, waiting_bytes: u64, waiting_packets: u64) -> bool {
+        waiting_bytes > self.bytes || waiting_packets > self.packets
+    }
+
     /// Whether one more packet of `bytes` fits beside what waits.
     #[inline]
     pub fn admits(&self, waiting_bytes: u64, waiting_packets: u64, bytes: u32) -> bool {
@@ -51,7 +60,8 @@ impl Limit {
 
 impl FifoSpec {
     pub fn build(&self, bdp_bytes: u64) -> Fifo {
-        Fifo { limit: Limit::of(self.limit, bdp_bytes), waiting: VecDeque::new(), bytes: 0 }
+        let mark_above = Limit::of(self.mark_above, bdp_bytes);
+        Fifo { limit: Limit::of(self.limit, bdp_bytes), mark_above, waiting: VecDeque::new(), bytes: 0 }
     }
 }
 
@@ -59,6 +69,7 @@ impl FifoSpec {
 #[derive(Debug)]
 pub struct Fifo {
     limit: Limit,
+    mark_above: Limit,
     waiting: VecDeque<Item>,
     bytes: u64,
 }
@@ -69,9 +80,10 @@ impl Discipline for Fifo {
         if !self.limit.admits(self.bytes, self.waiting.len() as u64, item.bytes) {
             return Verdict::Dropped("queue_full");
         }
+        let marked = is_ect(item.ecn) && self.mark_above.is_exceeded(self.bytes, self.waiting.len() as u64);
         self.bytes += u64::from(item.bytes);
         self.waiting.push_back(item);
-        Verdict::Accepted
+        if marked { Verdict::Marked } else { Verdict::Accepted }
     }
 
     #[inline]
@@ -100,14 +112,14 @@ mod tests {
 
     #[test]
     fn drop_tail_by_bytes_and_packets() {
-        let mut q = FifoSpec { limit: Some(Size::Bytes(3000)) }.build(0);
+        let mut q = FifoSpec { limit: Some(Size::Bytes(3000)), mark_above: None }.build(0);
         assert_eq!(q.enqueue(Time(0), item(1, 1500)), Verdict::Accepted);
         assert_eq!(q.enqueue(Time(0), item(2, 1500)), Verdict::Accepted);
         assert_eq!(q.enqueue(Time(0), item(3, 1)), Verdict::Dropped("queue_full"));
         assert_eq!(q.dequeue(Time(0)).unwrap().0.handle, 1);
         assert_eq!(q.enqueue(Time(0), item(4, 64)), Verdict::Accepted);
         assert_eq!((q.bytes(), q.packets()), (1564, 2));
-        let mut q = FifoSpec { limit: Some(Size::Packets(1)) }.build(0);
+        let mut q = FifoSpec { limit: Some(Size::Packets(1)), mark_above: None }.build(0);
         assert_eq!(q.enqueue(Time(0), item(1, 9000)), Verdict::Accepted);
         assert_eq!(q.enqueue(Time(0), item(2, 1)), Verdict::Dropped("queue_full"));
     }
@@ -116,5 +128,14 @@ mod tests {
     fn limit_in_bdp() {
         // 1 Gb/s x 196 ms = 24.5 MB; a quarter of it 6.125 MB.
         assert_eq!(Limit::of(Some(Size::MilliBdp(250)), 24_500_000).bytes, 6_125_000);
+    }
+
+    /// A packet that finds more than two waiting is marked, if it is ECN-capable.
+    #[test]
+    fn step_marking() {
+        let mut q = FifoSpec { limit: None, mark_above: Some(Size::Packets(2)) }.build(0);
+        let verdicts: Vec<Verdict> = (0..5).map(|i| q.enqueue(Time(0), Item { ecn: 2, ..item(i, 100) })).collect();
+        assert_eq!(verdicts, [[Verdict::Accepted; 3].as_slice(), &[Verdict::Marked; 2]].concat());
+        assert_eq!(q.enqueue(Time(0), item(9, 100)), Verdict::Accepted);
     }
 }

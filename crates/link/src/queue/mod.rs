@@ -21,6 +21,12 @@ pub struct Item {
     pub at: Time,
 }
 
+/// Whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
+#[inline]
+pub fn is_ect(ecn: u8) -> bool {
+    ecn & 3 != 0
+}
+
 /// What became of a packet offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

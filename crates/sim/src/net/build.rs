@@ -89,12 +89,14 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
     let QueueSpec::Fifo(fifo) = &l.queue;
     let general = paths.general || out_of != NONE || can_be_paused;
     let limit = Limit::of(fifo.limit, l.bdp_bytes);
+    let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
     let reaction = plan.nodes[l.from as usize].pause;
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
         delay: l.delay + latency,
         limit,
+        mark_above,
         waiting: Ring::default(),
         waiting_charged: 0,
         waiting_wire: 0,
@@ -178,13 +180,14 @@ fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };
         let (l, b) = (&links[i], &links[before as usize]);
+        let marks = l.mark_above != Limit::NONE;
         let unlimited = l.limit == Limit::NONE;
         let roomy = l.limit.packets == u64::MAX
             && l.limit.bytes >= 2 * LARGEST_FRAME
             && l.rate >= b.rate
             && l.framing == b.framing;
         let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
-        fused[i] = fast && (unlimited || roomy) && !observed[i];
+        fused[i] = fast && !marks && (unlimited || roomy) && !observed[i];
     }
     fused
 }

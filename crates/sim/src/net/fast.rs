@@ -3,11 +3,13 @@
 //! `start = max(now, end of the last transmission)`, `arrival = start + transmission + propagation`. The waiting bytes at
 //! an instant are those whose start is later.
 
+use elephan_link::queue::is_ect;
+use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
 use super::link::{Flight, Link, Waiting, Window};
 use super::route::Next;
-use super::{DELIVER, Net};
+use super::{DELIVER, Net, note_mark};
 use crate::packet::traits;
 
 impl Net {
@@ -21,11 +23,16 @@ impl Net {
                 return;
             }
             let p = &mut self.packets[packet];
-            let Some(arrival) = l.transmit(now, p.ip_bytes, self.window) else {
+            let Some((arrival, congested)) = l.transmit(now, p.ip_bytes, self.window) else {
                 l.counts.drops += 1;
                 self.drop_packet(now, link, packet, "queue_full");
                 return;
             };
+            if congested && is_ect(p.segment.ecn) {
+                p.segment.ecn = ECN_CE;
+                l.counts.marks += 1;
+                note_mark(&mut self.log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
+            }
             let lost = l.loses(p.traits);
             if lost {
                 p.traits |= traits::LOST;
@@ -47,31 +54,34 @@ impl Net {
 }
 
 impl Link {
-    /// When the packet's last bit is in at the far end, or nothing if there is no room for it to wait.
+    /// When the packet's last bit is in at the far end and whether it found enough waiting to be marked, or nothing if
+    /// there is no room for it to wait.
     #[inline]
-    fn transmit(&mut self, now: Time, ip_bytes: u32, window: Window) -> Option<Time> {
+    fn transmit(&mut self, now: Time, ip_bytes: u32, window: Window) -> Option<(Time, bool)> {
         let wire = self.framing.wire_bytes(ip_bytes);
-        let start = if self.busy_until > now {
+        let (start, congested) = if self.busy_until > now {
             self.wait(now, wire, self.framing.charged_bytes(ip_bytes), window)?
         } else {
             self.tx.idle();
-            now
+            (now, false)
         };
         self.counts.transmission(start, wire, window);
         // A queue of centuries saturates at "never".
         self.busy_until = start.saturating_add(self.tx.send(wire));
-        Some(self.busy_until.saturating_add(self.delay))
+        Some((self.busy_until.saturating_add(self.delay), congested))
     }
 
-    /// Lets a packet wait for the transmissions before it; answers its start, or nothing if it must be dropped.
+    /// Lets a packet wait for the transmissions before it; answers its start and whether it found enough waiting to be
+    /// marked, or nothing if it must be dropped.
     #[inline]
-    fn wait(&mut self, now: Time, wire: u32, charged: u32, window: Window) -> Option<Time> {
+    fn wait(&mut self, now: Time, wire: u32, charged: u32, window: Window) -> Option<(Time, bool)> {
         let start = self.busy_until;
         self.advance(now);
         let packets = self.waiting.len() as u64;
         if !self.limit.admits(self.waiting_charged, packets, charged) {
             return None;
         }
+        let congested = self.mark_above.is_exceeded(self.waiting_charged, packets);
         let counted = if start <= window.end { wire } else { 0 };
         self.waiting.push_back(Waiting { start, charged, wire: counted });
         self.waiting_charged += u64::from(charged);
@@ -84,7 +94,7 @@ impl Link {
             self.counts.packet_ps += u128::from(wait);
             self.counts.wait_ps += u128::from(wait);
         }
-        Some(start)
+        Some((start, congested))
     }
 
     /// Whether the link's own loss process takes the packet just sent.

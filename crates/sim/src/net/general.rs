@@ -6,10 +6,11 @@ use elephan_link::{
     pause,
     queue::{Discipline, Item, Verdict},
 };
+use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
-use super::{Kind, NONE, Net, Occurrence};
+use super::{Kind, NONE, Net, Occurrence, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -50,8 +51,9 @@ impl Net {
         match g.queue.enqueue(now, item) {
             Verdict::Accepted => {}
             Verdict::Marked => {
-                p.segment.ecn = 3;
+                p.segment.ecn = ECN_CE;
                 l.counts.marks += 1;
+                note_mark(&mut self.log, now, link, item.flow, item.bytes);
             }
             Verdict::Dropped(reason) => {
                 l.counts.drops += 1;

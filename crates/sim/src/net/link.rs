@@ -169,6 +169,7 @@ pub struct Link {
     pub waiting_charged: u64,
     pub waiting_wire: u64,
     pub limit: Limit,
+    pub mark_above: Limit,
     /// Frames between the last bit in and the egress queue of a far-end switch with memory.
     pub stage: Ring<Flight>,
     /// Switch with memory at the near end.

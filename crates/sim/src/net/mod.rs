@@ -41,6 +41,7 @@ pub struct Occurrence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Drop,
+    Mark,
     Pause,
     Resume,
     FastRetransmit,
@@ -48,11 +49,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 5] = [Kind::Drop, Kind::Pause, Kind::Resume, Kind::FastRetransmit, Kind::Timeout];
+    pub const ALL: [Kind; 6] = [Kind::Drop, Kind::Mark, Kind::Pause, Kind::Resume, Kind::FastRetransmit, Kind::Timeout];
 
     pub fn name(self) -> &'static str {
         match self {
             Kind::Drop => "drop",
+            Kind::Mark => "mark",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
             Kind::FastRetransmit => "fast_retransmit",
@@ -64,6 +66,14 @@ impl Kind {
 /// A long link's packets have long been pushed out of the caches when they arrive: they are asked for so many
 /// arrivals before.
 const AHEAD: u32 = 4;
+
+/// Logs that a packet was marked, when somebody reads the log.
+#[cold]
+fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32, bytes: u32) {
+    if let Some(log) = log {
+        log.push(Occurrence { time, kind: Kind::Mark, link, flow, bytes, value: None, reason: "" });
+    }
+}
 
 /// A packet that reached its host.
 pub type Delivered = u32;

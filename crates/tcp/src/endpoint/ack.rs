@@ -1,7 +1,7 @@
 //! Acknowledgements: the peer's window, the scoreboard, round-trip samples, recovery, growth, the timer.
 
 use super::{Endpoint, work};
-use crate::options::RttSampling;
+use crate::options::{Ecn, RttSampling};
 use crate::scoreboard::Taken;
 use crate::segment::{Flags, SackBlocks, Segment};
 use crate::sender::AckEvent;
@@ -15,7 +15,8 @@ impl Endpoint {
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
         let flight = self.tx.board.flight();
         // The way of almost every ACK: it acknowledges new data, nothing is marked and nothing recovers.
-        if ahead != 0 && u64::from(ahead) <= flight && self.tx.is_clean() && seg.sack_len == 0 && !self.fin_sent {
+        let plain = seg.sack_len == 0 && !seg.flags.any(Flags::ECE);
+        if ahead != 0 && u64::from(ahead) <= flight && self.tx.is_clean() && plain && !self.fin_sent {
             self.take_window(seg, seq, una + u64::from(ahead), self.tx.window_shift);
             self.on_clean_ack(now, seg, u64::from(ahead), flight);
         } else {
@@ -30,7 +31,7 @@ impl Endpoint {
         let rtt = self.measure(now, seg, flight, &taken);
         self.tx.rec.advance(una);
         let rate = self.tx.rate(now, &taken, &Taken::default());
-        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt, rate };
+        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt, rate, ce: 0 };
         self.tx.grow(&event, &mut self.stats);
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
@@ -65,6 +66,7 @@ impl Endpoint {
             }
             return;
         }
+        let echoed = self.ecn != Ecn::Off && seg.flags.any(Flags::ECE);
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);
         let event = AckEvent {
@@ -75,12 +77,16 @@ impl Endpoint {
             pipe_before,
             rtt,
             rate: self.tx.rate(now, &cumulative, &sacked),
+            ce: if echoed { acked } else { 0 },
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
-        if verdict.grow {
+        if verdict.grow && !echoed {
             self.tx.grow(&event, &mut self.stats);
         } else if event.delivered > 0 {
             self.tx.observe(&event);
+        }
+        if echoed {
+            self.on_echo(now, flight);
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;

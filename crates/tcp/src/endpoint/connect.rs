@@ -96,7 +96,7 @@ impl Endpoint {
             seq: self.isn,
             ack: if answer { self.irs.wrapping_add(1) } else { 0 },
             mss: o.mss.0 as u16,
-            flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            flags: self.ecn_setup(answer) | if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
             options,
             wscale: self.own_shift(),
             ..Segment::default()
@@ -119,6 +119,7 @@ impl Endpoint {
         self.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
         self.timestamps = self.options.timestamps && has(OPTION_TIMESTAMPS);
         self.rx.ts_recent = seg.tsval;
+        self.negotiate_ecn(seg);
         self.tx.sack = self.options.sack && has(OPTION_SACK_PERMITTED);
         let scaled = self.options.window_scaling && has(OPTION_WINDOW_SCALE);
         // Until the handshake is done `u8::MAX` says that windows are not scaled.

@@ -6,11 +6,12 @@
 
 mod ack;
 mod connect;
+mod ecn;
 mod receive;
 mod send;
 mod timers;
 
-use crate::options::Options;
+use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 use crate::stats::{Limit, LimitClock, Stats};
@@ -69,6 +70,8 @@ mod work {
     pub const DATA: u8 = 2;
     /// An ACK is due.
     pub const ACK: u8 = 4;
+    /// An ACK is due for what arrived before the CE state changed.
+    pub const EARLY_ACK: u8 = 8;
 }
 
 /// One end of a connection.
@@ -79,6 +82,9 @@ pub struct Endpoint {
     state: State,
     /// Negotiated: timestamps in every segment.
     timestamps: bool,
+    /// Negotiated, and whether ACKs carry ECE.
+    ecn: Ecn,
+    echo: bool,
     /// The application has closed; the FIN has been sent.
     closing: bool,
     fin_sent: bool,
@@ -91,6 +97,8 @@ pub struct Endpoint {
     /// Bytes that may go out in full segments before anything has to be asked again, and what ends them if known.
     quota: u64,
     quota_end: Option<Limit>,
+    /// What an early ACK acknowledges.
+    early_ack: u64,
     /// Length of the application's stream so far.
     total: u64,
     /// Retransmission, persist, SYN and TIME-WAIT timer; delayed ACK; end of a pacing gap.
@@ -120,6 +128,9 @@ impl Endpoint {
             work: 0,
             state: State::Closed,
             timestamps: false,
+            ecn: Ecn::Off,
+            echo: false,
+            early_ack: 0,
             closing: false,
             fin_sent: false,
             persist: false,

@@ -53,7 +53,7 @@ impl Endpoint {
             return;
         }
         // Data from an end that only sends acknowledges nothing new.
-        if seg.len == 0 || seg.sack_len > 0 || !self.is_stale(seg) {
+        if seg.len == 0 || seg.sack_len > 0 || seg.flags.any(Flags::ECE) || !self.is_stale(seg) {
             self.on_ack(now, seg, seq, sack);
         } else {
             self.tx.wl1 = self.tx.wl1.max(seq);
@@ -75,6 +75,7 @@ impl Endpoint {
         if len > 0 {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += len;
+            self.note_ce(seg);
             match self.rx.accept(seq, len) {
                 Due::Now => self.work |= work::ACK,
                 Due::Later if self.ack_at == Time::NEVER => {

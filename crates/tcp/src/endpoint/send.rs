@@ -41,7 +41,7 @@ impl Endpoint {
         self.work != 0 && self.emit(now, seg, sack)
     }
 
-    fn emit_ack(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+    pub(super) fn emit_ack(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let seq = self.tx.board.nxt().max(1);
         self.fill(now, seg, sack, seq, 0, Flags::ACK);
     }
@@ -49,6 +49,10 @@ impl Endpoint {
     fn emit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
         if self.work & work::CONTROL != 0 {
             return self.emit_control(now, seg, sack);
+        }
+        if self.work & work::EARLY_ACK != 0 {
+            self.emit_early_ack(now, seg, sack);
+            return true;
         }
         if self.state < State::Established {
             return false;
@@ -171,6 +175,7 @@ impl Endpoint {
         self.tx.board.push(len, 0, now.0);
         self.tx.cc.on_sent(now, u64::from(len), pipe);
         self.emit_payload(now, seg, sack, seq, len, Flags::ACK);
+        self.mark_new(seg);
     }
 
     /// Payload of a full segment, less what SACK blocks take in it.
@@ -206,6 +211,9 @@ impl Endpoint {
             flags |= Flags::PSH;
         }
         self.emit_payload(now, seg, sack, seq, len, flags);
+        if len > 0 {
+            self.mark_new(seg);
+        }
     }
 
     /// The restart window after an idle period (RFC 5681 section 4.1).
@@ -266,6 +274,7 @@ impl Endpoint {
         let (options, tsval, tsecr) =
             if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
         let sack_len = if self.rx.has_blocks { self.fill_sack(len, sack) } else { 0 };
+        let flags = if self.echo { flags | Flags::ECE } else { flags };
         *seg = Segment {
             seq: self.isn.wrapping_add(seq as u32),
             ack: self.irs.wrapping_add(self.rx.nxt as u32),

@@ -164,6 +164,7 @@ impl Sender {
         let before = self.cwnd;
         self.cc.on_congestion(signal);
         self.refresh();
+        self.cwr_point = self.board.nxt();
         stats.cong_signals += u64::from(self.cwnd < before);
         let ssthresh = self.cc.ssthresh();
         if ssthresh.is_finite() {
