@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Builder, run};
+use elephan_link::queue::QueueSpec;
 use elephan_link::{FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_scenario::{Plan, PortSelection};
-use elephan_units::{Rate, Span};
+use elephan_units::{Rate, Size, Span};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ fn symmetric(
     shape: (usize, usize),
     (rate, delay, limit): (u64, u64, usize),
     kinds: Vec<(usize, usize, usize)>,
-    lossy: bool,
+    (lossy, marks): (bool, bool),
 ) -> Plan {
     let (switches, per_switch) = shape;
     let limits = [None, Some("4 KB"), Some("30 KB"), Some("20 p"), Some("1 MB")];
@@ -37,8 +38,15 @@ fn symmetric(
     if lossy {
         b.plan.links[0].loss = Loss::Periodic(17);
     }
-    let options =
-        b.options("rfc", json!({ "rto_min": "1 ms", "rto_initial": "2 ms", "delayed_ack_timeout": "500 us" }));
+    if marks {
+        for link in &mut b.plan.links {
+            let QueueSpec::Fifo(fifo) = &mut link.queue;
+            fifo.mark_above = Some(Size::Packets(3));
+        }
+    }
+    let ecn = if marks { "dctcp" } else { "off" };
+    let tcp = json!({ "rto_min": "1 ms", "rto_initial": "2 ms", "delayed_ack_timeout": "500 us", "ecn": ecn });
+    let options = b.options("rfc", tcp);
     for (kind, from, to) in kinds {
         let (from, to) = (hosts[from % hosts.len()], hosts[to % hosts.len()]);
         if from == to {
@@ -93,16 +101,20 @@ proptest! {
         delay in prop::sample::select(vec![0u64, 1_000_000, 20_000_000]),
         limit in 0usize..5,
         kinds in prop::collection::vec((0usize..4, 0usize..9, 0usize..9), 1..7),
-        lossy in any::<bool>(),
+        faults in (any::<bool>(), any::<bool>()),
     ) {
-        same(&symmetric(shape, (rate, delay, limit), kinds, lossy))?;
+        same(&symmetric(shape, (rate, delay, limit), kinds, faults))?;
     }
 }
 
 #[test]
 fn the_same_run_twice() {
-    let plan =
-        symmetric((2, 3), (1_000_000_000, 1_000_000, 2), vec![(0, 0, 3), (0, 1, 3), (1, 2, 4), (3, 5, 0)], false);
+    let plan = symmetric(
+        (2, 3),
+        (1_000_000_000, 1_000_000, 2),
+        vec![(0, 0, 3), (0, 1, 3), (1, 2, 4), (3, 5, 0)],
+        (false, true),
+    );
     let (first, summary) = run(&plan, false);
     let (second, again) = run(&plan, false);
     assert_eq!(summary, again);

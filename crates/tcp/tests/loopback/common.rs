@@ -1,7 +1,7 @@
 //! Two endpoints joined by a programmable path: every segment's fate is decided by a closure, timers are driven by the
 //! endpoints' own deadlines. The path checks what any observer can: no byte beyond the window, sizes, option lengths.
 
-use elephan_tcp::{Endpoint, Flags, Options, Overrides, SackBlocks, Segment, stack};
+use elephan_tcp::{ECN_CE, ECN_NOT_ECT, Endpoint, Flags, Options, Overrides, SackBlocks, Segment, stack};
 use elephan_units::{Bytes, Rate, Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,6 +56,8 @@ pub struct Net {
     serial: u64,
     count: [u64; 2],
     policy: Policy,
+    /// Whether a segment that can be marked is.
+    pub marks: Box<dyn FnMut(&Segment) -> bool>,
 }
 
 pub const DELAY: Span = Span::from_ms(10);
@@ -96,6 +98,7 @@ impl Net {
             serial: 0,
             count: [0; 2],
             policy,
+            marks: Box::new(|_| false),
         }
     }
 
@@ -133,7 +136,7 @@ impl Net {
         }
     }
 
-    fn launch(&mut self, way: Way, seg: Segment, sack: SackBlocks) {
+    fn launch(&mut self, way: Way, mut seg: Segment, sack: SackBlocks) {
         assert!(seg.header_bytes() <= 60, "header too long: {seg:?}");
         let mss = self.a.options().mss.0.min(self.b.options().mss.0) as u32;
         assert!(seg.header_bytes() - 20 + seg.len <= mss || seg.len == 0, "segment too long: {seg:?}");
@@ -151,6 +154,9 @@ impl Net {
             }
             ready = ready.max(*free) + rate.time_of(u64::from(seg.ip_bytes()));
             *free = ready;
+        }
+        if seg.ecn != ECN_NOT_ECT && (self.marks)(&seg) {
+            seg.ecn = ECN_CE;
         }
         for delay in fates {
             let key = Key(ready + delay, self.serial);

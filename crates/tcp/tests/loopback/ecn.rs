@@ -1,0 +1,102 @@
+//! ECN: the literals of RFC 3168 section 6.1 and RFC 8257 section 3.2 on a path of 10 ms each way.
+
+use crate::common::*;
+use elephan_tcp::options::Ecn;
+use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
+
+fn net(a: Ecn, b: Ecn, window: u32) -> Net {
+    let side = |ecn| options("rfc", &Overrides { ecn: Some(ecn), initial_window: Some(window), ..plain() });
+    let mut net = Net::new(&side(a), &side(b), Box::new(|_, _| vec![DELAY]));
+    net.open_a();
+    net
+}
+
+/// Marks the data segments with these offsets, counted in segments.
+fn marking(net: &mut Net, segments: &'static [u32]) {
+    net.marks = Box::new(move |seg: &Segment| segments.contains(&(seg.seq.wrapping_sub(1001) / 1000)));
+}
+
+/// ACKs of the receiver: segments acknowledged, and whether they echo.
+fn acks(net: &Net) -> Vec<(u32, bool)> {
+    let pure = net.trace.iter().filter(|s| s.way == Way::Back && s.seg.len == 0 && !s.seg.flags.any(Flags::SYN));
+    pure.zip(net.acks(1000)).map(|(s, (_, acked))| (acked / 1000, s.seg.flags.any(Flags::ECE))).collect()
+}
+
+/// Section 6.1.1: ECE and CWR in the SYN, ECE alone in the SYN-ACK; without either nothing is ECN-capable.
+#[test]
+fn both_ends_must_agree() {
+    for (a, b, agreed) in [
+        (Ecn::Classic, Ecn::Classic, true),
+        (Ecn::Dctcp, Ecn::Classic, true),
+        (Ecn::Classic, Ecn::Off, false),
+        (Ecn::Off, Ecn::Classic, false),
+    ] {
+        let mut net = net(a, b, 4);
+        net.a.supply(4000);
+        net.run_until(|net| net.a.acked() == 4000);
+        let (syn, answer) = (net.trace[0].seg.flags, net.trace[1].seg.flags);
+        assert_eq!(syn.any(Flags::ECE) && syn.any(Flags::CWR), a != Ecn::Off);
+        assert_eq!((answer.any(Flags::ECE), answer.any(Flags::CWR)), (agreed, false));
+        for s in &net.trace {
+            let capable = agreed && s.seg.len > 0;
+            assert_eq!(s.seg.ecn, if capable { ECN_ECT0 } else { ECN_NOT_ECT }, "{a:?} {b:?} {:?}", s.seg);
+        }
+    }
+}
+
+/// Sections 6.1.2 and 6.1.3: ECE on every ACK from the mark on, one halving, CWR on the next new segment, which stops the
+/// echo; marks of the same window of data cost nothing more.
+#[test]
+fn a_mark_halves_once_and_is_echoed_until_cwr() {
+    let mut net = net(Ecn::Classic, Ecn::Classic, 20);
+    marking(&mut net, &[4, 9]);
+    net.a.supply(60_000);
+    net.run_until(|net| net.a.acked() == 60_000);
+    let stats = net.a.stats(net.now);
+    assert_eq!((stats.ecn_signals, stats.cong_signals, stats.segs_retrans), (1, 1, 0));
+    // Two segments an ACK. The mark is on the fifth: two ACKs before its own took four and let eight out, so that it finds
+    // 20 - 4 + 8 = 24 in flight.
+    assert_eq!(net.a.controller().ssthresh(), 12_000.0);
+    let first: Vec<bool> = acks(&net)[..12].iter().map(|a| a.1).collect();
+    assert_eq!(first, [false, false, true, true, true, true, true, true, true, true, true, true]);
+    let cwr: Vec<u32> = net
+        .trace
+        .iter()
+        .filter(|s| s.way == Way::Forth && s.seg.flags.any(Flags::CWR) && s.seg.len > 0)
+        .map(|s| s.seg.seq.wrapping_sub(1001) / 1000)
+        .collect();
+    assert_eq!(cwr.len(), 1);
+    for (acked, echo) in acks(&net) {
+        assert_eq!(echo, acked >= 5 && acked <= cwr[0], "{acked}");
+    }
+}
+
+/// RFC 8257 section 3.2: the echo follows the marks; what came before a change is acknowledged at once with the old state.
+#[test]
+fn the_receiver_of_dctcp_echoes_each_mark() {
+    let mut net = net(Ecn::Dctcp, Ecn::Dctcp, 12);
+    marking(&mut net, &[3, 4, 5, 8]);
+    net.a.supply(12_000);
+    net.run_until(|net| net.a.acked() == 12_000);
+    // 0 1 | 2 alone, before the change | 3 4 | 5 alone | 6 7 | nothing waits at 8 | 8 alone before 9 | 9 10 | 11.
+    let expected = [(2, false), (3, false), (5, true), (6, true), (8, false), (9, true), (11, false), (12, false)];
+    assert_eq!(acks(&net), expected);
+}
+
+/// Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
+#[test]
+fn what_is_sent_again_is_not_capable() {
+    let o = options("rfc", &Overrides { ecn: Some(Ecn::Classic), ..plain() });
+    let mut data = 0;
+    let policy: Policy = Box::new(move |s, _| {
+        data += u64::from(s.way == Way::Forth && s.seg.len > 0);
+        if data == 3 && s.way == Way::Forth { vec![] } else { vec![DELAY] }
+    });
+    let mut net = Net::new(&o, &o, policy);
+    net.open_a();
+    net.a.supply(10_000);
+    net.run_until(|net| net.a.acked() == 10_000);
+    let again: Vec<u8> =
+        net.trace.iter().filter(|s| s.way == Way::Forth && s.seg.seq == 3001).map(|s| s.seg.ecn).collect();
+    assert_eq!(again, [ECN_ECT0, ECN_NOT_ECT]);
+}
