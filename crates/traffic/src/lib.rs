@@ -23,4 +23,5 @@ kind::registry! {
     messages::Messages, "Messages of random size at random times over one connection, with their latency.";
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
+    onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
 }
