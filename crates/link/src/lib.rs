@@ -7,4 +7,4 @@ pub mod queue;
 pub mod spec;
 
 pub use memory::SharedMemory;
-pub use spec::{FlowControl, FrameCost, Framing, Loss, Pause, PauseReaction};
+pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PauseReaction};

@@ -62,7 +62,7 @@ impl Framing {
 }
 
 /// Packets that a link loses by itself, after their transmission.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loss {
     /// Nothing is lost.
@@ -72,6 +72,38 @@ pub enum Loss {
     Periodic(u64),
     /// Each packet that carries data is lost with this probability.
     Bernoulli(f64),
+    /// Packets that carry data are lost in bursts (Gilbert 1960, Elliott 1963).
+    GilbertElliott(GilbertElliott),
+    /// The packets with these ordinals, from 1, among those that carry new data are lost.
+    Listed(Vec<u64>),
+}
+
+/// A link that is good or bad: before each packet with data it may change, then the packet is lost with the probability of
+/// the state. The share of bad packets is `to_bad / (to_bad + to_good)`, a bad period lasts `1 / to_good` packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    /// Probability that a good link turns bad.
+    pub to_bad: f64,
+    /// Probability that a bad link turns good.
+    pub to_good: f64,
+    /// Loss probability while bad.
+    #[serde(default = "always")]
+    pub loss_bad: f64,
+    /// Loss probability while good.
+    #[serde(default)]
+    pub loss_good: f64,
+}
+
+fn always() -> f64 {
+    1.0
+}
+
+impl GilbertElliott {
+    /// The parameters by name.
+    pub fn probabilities(&self) -> [(&'static str, f64); 4] {
+        [("to_bad", self.to_bad), ("to_good", self.to_good), ("loss_bad", self.loss_bad), ("loss_good", self.loss_good)]
+    }
 }
 
 /// What a switch does when its memory fills.

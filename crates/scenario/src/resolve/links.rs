@@ -10,7 +10,7 @@ use super::Resolver;
 use super::groups::Group;
 use crate::plan::Link;
 use crate::tree::at;
-use crate::written::{Delay, Direction, LinkPairing, Links, Scenario, Spread};
+use crate::written::{Delay, LinkPairing, Links, Scenario, Spread};
 
 /// Links of one run, at most.
 const LINKS_MAX: usize = 4_000_000;
@@ -92,7 +92,7 @@ impl Resolver<'_> {
                 framing: link.framing,
                 queue: queue.clone(),
                 bdp_bytes: 0,
-                loss: own.loss.unwrap_or(link.loss),
+                loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
             });
             self.entries.push((entry, forward));
         }
@@ -112,17 +112,26 @@ impl Resolver<'_> {
                 self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
             }
         }
-        let own = |d: &Direction| d.loss;
         let losses = [
-            (at.key("loss"), Some(link.loss)),
-            (at.key("forward").key("loss"), own(&link.forward)),
-            (at.key("backward").key("loss"), own(&link.backward)),
+            (at.key("loss"), Some(&link.loss)),
+            (at.key("forward").key("loss"), link.forward.loss.as_ref()),
+            (at.key("backward").key("loss"), link.backward.loss.as_ref()),
         ];
         for (at, loss) in losses {
             match loss {
                 Some(Loss::Periodic(0)) => self.report(at.key("periodic"), "0: every N-th packet, so 1 at least"),
-                Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(&p) => {
+                Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(p) => {
                     self.report(at.key("bernoulli"), format!("{p}: a probability is from 0 to 1"));
+                }
+                Some(Loss::GilbertElliott(law)) => {
+                    let wrong = law.probabilities().into_iter().find(|(_, p)| !(0.0..=1.0).contains(p));
+                    if let Some((name, p)) = wrong {
+                        let message = format!("{p}: a probability is from 0 to 1");
+                        self.report(at.key("gilbert_elliott").key(name), message);
+                    }
+                }
+                Some(Loss::Listed(ordinals)) if ordinals.contains(&0) => {
+                    self.report(at.key("listed"), "0: packets are counted from 1");
                 }
                 _ => {}
             }

@@ -127,12 +127,17 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
 }
 
 fn loss(plan: &Plan, l: &plan::Link) -> Option<Box<LossProcess>> {
-    let process = match l.loss {
+    let stream = || Stream::new(plan.seed, &format!("link.{}", l.name), "loss");
+    let process = match &l.loss {
         Loss::None => return None,
-        Loss::Periodic(every) => LossProcess::Periodic { every, count: 0 },
-        Loss::Bernoulli(probability) => {
-            let stream = Stream::new(plan.seed, &format!("link.{}", l.name), "loss");
-            LossProcess::Bernoulli { probability, stream }
+        Loss::Periodic(every) => LossProcess::Periodic { every: *every, count: 0 },
+        Loss::Bernoulli(probability) => LossProcess::Bernoulli { probability: *probability, stream: stream() },
+        Loss::GilbertElliott(law) => LossProcess::GilbertElliott { law: *law, bad: false, stream: stream() },
+        Loss::Listed(ordinals) => {
+            let mut left = ordinals.clone();
+            left.sort_unstable_by(|a, b| b.cmp(a));
+            left.dedup();
+            LossProcess::Listed { left, count: 0 }
         }
     };
     Some(Box::new(process))
