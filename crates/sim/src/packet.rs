@@ -13,6 +13,8 @@ pub mod traits {
     pub const RETRANSMISSION: u8 = 4;
     /// Will be lost at the end of the link it is on.
     pub const LOST: u8 = 8;
+    /// Will find the port after the link it is on full.
+    pub const REFUSED: u8 = 16;
 }
 
 /// One packet on its way.

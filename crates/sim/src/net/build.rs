@@ -165,13 +165,9 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
     Ok(routes)
 }
 
-/// The fast links that are fed by exactly one fast link and can never drop.
-///
-/// Fed by one link at least as slow, in the same framing, work waits for no more than one largest frame: the sum over a
-/// busy period of `S_i/r_out - S_(i+1)/r_in` telescopes to less than `S_max/r_out`. So twice the largest frame is room
-/// enough; anything with a tighter or packet-counted limit stays on the clock.
+/// The fast links that are fed by exactly one fast link: what comes to them comes in the order in which it left that one, so
+/// that waiting and drops follow from arithmetic ahead of the clock. Marks would be logged too early, probes see too much.
 fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
-    const LARGEST_FRAME: u64 = 1 << 17;
     let mut feeder: Vec<Option<Option<u32>>> = vec![None; links.len()];
     for (before, link) in routes.hops() {
         let known = &mut feeder[link as usize];
@@ -185,14 +181,8 @@ fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
     for (i, feeder) in feeder.iter().enumerate() {
         let Some(Some(before)) = *feeder else { continue };
         let (l, b) = (&links[i], &links[before as usize]);
-        let marks = l.mark_above != Limit::NONE;
-        let unlimited = l.limit == Limit::NONE;
-        let roomy = l.limit.packets == u64::MAX
-            && l.limit.bytes >= 2 * LARGEST_FRAME
-            && l.rate >= b.rate
-            && l.framing == b.framing;
         let fast = l.general.is_none() && b.general.is_none() && b.into == NONE;
-        fused[i] = fast && !marks && (unlimited || roomy) && !observed[i];
+        fused[i] = fast && l.mark_above == Limit::NONE && !observed[i];
     }
     fused
 }

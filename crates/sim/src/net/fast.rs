@@ -9,13 +9,14 @@ use elephan_units::Time;
 
 use super::link::{Flight, Link, Waiting, Window};
 use super::route::Next;
-use super::{DELIVER, Net, note_mark};
+use super::{DELIVER, NONE, Net, note_mark};
 use crate::packet::traits;
 
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
     #[inline]
     pub(super) fn offer(&mut self, mut now: Time, mut link: u32, packet: u32) {
+        let mut before = NONE;
         loop {
             let l = &mut self.links[link as usize];
             if l.general.is_some() {
@@ -24,8 +25,11 @@ impl Net {
             }
             let p = &mut self.packets[packet];
             let Some((arrival, congested)) = l.transmit(now, p.ip_bytes, self.window) else {
-                l.counts.drops += 1;
-                self.drop_packet(now, link, packet, "queue_full");
+                if before == NONE {
+                    self.drop_full(now, link, packet);
+                } else {
+                    self.drop_later(now, before, link, packet);
+                }
                 return;
             };
             if congested && is_ect(p.segment.ecn) {
@@ -41,7 +45,7 @@ impl Net {
                 Next::End => DELIVER | p.dest,
                 Next::Fused(next) if !lost => {
                     p.route += 1;
-                    link = next;
+                    (before, link) = (link, next);
                     now = arrival;
                     continue;
                 }
@@ -49,6 +53,31 @@ impl Net {
             };
             l.launch(link, Flight { arrival, packet, then }, &mut self.events);
             return;
+        }
+    }
+
+    /// The queue of `link` is full.
+    fn drop_full(&mut self, now: Time, link: u32, packet: u32) {
+        self.links[link as usize].counts.drops += 1;
+        self.drop_packet(now, link, packet, "queue_full");
+    }
+
+    /// The queue of `link` will be full when the packet comes over `before`, ahead of the clock: it is dropped then.
+    #[cold]
+    fn drop_later(&mut self, arrival: Time, before: u32, link: u32, packet: u32) {
+        self.packets[packet].traits |= traits::REFUSED;
+        let flight = Flight { arrival, packet, then: link };
+        self.links[before as usize].launch(before, flight, &mut self.events);
+    }
+
+    /// A packet marked for this arrives: the link lost it, or the port `then` has no room for it.
+    #[cold]
+    pub(super) fn lose(&mut self, now: Time, link: u32, then: u32, packet: u32) {
+        if self.packets[packet].traits & traits::LOST != 0 {
+            self.links[link as usize].counts.lost += 1;
+            self.drop_packet(now, link, packet, "link_loss");
+        } else {
+            self.drop_full(now, then, packet);
         }
     }
 }

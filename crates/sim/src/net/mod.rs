@@ -1,8 +1,9 @@
 //! The network: links, ports, switches, routes. Packets go in at [`Net::offer`] and come out of [`Net::arrive`].
 //!
 //! A FIFO port without back-pressure is *fast*: arrival, limit and rate fix when a packet starts, so no event marks the
-//! end of a transmission. A fast port that can never drop and is fed by one fast link is *fused*: its part of the way
-//! is computed with that link's. All other ports are *general*. Both give the same packets at the same picosecond.
+//! end of a transmission. A fast port that is fed by one fast link and looked at by nobody is *fused*: its part of the way
+//! is computed with that link's, and a packet that will find it full is dropped when its time comes. All other ports are
+//! *general*. Both give the same packets at the same picosecond.
 
 mod build;
 mod fast;
@@ -118,9 +119,8 @@ impl Net {
         }
         let into = l.into;
         let p = &mut self.packets[packet];
-        if p.traits & traits::LOST != 0 {
-            l.counts.lost += 1;
-            self.drop_packet(now, link, packet, "link_loss");
+        if p.traits & (traits::LOST | traits::REFUSED) != 0 {
+            self.lose(now, link, then, packet);
             return None;
         }
         if then & DELIVER != 0 {
