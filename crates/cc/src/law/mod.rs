@@ -12,6 +12,7 @@ registry! {
     highspeed: Highspeed(highspeed::Highspeed) = "HighSpeed TCP (RFC 3649): growth and cut depend on the window",
     scalable: Scalable(scalable::Scalable) = "Scalable TCP (Kelly 2003): growth and cut are shares of the window",
     griddt: Griddt(griddt::Griddt) = "GridDT (Ravot 2003): Reno with the increase and decrease set by the user",
+    bic: Bic(bic::Bic) = "BIC (Xu 2004): a binary search for the window that met congestion",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
