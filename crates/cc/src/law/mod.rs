@@ -13,6 +13,7 @@ registry! {
     scalable: Scalable(scalable::Scalable) = "Scalable TCP (Kelly 2003): growth and cut are shares of the window",
     griddt: Griddt(griddt::Griddt) = "GridDT (Ravot 2003): Reno with the increase and decrease set by the user",
     bic: Bic(bic::Bic) = "BIC (Xu 2004): a binary search for the window that met congestion",
+    hybla: Hybla(hybla::Hybla) = "Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
