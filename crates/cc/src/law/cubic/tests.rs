@@ -246,3 +246,153 @@ fn the_smoothed_rtt_goes_before_the_sample() {
     c.on_ack(&crate::Ack { srtt: Some(Span::from_seconds(0.0856)), ..ack(1.0, 700 * MSS, 0.1) });
     near(c.window() / S, 795.2, 1e-5);
 }
+
+fn preset(name: &str) -> Controller {
+    cubic(json!({ "preset": name }))
+}
+
+/// In congestion avoidance after an event at a window of `segments`, at time zero.
+fn preset_after_loss_at(name: &str, segments: f64) -> Controller {
+    let mut c = preset(name);
+    c.poke("cwnd", segments * S);
+    c.on_congestion(&loss(0.0, segments));
+    c
+}
+
+#[test]
+fn the_default_is_rfc_9438() {
+    let spec = Spec::with("cubic", json!({ "preset": "rfc9438" }).as_object().unwrap()).unwrap();
+    assert_eq!(spec, Spec::named("cubic").unwrap());
+}
+
+/// RFC 8511: an ECN-Echo leaves 0.85 of the window, from where K = cbrt(150 / 0.4) = 7.2112 s; a loss and a timer leave
+/// 0.7.
+#[test]
+fn abe_cuts_less_at_an_ecn_echo_and_as_before_at_a_loss() {
+    let (now, inflight) = (Time::ZERO, 1000 * MSS);
+    for (signal, window, ssthresh, k) in [
+        (Signal::Ecn { now, inflight }, 850.0, 850.0, 7.2112),
+        (loss(0.0, 1000.0), 700.0, 700.0, 9.0856),
+        (Signal::Rto { now, inflight }, 1.0, 700.0, 0.0),
+    ] {
+        for curves_from in ["cwnd", "w_max"] {
+            let mut c = cubic(json!({ "beta_ecn": 0.85, "curves_from": curves_from }));
+            c.poke("cwnd", 1000.0 * S);
+            c.on_congestion(&signal);
+            assert_eq!((c.window(), c.ssthresh()), (window * S, ssthresh * S), "{signal:?}");
+            assert!((state(&c, "k") - k).abs() < 1e-4, "{}", state(&c, "k"));
+        }
+    }
+    let mut c = cubic(json!({ "beta": 0.8 }));
+    c.poke("cwnd", 1000.0 * S);
+    c.on_congestion(&Signal::Ecn { now, inflight });
+    assert_eq!(c.window(), 800.0 * S);
+}
+
+/// RFC 8312 equation 2, K = cbrt(W_max (1 - beta) / C): at 900 below W_max = 1000 fast convergence gives W_max = 765 and
+/// K = cbrt(573.75) = 8.3095 s; RFC 9438's K is cbrt((765 - 630) / 0.4) = 6.9624 s. Without it both have 9.0856 s.
+#[test]
+fn k_of_rfc_8312_is_taken_from_w_max() {
+    for (name, k) in [("rfc8312", 8.3095), ("rfc9438", 6.9624)] {
+        let mut c = preset_after_loss_at(name, 1000.0);
+        near(state(&c, "k"), 9.0856, 1e-5);
+        c.poke("cwnd", 900.0 * S);
+        c.on_congestion(&loss(1.0, 900.0));
+        near(state(&c, "w_max") / S, 765.0, 1e-12);
+        near(c.window() / S, 630.0, 1e-12);
+        near(state(&c, "k"), k, 1e-5);
+        c.on_ack(&ack(1.0, MSS, 0.1));
+        near(state(&c, "k"), k, 1e-5);
+    }
+}
+
+/// RFC 8312 equation 4: W_est(6 s) = 100 * 0.7 + 0.52941 * 6 / 0.3 = 80.588, whatever was acknowledged, and 71.765 after
+/// 1 s.
+#[test]
+fn w_est_of_rfc_8312_is_a_function_of_time() {
+    let mut c = preset_after_loss_at("rfc8312", 100.0);
+    c.on_ack(&ack(0.0, MSS, 0.3));
+    for (now, w_est) in [(1.0, 71.765), (6.0, 80.588)] {
+        c.on_ack(&ack(now, MSS, 0.3));
+        near(state(&c, "w_est") / S, w_est, 1e-5);
+    }
+    // In the Reno-friendly region it is the window: 7 + 0.52941 * 0.1 / 0.01 = 12.294 beyond W_max = 10.
+    let mut c = preset_after_loss_at("rfc8312", 10.0);
+    c.on_ack(&ack(0.0, MSS, 0.01));
+    c.on_ack(&ack(0.1, MSS, 0.01));
+    near(c.window() / S, 12.294, 1e-4);
+}
+
+/// ACKs of one window reach the target whatever it is: 0.4 (20 + 0.1)^3 + 1000 = 4248.24. RFC 9438 allows 1050, Linux 2.6
+/// 16 segments per 100 ms beyond K.
+#[test]
+fn what_limits_growth() {
+    for (name, rtt_s, expected) in [
+        ("rfc8312", 0.1, 4248.24),
+        ("rfc9438", 0.1, 1050.0),
+        ("linux", 0.1, 1050.0),
+        ("linux-2.6", 0.1, 716.0),
+        ("linux-2.6", 0.05, 708.0),
+    ] {
+        let mut c = preset_after_loss_at(name, 1000.0);
+        c.poke("cwnd", 700.0 * S);
+        c.poke("ssthresh", 700.0 * S);
+        c.poke("k", 0.0);
+        c.poke("t", 20.0);
+        c.poke("w_est", 0.0);
+        c.on_ack(&ack(0.0, 700 * MSS, rtt_s));
+        near(c.window() / S, expected, 1e-5);
+    }
+    // Before K there is only the limit of slow start: 1000 - 0.4004 * 5^3 = 949.95.
+    let mut c = preset_after_loss_at("linux-2.6", 1000.0);
+    c.poke("cwnd", 700.0 * S);
+    c.poke("ssthresh", 700.0 * S);
+    c.poke("k", 10.0);
+    c.poke("t", 4.9);
+    c.on_ack(&ack(0.0, 700 * MSS, 0.1));
+    near(c.window() / S, 949.95, 1e-5);
+}
+
+/// 717/1024 and 819/1024 of 1000 segments; alpha = 3 * 307 / 1741 = 0.52901 and 3 * 205 / 1843 = 0.33370 for good.
+#[test]
+fn linux_cuts_to_717_and_before_to_819_of_1024() {
+    for (name, window, alpha) in [("linux", 700.1953, 0.52901), ("linux-2.6", 799.8047, 0.33370)] {
+        let mut c = preset_after_loss_at(name, 1000.0);
+        near(c.window() / S, window, 1e-7);
+        c.poke("w_est", 2000.0 * S);
+        c.on_ack(&ack(0.0, c.window().round() as u64 + 1, 0.1));
+        assert!((state(&c, "w_est") / S - 2000.0 - alpha).abs() < 1e-5, "{}", state(&c, "w_est"));
+    }
+}
+
+/// At least 5 % (Linux 2.6: 2 %) a round trip until an event has set W_max, and again after a timer.
+#[test]
+fn linux_grows_by_a_share_of_the_window_before_the_first_event() {
+    for (name, first) in [("linux", 1050.0), ("linux-2.6", 1020.0), ("rfc9438", 1001.0)] {
+        let grow = |c: &mut Controller| {
+            c.poke("cwnd", 1000.0 * S);
+            c.poke("ssthresh", 1000.0 * S);
+            c.on_ack(&ack(0.0, 1000 * MSS, 0.01));
+            c.window() / S
+        };
+        let mut c = preset(name);
+        assert!(grow(&mut c) >= first - 1e-9 && c.window() < (first + 0.5) * S, "{name} {}", c.window());
+        c.on_congestion(&loss(0.0, 1000.0));
+        c.poke("w_max", 1000.0 * S);
+        assert!(grow(&mut c) < 1010.0, "{name} {}", c.window());
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 1000 * MSS });
+        assert!(grow(&mut c) >= first - 1e-9, "{name} {}", c.window());
+    }
+}
+
+/// Linux looks ahead by the smallest round-trip time: 0.4004 * (1 + 0.0856 - 9.0856)^3 + 1000 with K set to 9.0856.
+#[test]
+fn linux_looks_ahead_by_the_smallest_round_trip_time() {
+    let mut c = preset_after_loss_at("linux", 1000.0);
+    c.poke("k", 9.0856);
+    c.poke("t", 1.0);
+    let min_rtt = Some(Span::from_seconds(0.0856));
+    let srtt = Some(Span::from_seconds(0.2));
+    c.on_ack(&crate::Ack { min_rtt, srtt, ..ack(0.0, c.window().round() as u64 + 1, 0.2) });
+    near(c.window() / S, 795.0, 1e-5);
+}
