@@ -364,8 +364,11 @@ mod tests {
     fn what_is_written_spells_out_every_default_and_reads_back() {
         let spec = read(json!({ "kind": "cubic", "beta": 0.8 })).unwrap();
         let written = serde_json::to_value(&spec).unwrap();
-        let expected =
-            json!({ "kind": "cubic", "c": 0.4, "beta": 0.8, "fast_convergence": true, "reduce_from": "cwnd" });
+        let expected = json!({
+            "kind": "cubic", "c": 0.4, "beta": 0.8, "fast_convergence": true, "reduce_from": "cwnd", "beta_ecn": 0.0,
+            "curves_from": "cwnd", "reno_catches_up": true, "round_trip": "smoothed", "growth_max": 0.5, "s_max": 0.0,
+            "first_growth": 0.0,
+        });
         assert_eq!(written, expected);
         assert_eq!(read(written).unwrap(), spec);
         let written = serde_json::to_value(slow_start::Spec::default()).unwrap();
@@ -379,7 +382,7 @@ mod tests {
             (json!("cubci"), "unknown congestion control `cubci`; known: reno, cubic*"),
             (
                 json!({ "kind": "cubic", "bta": 1 }),
-                "`cubic` has no parameter `bta`; known: c, beta, fast_convergence, reduce_from",
+                "`cubic` has no parameter `bta`; known: c, beta, fast_convergence, reduce_from*",
             ),
             (json!({ "kind": "cubic", "beta": "x" }), "`beta` of `cubic`: invalid type: string \"x\", expected f64"),
             (json!({ "kind": "cubic", "beta": 1.0 }), "`beta` of `cubic`: must be above 0 and below 1, not 1"),
@@ -392,7 +395,7 @@ mod tests {
             (json!(7), "a congestion control is a name or a table with `kind` as a string"),
         ] {
             let given = read(text).unwrap_err();
-            // More laws may follow those that the line names.
+            // More laws or parameters may follow those that the line names.
             assert!(error.strip_suffix('*').map_or(given == error, |start| given.starts_with(start)), "{given}");
         }
         let slow = |value| serde_json::from_value::<slow_start::Spec>(value).unwrap_err().to_string();

@@ -93,7 +93,9 @@ fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCase
     match what {
         What::Ack { app_limited: true, .. } => prop_assert!(cwnd <= before.0, "grew while application-limited"),
         What::Ack { acked, .. } => {
-            prop_assert!(cwnd <= before.0 + *acked as f64 + 1.0, "more than slow start");
+            // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
+            let times = if c.name() == "hybla" { f64::from(1 << 17) } else { 1.0 };
+            prop_assert!(cwnd <= before.0 + times * *acked as f64 + 1.0, "more than slow start");
             // A slow start that ends by itself leaves the threshold where the window was.
             prop_assert!(ssthresh == before.1 || ssthresh == before.0, "ssthresh {ssthresh}");
         }

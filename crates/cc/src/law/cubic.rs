@@ -21,9 +21,19 @@
 //! Mean window with a loss every 1/p segments and without fast convergence (section 5):
 //! (C (3 + beta) / (4 (1 - beta)))^(1/4) (R/p)^(3/4) = 1.0538 (R/p)^(3/4), or that of Reno where it is larger.
 //!
+//! Presets of other versions (`rfc9438` is the default):
+//! - `rfc8312`: curves from beta W_max instead of cwnd_epoch, so K = cbrt(W_max (1 - beta) / C), and Reno's as a function
+//!   of time, W_est(t) = beta W_max + alpha t / R; growth has no limit.
+//! - `linux`: C = 410/1024, beta = 717/1024, alpha stays below 1, the smallest round-trip time in t + R, at least 5 % a
+//!   round trip while no event has set W_max (a timer forgets it).
+//! - `linux-2.6`: as `linux`, but beta = 819/1024, up to one segment per acknowledged segment, from K on at most 16
+//!   segments per 100 ms, at least 2 % a round trip before the first event.
+//!
+//! With `beta_ecn`, ABE (RFC 8511): beta_ecn takes the place of beta at an ECN-Echo; 0.85 is recommended.
+//!
 //! Chosen where the RFC leaves a choice: the cut is taken from `cwnd` (section 4.6 allows it beside FlightSize), every
 //! rule per ACK is weighted by the bytes acknowledged. Left out: HyStart++ (an axis of its own, `slow_start`), integer
-//! arithmetic of kernels, and Linux's growth of 5 % a round trip before the first event.
+//! arithmetic of kernels, and the initial ssthresh of 100 segments of Linux 2.6.
 
 use super::Law;
 use crate::registry::{Invalid, Model, State};
@@ -32,11 +42,33 @@ use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most that the window may grow in one round trip, as a share of it (RFC 9438 section 4.2: target <= 1.5 cwnd).
-const GROWTH_MAX: f64 = 0.5;
 /// Smallest `ssthresh`, and smallest `cwnd` after a loss, in segments (RFC 9438 section 4.6).
 const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 const SECONDS_PER_PS: f64 = 1e-12;
+/// Limits of growth lie below it.
+const LIMIT_MAX: f64 = 1e9;
+/// The time that `s_max` is for.
+const S_MAX_S: f64 = 0.1;
+
+/// Where the curves of an epoch start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CurvesFrom {
+    /// At the window after the cut; Reno's then grows by ACKs.
+    Cwnd,
+    /// At the cut share of W_max, which fast convergence has lowered; Reno's then grows with time.
+    WMax,
+}
+
+/// The round-trip time in t + R.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundTrip {
+    /// The smoothed one.
+    Smoothed,
+    /// The smallest so far.
+    Min,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -53,11 +85,44 @@ pub struct Parameters {
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
     #[schemars(extend("x-source" = "RFC 9438 section 4.6; Linux tcp_cubic.c (cwnd)"))]
     pub reduce_from: ReduceFrom,
+    /// The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss.
+    #[schemars(extend("x-source" = "RFC 8511 section 3"), range(min = 0, max = 1))]
+    pub beta_ecn: f64,
+    /// Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share).
+    #[schemars(extend("x-source" = "RFC 9438 section 4.2 (cwnd); RFC 8312 equations 2 and 4 (w_max)"))]
+    pub curves_from: CurvesFrom,
+    /// W_est grows by a whole segment a round trip once it has reached the window before the cut.
+    #[schemars(extend("x-source" = "RFC 9438 section 4.3; not in Linux"))]
+    pub reno_catches_up: bool,
+    /// The round-trip time in t + R: `smoothed` or `min`.
+    #[schemars(extend("x-source" = "RFC 9438 section 4.2; Linux tcp_cubic.c delay_min"))]
+    pub round_trip: RoundTrip,
+    /// Most growth in a round trip, as a share of the window; 0 is no limit.
+    #[schemars(extend("x-source" = "RFC 9438 section 4.2: target <= 1.5 cwnd"), range(min = 0))]
+    pub growth_max: f64,
+    /// Most segments per 100 ms from K on; 0 is no limit.
+    #[schemars(extend("x-source" = "Linux 2.6 tcp_cubic.c max_increment 16"), range(min = 0))]
+    pub s_max: f64,
+    /// Least growth in a round trip while no event has set W_max, as a share of the window.
+    #[schemars(extend("x-source" = "Linux tcp_cubic.c: 20 ACKs a segment; Linux 2.6: 50"), range(min = 0, max = 1))]
+    pub first_growth: f64,
 }
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        Parameters { c: 0.4, beta: 0.7, fast_convergence: true, reduce_from: ReduceFrom::Cwnd }
+        Parameters {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            reduce_from: ReduceFrom::Cwnd,
+            beta_ecn: 0.0,
+            curves_from: CurvesFrom::Cwnd,
+            reno_catches_up: true,
+            round_trip: RoundTrip::Smoothed,
+            growth_max: 0.5,
+            s_max: 0.0,
+            first_growth: 0.0,
+        }
     }
 }
 
@@ -81,6 +146,10 @@ struct Curve {
     w_est: f64,
     cwnd_prior: f64,
     cwnd_epoch: f64,
+    /// The share of the window that the last event left.
+    left: f64,
+    /// No event has set W_max: none yet, or none since a timer.
+    first: bool,
     /// Time in the epoch so far, without application-limited and idle time.
     t: Span,
     /// The ACK up to which `t` counts.
@@ -91,12 +160,9 @@ struct Curve {
 
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    c: f64,
-    beta: f64,
+    p: Parameters,
     /// Additive increase in the Reno-friendly region (RFC 9438 section 4.3).
     alpha: f64,
-    fast_convergence: bool,
-    reduce_from: ReduceFrom,
     curve: Curve,
     /// The curve before the last event.
     prior: Curve,
@@ -116,6 +182,30 @@ impl Model for Cubic {
         State { name: "cwnd_epoch", unit: "B", doc: "window at the beginning of the epoch" },
     ];
 
+    const PRESETS: &'static [&'static str] = &["rfc9438", "rfc8312", "linux", "linux-2.6"];
+
+    fn preset(name: &str) -> Parameters {
+        let rfc9438 = Parameters::default();
+        let linux = Parameters {
+            c: 410.0 / 1024.0,
+            beta: 717.0 / 1024.0,
+            reno_catches_up: false,
+            round_trip: RoundTrip::Min,
+            first_growth: 0.05,
+            ..rfc9438.clone()
+        };
+        match name {
+            "rfc8312" => {
+                Parameters { curves_from: CurvesFrom::WMax, reno_catches_up: false, growth_max: 0.0, ..rfc9438 }
+            }
+            "linux" => linux,
+            "linux-2.6" => {
+                Parameters { beta: 819.0 / 1024.0, growth_max: 1.0, s_max: 16.0, first_growth: 0.02, ..linux }
+            }
+            _ => rfc9438,
+        }
+    }
+
     fn new(p: &Parameters) -> Cubic {
         let curve = Curve {
             stage: Stage::Fresh,
@@ -124,16 +214,21 @@ impl Model for Cubic {
             w_est: 0.0,
             cwnd_prior: 0.0,
             cwnd_epoch: 0.0,
+            left: p.beta,
+            first: true,
             t: Span::ZERO,
             counted: Time::NEVER,
             limited: false,
         };
+        let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
+        let p = Parameters {
+            beta_ecn: unless_0(p.beta_ecn, p.beta),
+            growth_max: unless_0(p.growth_max, LIMIT_MAX),
+            ..p.clone()
+        };
         Cubic {
-            c: p.c,
-            beta: p.beta,
             alpha: 3.0 * (1.0 - p.beta) / (1.0 + p.beta),
-            fast_convergence: p.fast_convergence,
-            reduce_from: p.reduce_from,
+            p,
             curve,
             prior: curve,
             rtt: Span::ZERO,
@@ -143,7 +238,18 @@ impl Model for Cubic {
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::unless_between("c", p.c, 0.0, 1e9)?;
-        Invalid::unless_between("beta", p.beta, 0.0, 1.0)
+        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
+        for (name, value, most) in [
+            ("beta_ecn", p.beta_ecn, 1.0),
+            ("growth_max", p.growth_max, LIMIT_MAX),
+            ("s_max", p.s_max, LIMIT_MAX),
+            ("first_growth", p.first_growth, 1.0),
+        ] {
+            if value != 0.0 {
+                Invalid::unless_between(name, value, 0.0, most)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -158,7 +264,8 @@ impl Law for Cubic {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        self.rtt = ack.srtt.or(ack.rtt).unwrap_or(self.rtt);
+        let min = ack.min_rtt.filter(|_| self.p.round_trip == RoundTrip::Min);
+        self.rtt = min.or(ack.srtt).or(ack.rtt).unwrap_or(self.rtt);
         self.active = ack.now;
         if self.curve.stage != Stage::Running {
             self.begin_epoch(w, ack.now);
@@ -177,7 +284,8 @@ impl Law for Cubic {
             return;
         }
         self.prior = self.curve;
-        let reduced = self.beta * self.reduce_from.bytes(w, signal.inflight());
+        let left = if matches!(signal, Signal::Ecn { .. }) { self.p.beta_ecn } else { self.p.beta };
+        let reduced = left * self.p.reduce_from.bytes(w, signal.inflight());
         self.remember(w.cwnd);
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         (w.cwnd, self.curve.stage) = match signal {
@@ -185,6 +293,8 @@ impl Law for Cubic {
             Signal::Ecn { .. } => (reduced.max(w.mss), Stage::AfterEvent),
             _ => (w.ssthresh, Stage::AfterEvent),
         };
+        self.curve.left = left;
+        self.curve.first = self.curve.stage == Stage::Fresh;
         self.aim(w);
     }
 
@@ -222,7 +332,10 @@ impl Law for Cubic {
             _ => return false,
         }
         curve.stage = match (name, curve.stage) {
-            ("w_max", Stage::Fresh) => Stage::AfterEvent,
+            ("w_max", Stage::Fresh) => {
+                curve.first = false;
+                Stage::AfterEvent
+            }
             ("k" | "t" | "w_est", Stage::Fresh | Stage::AfterEvent) => {
                 curve.counted = Time::NEVER;
                 Stage::Running
@@ -236,18 +349,20 @@ impl Law for Cubic {
 impl Cubic {
     /// Notes the window that met congestion (RFC 9438 sections 4.6 and 4.7).
     fn remember(&mut self, cwnd: f64) {
-        let below = self.fast_convergence && cwnd < self.curve.w_max;
-        self.curve.w_max = if below { 0.5 * (1.0 + self.beta) * cwnd } else { cwnd };
+        let below = self.p.fast_convergence && cwnd < self.curve.w_max;
+        self.curve.w_max = if below { 0.5 * (1.0 + self.p.beta) * cwnd } else { cwnd };
         self.curve.cwnd_prior = cwnd;
     }
 
-    /// Sets the curve that leads from the window of now to W_max; none leads there after a timer.
+    /// Sets the curve that leads from where it starts to W_max; none leads there after a timer.
     fn aim(&mut self, w: &Window) {
         let curve = &mut self.curve;
-        let gap = if curve.stage == Stage::Fresh { 0.0 } else { curve.w_max - w.cwnd };
-        curve.cwnd_epoch = w.cwnd;
-        curve.w_est = w.cwnd;
-        curve.k = libm::cbrt(gap.max(0.0) / (self.c * w.mss));
+        let of_w_max = self.p.curves_from == CurvesFrom::WMax && curve.stage != Stage::Fresh;
+        let start = if of_w_max { curve.left * curve.w_max } else { w.cwnd };
+        let gap = if curve.stage == Stage::Fresh { 0.0 } else { curve.w_max - start };
+        curve.cwnd_epoch = start;
+        curve.w_est = start;
+        curve.k = libm::cbrt(gap.max(0.0) / (self.p.c * w.mss));
         curve.t = Span::ZERO;
     }
 
@@ -266,25 +381,34 @@ impl Cubic {
 
     #[inline]
     fn grow(&mut self, w: &mut Window, acked: f64) {
-        let curve = &mut self.curve;
-        let c = self.c * w.mss;
-        let since_k = curve.t.ps() as f64 * SECONDS_PER_PS - curve.k;
-        let ahead = since_k + self.rtt.ps() as f64 * SECONDS_PER_PS;
+        let (p, curve) = (&self.p, &mut self.curve);
+        let c = p.c * w.mss;
+        let rtt = self.rtt.ps() as f64 * SECONDS_PER_PS;
+        let t = curve.t.ps() as f64 * SECONDS_PER_PS;
+        let since_k = t - curve.k;
+        let ahead = since_k + rtt;
         let w_cubic = c * (since_k * since_k * since_k) + curve.w_max;
         let target = c * (ahead * ahead * ahead) + curve.w_max;
 
         // An ACK acknowledges at most one window, so the share of a round trip that it stands for is at most one.
         let share = acked.min(w.cwnd) / w.cwnd;
-        let alpha = if curve.w_est >= curve.cwnd_prior { 1.0 } else { self.alpha };
-        curve.w_est += alpha * w.mss * share;
+        if p.curves_from == CurvesFrom::Cwnd {
+            let alpha = if p.reno_catches_up && curve.w_est >= curve.cwnd_prior { 1.0 } else { self.alpha };
+            curve.w_est += alpha * w.mss * share;
+        } else if rtt > 0.0 {
+            curve.w_est = curve.cwnd_epoch + self.alpha * w.mss * t / rtt;
+        }
 
-        let most = GROWTH_MAX * w.cwnd;
+        let most = p.growth_max * w.cwnd;
         let growth = if w_cubic < curve.w_est {
             (curve.w_est - w.cwnd).min(most * share)
         } else {
+            let slowed = p.s_max > 0.0 && since_k >= 0.0;
+            let most = if slowed { most.min(p.s_max * w.mss * rtt / S_MAX_S) } else { most };
             (target - w.cwnd).min(most) * share
         };
-        w.cwnd += growth.max(0.0);
+        let least = if curve.first { p.first_growth * w.cwnd * share } else { 0.0 };
+        w.cwnd += growth.max(least);
     }
 }
 
@@ -301,253 +425,4 @@ impl Curve {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::testing::{self, MSS, ack, ack_limited, loss, state};
-    use crate::{Controller, Signal, Spec};
-    use elephan_units::{Span, Time};
-    use serde_json::json;
-
-    const S: f64 = MSS as f64;
-
-    fn cubic(table: serde_json::Value) -> Controller {
-        let spec = Spec::with("cubic", table.as_object().unwrap()).unwrap();
-        Controller::new(&spec, MSS, 10 * MSS)
-    }
-
-    /// In congestion avoidance after an event at a window of `segments`, at time zero.
-    fn after_loss_at(segments: f64) -> Controller {
-        let mut c = cubic(json!({}));
-        c.poke("cwnd", segments * S);
-        c.on_congestion(&loss(0.0, segments));
-        c
-    }
-
-    /// ACKs segment by segment, a window per round trip, until `until_s`; returns the window in segments.
-    fn run(c: &mut Controller, from_s: f64, until_s: f64, rtt_s: f64) -> f64 {
-        let mut now = from_s;
-        while now < until_s {
-            c.on_ack(&ack(now, MSS, rtt_s));
-            now += rtt_s * S / c.window();
-        }
-        c.window() / S
-    }
-
-    fn near(value: f64, expected: f64, tolerance: f64) {
-        assert!((value / expected - 1.0).abs() <= tolerance, "{value} is not {expected} within {tolerance}");
-    }
-
-    /// RFC 9438 sections 4.2 and 4.6: W_max 1000 is cut to 700, and K = cbrt(300 / 0.4).
-    #[test]
-    fn a_loss_at_1000_segments_gives_k_of_9_086_s() {
-        let mut c = after_loss_at(1000.0);
-        assert_eq!((c.window(), c.ssthresh()), (700.0 * S, 700.0 * S));
-        assert_eq!(state(&c, "w_max"), 1000.0 * S);
-        near(state(&c, "k"), 9.0856, 1e-5);
-        c.on_ack(&ack(0.05, MSS, 0.01));
-        near(state(&c, "k"), 9.0856, 1e-5);
-    }
-
-    /// W_cubic(K - 5) = 1000 - 0.4 * 125, W_cubic(K) = W_max, W_cubic(K + 5) = 1050, W_cubic(2 K) = 1300.
-    #[test]
-    fn the_window_follows_the_cubic_curve() {
-        let mut c = after_loss_at(1000.0);
-        // The RTT is small beside the curve's own times and large enough to stay out of the Reno-friendly region.
-        let rtt = 0.1;
-        near(run(&mut c, 0.0, 4.0856, rtt), 950.0, 2e-3);
-        near(run(&mut c, 4.0856, 9.0856, rtt), 1000.0, 1e-3);
-        near(run(&mut c, 9.0856, 14.0856, rtt), 1050.0, 2e-3);
-        near(run(&mut c, 14.0856, 18.1712, rtt), 1300.0, 1e-2);
-    }
-
-    /// RFC 9438 section 4.2: target = W_cubic(t + RTT). One ACK of the whole window reaches it.
-    #[test]
-    fn the_target_is_one_round_trip_ahead() {
-        let mut c = after_loss_at(1000.0);
-        c.on_ack(&ack(0.0, 0, 0.0856));
-        c.on_ack(&ack(1.0, 700 * MSS, 0.0856));
-        // 0.4 * (1 + 0.0856 - 9.0856)^3 + 1000 = 1000 - 0.4 * 512
-        near(c.window() / S, 795.2, 1e-5);
-    }
-
-    /// RFC 9438 section 4.2: the target is at most 1.5 cwnd and at least cwnd.
-    #[test]
-    fn growth_is_at_most_half_a_window_per_round_trip() {
-        let mut c = after_loss_at(1000.0);
-        c.poke("w_max", 1e6 * S);
-        c.poke("k", 0.0);
-        c.on_ack(&ack(0.0, 700 * MSS, 0.1));
-        near(c.window() / S, 1050.0, 1e-9);
-        c.poke("cwnd", 700.0 * S);
-        c.on_ack(&ack(0.0, 70_000 * MSS, 0.1));
-        near(c.window() / S, 1050.0, 1e-9);
-        c.poke("cwnd", 700.0 * S);
-        c.poke("w_est", 1e7 * S);
-        c.on_ack(&ack(0.0, 700 * MSS, 0.1));
-        near(c.window() / S, 1050.0, 1e-9);
-        c.poke("w_est", 0.0);
-        c.poke("w_max", 0.0);
-        c.on_ack(&ack(0.0, MSS, 0.1));
-        assert!(c.window() >= 1050.0 * S * (1.0 - 1e-9));
-    }
-
-    /// RFC 9438 section 4.3: alpha_cubic = 3 (1 - 0.7) / (1 + 0.7) = 0.5294 per round trip below cwnd_prior, then 1.
-    #[test]
-    fn the_reno_friendly_window_grows_by_alpha_then_by_one() {
-        let mut c = after_loss_at(10.0);
-        c.on_ack(&ack(0.0, 7 * MSS, 0.001));
-        near(state(&c, "w_est") / S, 7.5294, 1e-5);
-        near(c.window() / S, 7.5294, 1e-5);
-        c.poke("w_est", 10.0 * S);
-        c.poke("cwnd", 10.0 * S);
-        c.on_ack(&ack(0.001, 10 * MSS, 0.001));
-        near(c.window() / S, 11.0, 1e-9);
-    }
-
-    /// RFC 9438 section 4.7: an event at 900 below W_max of 1000 gives W_max = 900 * 0.85 = 765.
-    #[test]
-    fn fast_convergence_lowers_w_max_to_0_85_of_the_window() {
-        for (table, w_max) in [(json!({}), 765.0), (json!({ "fast_convergence": false }), 900.0)] {
-            let mut c = cubic(table);
-            c.poke("cwnd", 1000.0 * S);
-            c.on_congestion(&loss(0.0, 1000.0));
-            c.poke("cwnd", 900.0 * S);
-            c.on_congestion(&loss(1.0, 900.0));
-            near(state(&c, "w_max") / S, w_max, 1e-12);
-            near(c.window() / S, 630.0, 1e-12);
-        }
-    }
-
-    #[test]
-    fn the_cut_is_taken_from_the_window_or_from_what_was_in_flight() {
-        for (from, expected) in [("cwnd", 700.0), ("flight", 350.0)] {
-            let mut c = cubic(json!({ "reduce_from": from }));
-            c.poke("cwnd", 1000.0 * S);
-            c.on_congestion(&loss(0.0, 500.0));
-            near(c.window() / S, expected, 1e-12);
-            near(state(&c, "w_max") / S, 1000.0, 1e-12);
-        }
-    }
-
-    /// RFC 9438 section 4.8: ssthresh by beta, one segment, then K = 0 and W_max = the window at the beginning.
-    #[test]
-    fn a_timeout_restarts_and_the_next_epoch_begins_where_slow_start_ends() {
-        let mut c = cubic(json!({}));
-        c.poke("cwnd", 1000.0 * S);
-        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 1000 * MSS });
-        assert_eq!((c.window(), c.ssthresh(), state(&c, "k")), (S, 700.0 * S, 0.0));
-        for i in 0..10 {
-            c.on_ack(&ack(1.0 + 0.1 * f64::from(i), c.window() as u64, 0.1));
-        }
-        assert!(!c.in_slow_start());
-        assert_eq!((state(&c, "k"), state(&c, "w_max"), state(&c, "cwnd_prior")), (0.0, 700.0 * S, 700.0 * S));
-    }
-
-    /// RFC 9438 section 4.10: a slow start left without a loss.
-    #[test]
-    fn the_first_epoch_without_an_event_has_k_zero_and_the_window_as_w_max() {
-        let mut c = cubic(json!({}));
-        c.poke("cwnd", 100.0 * S);
-        c.poke("ssthresh", 100.0 * S);
-        c.on_ack(&ack(5.0, MSS, 0.1));
-        assert_eq!((state(&c, "k"), state(&c, "w_max"), state(&c, "t")), (0.0, 100.0 * S, 0.0));
-        // W_cubic(5) = 100 + 0.4 * 125; Reno would have 150 too, after 50 round trips of 0.1 s.
-        near(run(&mut c, 5.0, 10.0, 0.1), 150.0, 2e-2);
-    }
-
-    /// RFC 9438 section 4.6: at an ECN-Echo the window may fall to one segment, ssthresh stays at two.
-    #[test]
-    fn floors_after_loss_and_after_ecn() {
-        let mut c = after_loss_at(1.0);
-        assert_eq!((c.window(), c.ssthresh()), (2.0 * S, 2.0 * S));
-        c.on_ack(&ack_limited(0.0, MSS, 0.1));
-        assert_eq!((state(&c, "w_max"), state(&c, "k")), (2.0 * S, 0.0));
-        c.on_congestion(&Signal::Ecn { now: Time::ZERO, inflight: 2 * MSS });
-        assert_eq!((c.window(), c.ssthresh()), (1.4 * S, 2.0 * S));
-        c.on_congestion(&Signal::Ecn { now: Time::ZERO, inflight: 2 * MSS });
-        assert_eq!((c.window(), c.ssthresh()), (S, 2.0 * S));
-    }
-
-    /// RFC 9438 sections 4.2 and 5.8: t does not run while the application limits the flow, nor while it is idle.
-    #[test]
-    fn the_epoch_stands_still_while_the_application_limits_or_the_flow_is_idle() {
-        let mut c = after_loss_at(1000.0);
-        run(&mut c, 0.0, 2.0, 0.1);
-        let (before, t) = (c.window(), state(&c, "t"));
-        for i in 0..100 {
-            c.on_ack(&ack_limited(2.0 + f64::from(i), 10 * MSS, 0.1));
-        }
-        assert_eq!(c.window(), before);
-        c.on_ack(&ack(102.0, MSS, 0.1));
-        assert_eq!(state(&c, "t"), t);
-        c.on_ack(&ack(102.1, MSS, 0.1));
-        near(state(&c, "t"), t + 0.1, 1e-9);
-
-        c.on_sent(Time::from_seconds(502.1), MSS, 0);
-        c.on_sent(Time::from_seconds(602.1), MSS, 0);
-        c.on_sent(Time::from_seconds(602.1), MSS, MSS);
-        c.on_ack(&ack(602.2, MSS, 0.1));
-        near(state(&c, "t"), t + 0.2, 1e-9);
-        assert!(c.window() < before * 1.01);
-    }
-
-    /// RFC 9438 section 4.9.
-    #[test]
-    fn undo_restores_window_threshold_and_curve() {
-        let mut c = after_loss_at(1000.0);
-        run(&mut c, 0.0, 2.0, 0.1);
-        let before = (c.window(), c.ssthresh(), c.observe());
-        c.on_congestion(&Signal::Rto { now: Time::from_seconds(2.1), inflight: 0 });
-        c.on_congestion(&Signal::Undo { now: Time::from_seconds(2.2) });
-        assert_eq!((c.window(), c.ssthresh(), c.observe()), before);
-    }
-
-    /// A restart after idle (RFC 5681 section 4.1) ends the epoch.
-    #[test]
-    fn after_a_restart_the_epoch_begins_anew() {
-        let mut c = after_loss_at(1000.0);
-        run(&mut c, 0.0, 2.0, 0.1);
-        c.shrink_to(10.0 * S);
-        c.on_ack(&ack(100.0, 700 * MSS, 0.1));
-        assert_eq!((state(&c, "k"), state(&c, "w_max")), (0.0, 700.0 * S));
-    }
-
-    /// RFC 9438 section 5, tables 1 and 2 (C = 0.4): mean windows under periodic loss, without fast convergence. The
-    /// period begins at the curve's peak, 4 / (3 + beta) times the mean.
-    #[test]
-    fn the_response_function_is_that_of_the_rfc() {
-        let spec = Spec::with("cubic", json!({ "fast_convergence": false }).as_object().unwrap()).unwrap();
-        let mean = |period, rtt, start, discarded| testing::mean_window(&spec, period, rtt, start, discarded);
-        // 1.0538 (R/p)^(3/4): 187.4 and 1053.8 segments.
-        near(mean(10_000, 0.1, 187.4 * 1.0811, 60), 187.4, 1.2e-2);
-        near(mean(100_000, 0.1, 1053.8 * 1.0811, 10), 1053.8, 1e-2);
-        // Neighbouring windows move towards it, ever more slowly because the curve is flat where it is cut.
-        for start in [0.9, 1.1] {
-            let distance = |discarded| (mean(10_000, 0.1, start * 187.4 * 1.0811, discarded) / 187.4 - 1.0).abs();
-            assert!(distance(60) < 0.9 * distance(0), "{start}: {} to {}", distance(0), distance(60));
-        }
-        // The Reno-friendly region: 1.2247 / sqrt(p), 38.7 and 122.5 segments.
-        near(mean(1_000, 0.01, 50.0, 60), 38.7, 2e-2);
-        near(mean(10_000, 0.01, 150.0, 60), 122.5, 2e-2);
-    }
-
-    /// The same C in other units: K = cbrt(300 / 4) = 4.2172 s.
-    #[test]
-    fn parameters_take_effect() {
-        let mut c = cubic(json!({ "c": 4, "beta": 0.5 }));
-        c.poke("cwnd", 600.0 * S);
-        c.on_congestion(&loss(0.0, 600.0));
-        assert_eq!(c.window(), 300.0 * S);
-        near(state(&c, "k"), 4.2172, 1e-5);
-        assert_eq!(c.next_timer(), None);
-        assert_eq!(c.pacing_rate(), None);
-    }
-
-    /// The smoothed round-trip time is used where there is one (RFC 9438 section 4.1.2).
-    #[test]
-    fn the_smoothed_rtt_goes_before_the_sample() {
-        let mut c = after_loss_at(1000.0);
-        c.on_ack(&ack(0.0, 0, 0.1));
-        c.on_ack(&crate::Ack { srtt: Some(Span::from_seconds(0.0856)), ..ack(1.0, 700 * MSS, 0.1) });
-        near(c.window() / S, 795.2, 1e-5);
-    }
-}
+mod tests;

@@ -9,6 +9,11 @@ registry! {
     "A congestion control: its name, or a table with `kind` and its parameters.";
     reno: Reno(reno::Reno) = "Reno (RFC 5681): one segment more a round trip, half the window on loss",
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
+    highspeed: Highspeed(highspeed::Highspeed) = "HighSpeed TCP (RFC 3649): growth and cut depend on the window",
+    scalable: Scalable(scalable::Scalable) = "Scalable TCP (Kelly 2003): growth and cut are shares of the window",
+    griddt: Griddt(griddt::Griddt) = "GridDT (Ravot 2003): Reno with the increase and decrease set by the user",
+    bic: Bic(bic::Bic) = "BIC (Xu 2004): a binary search for the window that met congestion",
+    hybla: Hybla(hybla::Hybla) = "Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window

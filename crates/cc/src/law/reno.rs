@@ -14,11 +14,14 @@
 //! ssthresh = max(FlightSize / 2, 2 * SMSS),   cwnd = ssthresh       (timer: cwnd = 1 SMSS, section 3.1)
 //! ```
 //!
+//! With `beta_ecn`, ABE (RFC 8511): at an ECN-Echo ssthresh = max(beta_ecn * FlightSize, 2 * SMSS) instead; 0.8 is
+//! recommended. Losses are not touched.
+//!
 //! Mean window under a loss every 1/p segments: sqrt(3/2) / sqrt(p) = 1.2247 / sqrt(p) segments (Mathis et al. 1997).
 //! Left out: integer counters of kernels (up to one segment per round trip less).
 
 use super::Law;
-use crate::registry::{Model, State};
+use crate::registry::{Invalid, Model, State};
 use crate::{Ack, ReduceFrom, Signal, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,25 +37,33 @@ pub struct Parameters {
     /// The window that is halved: `flight` (what was in flight) or `cwnd`.
     #[schemars(extend("x-source" = "RFC 5681 equation 4"))]
     pub reduce_from: ReduceFrom,
+    /// The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss.
+    #[schemars(extend("x-source" = "RFC 8511 section 3"), range(min = 0, max = 1))]
+    pub beta_ecn: f64,
 }
 
 impl Default for Parameters {
     fn default() -> Parameters {
-        Parameters { reduce_from: ReduceFrom::Flight }
+        Parameters { reduce_from: ReduceFrom::Flight, beta_ecn: 0.0 }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Reno {
     reduce_from: ReduceFrom,
+    beta_ecn: f64,
 }
 
 impl Model for Reno {
     type Parameters = Parameters;
     const STATES: &'static [State] = &[];
 
-    fn new(parameters: &Parameters) -> Reno {
-        Reno { reduce_from: parameters.reduce_from }
+    fn new(p: &Parameters) -> Reno {
+        Reno { reduce_from: p.reduce_from, beta_ecn: if p.beta_ecn > 0.0 { p.beta_ecn } else { BETA } }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        if p.beta_ecn == 0.0 { Ok(()) } else { Invalid::unless_between("beta_ecn", p.beta_ecn, 0.0, 1.0) }
     }
 }
 
@@ -68,8 +79,9 @@ impl Law for Reno {
         if matches!(signal, Signal::Undo { .. }) {
             return;
         }
-        let half = BETA * self.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = half.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        let left = if matches!(signal, Signal::Ecn { .. }) { self.beta_ecn } else { BETA };
+        let reduced = left * self.reduce_from.bytes(w, signal.inflight());
+        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
     }
 }
@@ -127,6 +139,25 @@ mod tests {
             c.on_congestion(&signal);
             assert_eq!((c.window(), c.ssthresh()), (10.0 * S, 10.0 * S));
         }
+    }
+
+    /// RFC 8511: an ECN-Echo leaves 0.8 of FlightSize, at least two segments; a loss and a timer a half.
+    #[test]
+    fn abe_cuts_less_at_an_ecn_echo_and_as_before_at_a_loss() {
+        let spec = |beta_ecn: f64| Spec::with("reno", json!({ "beta_ecn": beta_ecn }).as_object().unwrap());
+        let (now, inflight) = (Time::ZERO, 20 * MSS);
+        for (signal, window, ssthresh) in [
+            (Signal::Ecn { now, inflight }, 16.0, 16.0),
+            (Signal::Ecn { now, inflight: 2 * MSS }, 2.0, 2.0),
+            (Signal::LocalDrop { now, inflight }, 10.0, 10.0),
+            (Signal::Rto { now, inflight }, 1.0, 10.0),
+            (loss(0.0, 20.0), 10.0, 10.0),
+        ] {
+            let mut c = Controller::new(&spec(0.8).unwrap(), MSS, 20 * MSS);
+            c.on_congestion(&signal);
+            assert_eq!((c.window(), c.ssthresh()), (window * S, ssthresh * S), "{signal:?}");
+        }
+        assert!(spec(0.0).is_ok() && spec(1.0).is_err() && spec(-0.1).is_err());
     }
 
     /// RFC 5681 section 3.1: one segment; expiring again for the same segment holds ssthresh.
