@@ -11,6 +11,7 @@ registry! {
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
     htcp: Htcp(Box<htcp::Htcp>) = "H-TCP (Leith and Shorten): growth by the time since the last loss, cut by the delay",
     vegas: Vegas(Box<vegas::Vegas>) = "Vegas (Brakmo and Peterson): keeps two to four segments in the queue",
+    veno: Veno(Box<veno::Veno>) = "Veno (Fu and Liew): Reno that cuts to 0.8 when its queue is short",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
