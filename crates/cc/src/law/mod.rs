@@ -10,6 +10,7 @@ registry! {
     reno: Reno(reno::Reno) = "Reno (RFC 5681): one segment more a round trip, half the window on loss",
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
     htcp: Htcp(Box<htcp::Htcp>) = "H-TCP (Leith and Shorten): growth by the time since the last loss, cut by the delay",
+    westwood: Westwood(westwood::Westwood) = "Westwood+ (Grieco and Mascolo): as Reno, cut to the bandwidth measured",
     vegas: Vegas(Box<vegas::Vegas>) = "Vegas (Brakmo and Peterson): keeps two to four segments in the queue",
     veno: Veno(Box<veno::Veno>) = "Veno (Fu and Liew): Reno that cuts to 0.8 when its queue is short",
     illinois: Illinois(Box<illinois::Illinois>) = "TCP-Illinois (Liu, Basar and Srikant): growth and cut by the queueing delay",
