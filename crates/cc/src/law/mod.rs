@@ -15,6 +15,7 @@ registry! {
     veno: Veno(Box<veno::Veno>) = "Veno (Fu and Liew): Reno that cuts to 0.8 when its queue is short",
     illinois: Illinois(Box<illinois::Illinois>) = "TCP-Illinois (Liu, Basar and Srikant): growth and cut by the queueing delay",
     yeah: Yeah(Box<yeah::Yeah>) = "YeAH (Baiocchi, Castellani and Vacirca): Scalable with a short queue, Reno with a long one",
+    compound: Compound(Box<compound::Compound>) = "Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
