@@ -16,6 +16,7 @@ mod controller;
 mod event;
 pub mod law;
 mod registry;
+mod round;
 pub mod slow_start;
 #[cfg(test)]
 mod testing;

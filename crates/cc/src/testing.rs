@@ -29,6 +29,16 @@ pub fn state(c: &Controller, name: &str) -> f64 {
     c.observe().into_iter().find(|(n, _)| *n == name).map(|(_, value)| value).unwrap()
 }
 
+/// One round trip of `rtt_s`: a window of segments, acknowledged one by one. Returns when it ends.
+pub fn round(c: &mut Controller, now_s: f64, rtt_s: f64) -> f64 {
+    let window = (c.window() / MSS as f64) as u64;
+    for n in 0..window {
+        let now_s = now_s + rtt_s * n as f64 / window as f64;
+        c.on_ack(&Ack { inflight: window * MSS, ..ack(now_s, MSS, rtt_s) });
+    }
+    now_s + rtt_s
+}
+
 /// Time mean of the window in segments when every `period`-th segment is lost, recovery takes no time and a segment is
 /// acknowledged at a time: over 20 periods, after `discarded` ones that begin with a loss at `start` segments.
 pub fn mean_window(spec: &Spec, period: u32, rtt_s: f64, start: f64, discarded: u32) -> f64 {

@@ -14,6 +14,13 @@ registry! {
     griddt: Griddt(griddt::Griddt) = "GridDT (Ravot 2003): Reno with the increase and decrease set by the user",
     bic: Bic(bic::Bic) = "BIC (Xu 2004): a binary search for the window that met congestion",
     hybla: Hybla(hybla::Hybla) = "Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms",
+    htcp: Htcp(Box<htcp::Htcp>) = "H-TCP (Leith and Shorten): growth by the time since the last loss, cut by the delay",
+    westwood: Westwood(westwood::Westwood) = "Westwood+ (Grieco and Mascolo): as Reno, cut to the bandwidth measured",
+    vegas: Vegas(Box<vegas::Vegas>) = "Vegas (Brakmo and Peterson): keeps two to four segments in the queue",
+    veno: Veno(Box<veno::Veno>) = "Veno (Fu and Liew): Reno that cuts to 0.8 when its queue is short",
+    illinois: Illinois(Box<illinois::Illinois>) = "TCP-Illinois (Liu, Basar and Srikant): growth and cut by the queueing delay",
+    yeah: Yeah(Box<yeah::Yeah>) = "YeAH (Baiocchi, Castellani and Vacirca): Scalable with a short queue, Reno with a long one",
+    compound: Compound(Box<compound::Compound>) = "Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window

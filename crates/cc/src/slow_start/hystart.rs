@@ -11,8 +11,9 @@
 //! fill it. Left out: Linux's allowance for ACKs delayed by offloading (`hystart_ack_delay`) and its full RTTmin for
 //! paced flows.
 
-use super::{Round, SlowStart};
+use super::SlowStart;
 use crate::registry::{Invalid, Model, State};
+use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;

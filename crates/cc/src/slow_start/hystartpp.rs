@@ -11,8 +11,9 @@
 //!
 //! For the initial slow start only (section 4.3): later ones, with a finite `ssthresh`, are classic.
 
-use super::{Round, SlowStart};
+use super::SlowStart;
 use crate::registry::{Invalid, Model, State};
+use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::Span;
 use schemars::JsonSchema;

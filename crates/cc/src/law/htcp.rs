@@ -1,0 +1,436 @@
+//! H-TCP (Leith and Shorten 2004, draft-leith-tcp-htcp-06, Linux `tcp_htcp.c`): growth by the time since the last event.
+//!
+//! Windows in segments, Delta the time since the last congestion event in seconds:
+//!
+//! ```text
+//! f      = 1 while Delta <= Delta_L, else 1 + 10 (Delta - Delta_L) + ((Delta - Delta_L) / 2)^2
+//! f      = max(1, f / clamp(0.1 s / RTTmin, 0.5, 10))                              with RTT scaling
+//! cwnd  += alpha / cwnd per acknowledged segment, alpha = 2 (1 - beta) f; never faster than slow start
+//! event:   beta = clamp(RTTmin / RTTmax, 0.5, 0.8), or 0.5 if B, the largest throughput of the epoch, is not
+//!          known to be within 20 % of the last                                        with adaptive backoff
+//!          ssthresh = max(beta cwnd, 2), cwnd = ssthresh                           timer: cwnd = 1
+//! ```
+//!
+//! Delta begins at the event and again when recovery is over. The throughput is that of Linux: over at least RTTmin and
+//! cwnd - alpha, B = (3 B + sample) / 4, anew until 3 RTTmin after the event. RTTmax takes at most 20 ms more with one
+//! sample and forgets 5 % of what it is above RTTmin at each event. Linux's further conditions on adaptive backoff are
+//! `mode_switch` and `backoff_rtt_min`.
+//!
+//! Mean window, a loss every 1/p segments, beta 0.5, neither option, R = 0.1 s: 319 at 1e-4, 1694 at 1e-5. Left out:
+//! integer f and window of Linux, that Linux takes RTTmax outside recovery only; Delta runs while the application
+//! limits the flow, as in Linux.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::{Ack, Signal, Window};
+use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// f(Delta) beyond Delta_L, per second and per second squared (draft-leith-tcp-htcp-06; Linux `htcp_alpha_update`).
+const F_LINEAR: f64 = 10.0;
+const F_SQUARE: f64 = 0.25;
+/// Round-trip time that is not scaled, in seconds, and the bounds of the scale (Linux `htcp_alpha_update`).
+const SCALE_RTT_S: f64 = 0.1;
+const SCALE: (f64, f64) = (0.5, 10.0);
+/// Most that one sample may add to RTTmax, and what an event leaves of RTTmax - RTTmin (Linux `measure_rtt`,
+/// `htcp_param_update`).
+const RTT_MAX_STEP_S: f64 = 0.02;
+const RTT_MAX_KEPT: f64 = 0.95;
+/// Round trips after an event in which the throughput is taken anew (Linux `measure_achieved_throughput`).
+const FRESH_ROUNDS: f64 = 3.0;
+/// Smallest `ssthresh` in segments (Linux `htcp_recalc_ssthresh`).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// The share of the window that an event leaves; with adaptive backoff the smallest.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MIN"), range(min = 0, max = 1))]
+    pub beta: f64,
+    /// The largest share that adaptive backoff leaves.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MAX is 102/128"), range(min = 0, max = 1))]
+    pub beta_max: f64,
+    /// Leave RTTmin / RTTmax of the window, so that the queue just empties.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux use_bandwidth_switch = 1; FreeBSD cc_htcp off"))]
+    pub adaptive_backoff: bool,
+    /// Change of the throughput from epoch to epoch beyond which adaptive backoff leaves `beta`, as a share.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux htcp_beta_update"), range(min = 0))]
+    pub throughput_change: f64,
+    /// The first event after the throughput changed leaves `beta` too.
+    #[schemars(extend("x-source" = "Linux tcp_htcp.c modeswitch; not in the draft"))]
+    pub mode_switch: bool,
+    /// RTTmin up to which adaptive backoff leaves `beta`.
+    #[schemars(extend("x-source" = "Linux htcp_beta_update, 10 ms; not in the draft"))]
+    pub backoff_rtt_min: Span,
+    /// Growth in proportion to RTTmin, so that long paths are not slower.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06 (optional); Linux use_rtt_scaling = 1; FreeBSD cc_htcp off"))]
+    pub rtt_scaling: bool,
+    /// Delta_L: time after an event in which the law is Reno's.
+    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06"))]
+    pub delta_l: Span,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters {
+            beta: 0.5,
+            beta_max: 0.8,
+            adaptive_backoff: true,
+            throughput_change: 0.2,
+            mode_switch: false,
+            backoff_rtt_min: Span::ZERO,
+            rtt_scaling: true,
+            delta_l: Span::from_s(1),
+        }
+    }
+}
+
+/// What an undone event restores. Rates in byte/s.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    delta: Span,
+    /// Recovery is over.
+    open: bool,
+    beta: f64,
+    rtt_max_s: f64,
+    rate: f64,
+    rate_max: f64,
+    /// `rate_max` of the epoch before.
+    rate_before: f64,
+    /// An event has been seen since the throughput changed.
+    switched: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Htcp {
+    p: Parameters,
+    epoch: Epoch,
+    prior: Epoch,
+    /// The event before which `prior` was.
+    prior_until: Time,
+    alpha: f64,
+    /// Zero before the first sample.
+    rtt_min_s: f64,
+    /// Up to when Delta has run.
+    seen: Time,
+    /// Beginning of the throughput's sample, and the bytes delivered then.
+    sample_from: (Time, u64),
+}
+
+impl Model for Htcp {
+    type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["linux", "freebsd"];
+    const STATES: &'static [State] = &[
+        State { name: "alpha", unit: "segments", doc: "growth in a round trip" },
+        State { name: "beta", unit: "1", doc: "share of the window that the last event left" },
+        State { name: "delta", unit: "s", doc: "time since the last event (Delta)" },
+        State { name: "rtt_min", unit: "s", doc: "smallest round-trip time" },
+        State { name: "rtt_max", unit: "s", doc: "largest round-trip time, forgotten slowly" },
+        State { name: "rate_max", unit: "B/s", doc: "largest throughput since the last event (B)" },
+    ];
+
+    fn new(p: &Parameters) -> Htcp {
+        let epoch = Epoch {
+            delta: Span::ZERO,
+            open: true,
+            beta: p.beta,
+            rtt_max_s: 0.0,
+            rate: 0.0,
+            rate_max: 0.0,
+            rate_before: 0.0,
+            switched: false,
+        };
+        Htcp {
+            p: p.clone(),
+            epoch,
+            prior: epoch,
+            prior_until: Time::ZERO,
+            alpha: 1.0,
+            rtt_min_s: 0.0,
+            seen: Time::NEVER,
+            sample_from: (Time::ZERO, 0),
+        }
+    }
+
+    fn preset(name: &str) -> Parameters {
+        match name {
+            "linux" => Parameters {
+                beta_max: 102.0 / 128.0,
+                mode_switch: true,
+                backoff_rtt_min: Span::from_ms(10),
+                ..Parameters::default()
+            },
+            _ => Parameters { adaptive_backoff: false, rtt_scaling: false, ..Parameters::default() },
+        }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
+        Invalid::unless_between("throughput_change", p.throughput_change, 0.0, 1e9)?;
+        Invalid::unless_between("beta_max", p.beta_max, 0.0, 1.0)?;
+        if p.beta_max < p.beta {
+            let reason = format!("must not be below beta, {}", p.beta);
+            return Err(Invalid { parameter: "beta_max", reason });
+        }
+        Ok(())
+    }
+}
+
+impl Law for Htcp {
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        self.run_to(ack.now);
+        if let Some(rtt) = ack.rtt {
+            self.sample_rtt(rtt.seconds());
+        }
+        if self.p.adaptive_backoff {
+            self.sample_rate(w, ack);
+        }
+    }
+
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if !self.epoch.open {
+            (self.epoch.open, self.epoch.delta) = (true, Span::ZERO);
+            self.sample_from = (ack.now, ack.delivered);
+        }
+        if ack.app_limited {
+            return;
+        }
+        self.alpha = 2.0 * (1.0 - self.epoch.beta) * self.f();
+        let acked = ack.acked as f64;
+        w.cwnd += (self.alpha * w.mss * acked.min(w.cwnd) / w.cwnd).min(acked);
+    }
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        self.run_to(signal.now());
+        if matches!(signal, Signal::Undo { .. }) {
+            self.epoch = self.prior;
+            self.epoch.delta = self.epoch.delta.saturating_add(signal.now().since(self.prior_until));
+            return;
+        }
+        (self.prior, self.prior_until) = (self.epoch, signal.now());
+        let beta = if self.p.adaptive_backoff { self.backoff() } else { self.p.beta };
+        let epoch = &mut self.epoch;
+        epoch.beta = beta;
+        epoch.rtt_max_s = self.rtt_min_s + RTT_MAX_KEPT * (epoch.rtt_max_s - self.rtt_min_s);
+        (epoch.delta, epoch.open) = (Span::ZERO, false);
+        w.ssthresh = (beta * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        let epoch = &self.epoch;
+        out.extend([
+            ("alpha", self.alpha),
+            ("beta", epoch.beta),
+            ("delta", epoch.delta.seconds()),
+            ("rtt_min", self.rtt_min_s),
+            ("rtt_max", epoch.rtt_max_s),
+            ("rate_max", epoch.rate_max),
+        ]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        if value < 0.0 || (name == "beta" && value > 1.0) {
+            return false;
+        }
+        match name {
+            "alpha" => self.alpha = value,
+            "beta" => self.epoch.beta = value,
+            "delta" => self.epoch.delta = Span::from_seconds(value),
+            "rtt_min" => self.rtt_min_s = value,
+            "rtt_max" => self.epoch.rtt_max_s = value,
+            "rate_max" => self.epoch.rate_max = value,
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Htcp {
+    fn run_to(&mut self, now: Time) {
+        self.epoch.delta = self.epoch.delta.saturating_add(now.since(self.seen));
+        self.seen = now;
+    }
+
+    fn sample_rtt(&mut self, rtt_s: f64) {
+        if self.rtt_min_s == 0.0 || rtt_s < self.rtt_min_s {
+            self.rtt_min_s = rtt_s;
+        }
+        let max = self.epoch.rtt_max_s.max(self.rtt_min_s);
+        self.epoch.rtt_max_s = if rtt_s <= max + RTT_MAX_STEP_S { max.max(rtt_s) } else { max };
+    }
+
+    fn sample_rate(&mut self, w: &Window, ack: &Ack) {
+        let bytes = ack.delivered.saturating_sub(self.sample_from.1) as f64;
+        let span_s = ack.now.since(self.sample_from.0).seconds();
+        if bytes < w.cwnd - self.alpha * w.mss || span_s < self.rtt_min_s || span_s == 0.0 {
+            return;
+        }
+        self.sample_from = (ack.now, ack.delivered);
+        let (sample, epoch) = (bytes / span_s, &mut self.epoch);
+        if epoch.delta.seconds() <= FRESH_ROUNDS * self.rtt_min_s {
+            (epoch.rate, epoch.rate_max) = (sample, sample);
+        } else {
+            epoch.rate = 0.75 * epoch.rate + 0.25 * sample;
+            epoch.rate_max = epoch.rate_max.max(epoch.rate);
+        }
+    }
+
+    /// The share that adaptive backoff leaves.
+    fn backoff(&mut self) -> f64 {
+        let (p, epoch) = (&self.p, &mut self.epoch);
+        let before = std::mem::replace(&mut epoch.rate_before, epoch.rate_max);
+        let steady = before > 0.0 && (epoch.rate_max - before).abs() <= p.throughput_change * before;
+        if !steady {
+            epoch.switched = false;
+            return p.beta;
+        }
+        let measured = epoch.rtt_max_s > 0.0 && self.rtt_min_s > p.backoff_rtt_min.seconds();
+        if !measured || (p.mode_switch && !epoch.switched) {
+            epoch.switched = true;
+            return p.beta;
+        }
+        (self.rtt_min_s / epoch.rtt_max_s).clamp(p.beta, p.beta_max)
+    }
+
+    fn f(&self) -> f64 {
+        let beyond = (self.epoch.delta.seconds() - self.p.delta_l.seconds()).max(0.0);
+        let f = 1.0 + F_LINEAR * beyond + F_SQUARE * beyond * beyond;
+        if !self.p.rtt_scaling || self.rtt_min_s == 0.0 {
+            return f;
+        }
+        (f / (SCALE_RTT_S / self.rtt_min_s).clamp(SCALE.0, SCALE.1)).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{self, MSS, ack, ack_limited, loss, state};
+    use crate::{Ack, Controller, Signal, Spec};
+    use elephan_units::Time;
+    use serde_json::{Value, json};
+
+    const S: f64 = MSS as f64;
+
+    fn spec(table: Value) -> Spec {
+        Spec::with("htcp", table.as_object().unwrap()).unwrap()
+    }
+
+    /// After an event at time zero that left a window of 100 segments; the first ACK is at time zero as well.
+    fn after_loss(table: Value, rtt_s: f64) -> Controller {
+        let mut c = Controller::new(&spec(table), MSS, 10 * MSS);
+        c.poke("cwnd", 200.0 * S);
+        c.on_congestion(&loss(0.0, 200.0));
+        assert_eq!((c.window(), c.ssthresh()), (100.0 * S, 100.0 * S));
+        c.on_ack(&ack_limited(0.0, MSS, rtt_s));
+        c
+    }
+
+    /// tcp.md 1.6: f(2 s) = 11.25, 1 up to Delta_L; alpha = 2 (1 - beta) f: 0.41 at beta 0.797.
+    #[test]
+    fn growth_follows_the_time_since_the_event() {
+        for (now_s, beta, alpha) in [(0.5, 0.5, 1.0), (1.0, 0.5, 1.0), (2.0, 0.5, 11.25), (3.0, 0.5, 22.0)] {
+            let mut c = after_loss(json!({ "preset": "freebsd" }), 0.1);
+            c.poke("beta", beta);
+            c.on_ack(&ack(now_s, MSS, 0.1));
+            assert!((c.window() - (100.0 + alpha / 100.0) * S).abs() < 1e-6, "{now_s}: {}", c.window());
+        }
+        let mut c = after_loss(json!({ "preset": "freebsd" }), 0.1);
+        c.poke("beta", 0.797);
+        c.on_ack(&ack(0.5, MSS, 0.1));
+        assert!((state(&c, "alpha") - 0.406).abs() < 1e-9);
+    }
+
+    /// tcp.md 1.6: at 200 ms f doubles, at 10 ms it is a tenth, but at least one.
+    #[test]
+    fn rtt_scaling_gives_every_path_the_same_growth_in_time() {
+        for (rtt_s, now_s, alpha) in [(0.1, 2.0, 11.25), (0.2, 2.0, 22.5), (0.01, 2.0, 1.125), (0.01, 1.5, 1.0)] {
+            let mut c = after_loss(json!({}), rtt_s);
+            c.on_ack(&ack(now_s, MSS, rtt_s));
+            assert!((state(&c, "alpha") - alpha).abs() < 1e-9, "{rtt_s}: {}", state(&c, "alpha"));
+        }
+    }
+
+    #[test]
+    fn it_never_grows_faster_than_slow_start_and_not_when_limited() {
+        let mut c = after_loss(json!({}), 0.1);
+        c.on_ack(&ack_limited(1e5, MSS, 0.1));
+        assert_eq!(c.window(), 100.0 * S);
+        c.on_ack(&ack(1e5, MSS, 0.1));
+        assert_eq!(c.window(), 101.0 * S);
+    }
+
+    /// Epochs of 100 segments a round trip of `rtt_s` until the queue has added `queue_s`: the share that each event left.
+    fn shares(table: Value, rates: &[f64], rtt_s: f64, queue_s: f64) -> Vec<f64> {
+        let mut c = Controller::new(&spec(table), MSS, 10 * MSS);
+        let (mut now, mut delivered) = (0.0, 0.0);
+        let mut out = Vec::new();
+        for rate in rates {
+            for n in 0..1000 {
+                (now, delivered) = (now + 0.01, delivered + 0.01 * rate);
+                c.poke("cwnd", 100.0 * S);
+                let delay = ack(now, MSS, rtt_s + queue_s * f64::from(n) / 999.0);
+                c.on_ack(&Ack { delivered: delivered as u64, app_limited: true, ..delay });
+            }
+            c.on_congestion(&loss(now, 100.0));
+            out.push((1e4 * c.window() / (100.0 * S)).round() / 1e4);
+        }
+        out
+    }
+
+    /// tcp.md 1.6: RTTmin / RTTmax within [0.5, 0.8] while the throughput stays within 20 %, else 0.5. RTTmax falls by 5 %
+    /// of what it is above RTTmin at each event and is found again in each epoch here.
+    #[test]
+    fn adaptive_backoff_empties_the_queue() {
+        let steady = [1e6, 1e6, 1.1e6, 1.4e6, 1.4e6, 1.4e6];
+        assert_eq!(shares(json!({}), &steady, 0.06, 0.02), [0.5, 0.75, 0.75, 0.5, 0.75, 0.75]);
+        assert_eq!(shares(json!({}), &steady[..2], 0.06, 0.002), [0.5, 0.8]);
+        assert_eq!(shares(json!({}), &steady[..2], 0.02, 0.04), [0.5, 0.5]);
+        assert_eq!(shares(json!({ "adaptive_backoff": false }), &steady[..2], 0.06, 0.02), [0.5, 0.5]);
+    }
+
+    /// Linux: one event more at 0.5 after a change, at most 102/128, and 0.5 up to 10 ms.
+    #[test]
+    fn linux_has_further_conditions() {
+        let linux = || json!({ "preset": "linux" });
+        let steady = [1e6, 1e6, 1e6, 1.4e6, 1.4e6, 1.4e6];
+        assert_eq!(shares(linux(), &steady, 0.06, 0.02), [0.5, 0.5, 0.75, 0.5, 0.5, 0.75]);
+        assert_eq!(shares(linux(), &steady[..3], 0.06, 0.002), [0.5, 0.5, 0.7969]);
+        assert_eq!(shares(linux(), &steady[..3], 0.009, 0.003), [0.5, 0.5, 0.5]);
+    }
+
+    /// A sample of 20 ms more is believed, one of 21 ms more is not; an event leaves 95 % of the difference.
+    #[test]
+    fn the_largest_round_trip_is_believed_in_steps() {
+        let mut c = Controller::new(&spec(json!({})), MSS, 10 * MSS);
+        for rtt_s in [0.1, 0.121, 0.12] {
+            c.on_ack(&ack_limited(0.0, MSS, rtt_s));
+        }
+        assert_eq!((state(&c, "rtt_min"), state(&c, "rtt_max")), (0.1, 0.12));
+        c.on_congestion(&loss(0.0, 10.0));
+        assert!((state(&c, "rtt_max") - 0.119).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_segment_and_an_undone_one_the_time_that_ran() {
+        let mut c = after_loss(json!({}), 0.1);
+        c.on_ack(&ack_limited(2.0, MSS, 0.1));
+        c.on_congestion(&Signal::Rto { now: Time::from_seconds(2.5), inflight: 100 * MSS });
+        assert_eq!((c.window(), c.ssthresh(), state(&c, "delta")), (S, 50.0 * S, 0.0));
+        c.on_congestion(&Signal::Undo { now: Time::from_seconds(3.0) });
+        assert_eq!((c.window(), c.ssthresh(), state(&c, "delta")), (100.0 * S, 100.0 * S, 3.0));
+    }
+
+    /// tcp.md 1.6, deterministic loss, beta 0.5, no scaling, no adaptive backoff.
+    #[test]
+    fn the_response_function_depends_on_the_round_trip() {
+        let plain = spec(json!({ "preset": "freebsd" }));
+        for (period, rtt_s, expected) in
+            [(10_000, 0.1, 319.0), (100_000, 0.1, 1694.0), (10_000, 0.01, 122.0), (100_000, 0.01, 574.0)]
+        {
+            let mean = testing::mean_window(&plain, period, rtt_s, 1.5 * expected, 5);
+            assert!((mean / expected - 1.0).abs() < 0.1, "{mean} is not {expected}");
+        }
+    }
+}

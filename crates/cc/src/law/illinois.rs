@@ -1,0 +1,276 @@
+//! TCP-Illinois (Liu, Basar and Srikant 2008; Linux `tcp_illinois.c`): the queueing delay sets growth and cut.
+//!
+//! Once a round trip, da = mean RTT of the round - baseRTT, dm = largest RTT ever - baseRTT, windows in segments:
+//!
+//! ```text
+//! d1 = dm / 100, d2 = dm / 10, d3 = 0.8 dm
+//! da <= d1:  alpha = 10, after theta = 5 such round trips in a row if the delay had been above d1
+//! else       alpha = 10 (dm - d1) / ((dm - d1) + (da - d1) (10 - 0.3) / 0.3)                       0.3 at da = dm
+//! beta = 0.125 for da <= d2, 0.5 for da >= d3, linear between
+//! cwnd < 15: alpha = 1, beta = 0.5
+//! growth:  cwnd += alpha / cwnd per acknowledged segment
+//! event:   ssthresh = max((1 - beta) cwnd, 2), cwnd = ssthresh
+//! timer:   the same ssthresh, cwnd = 1; alpha = 1 and beta = 0.5 until the next round trip is measured
+//! ```
+//!
+//! Before the first round trip is measured alpha is 10 and beta 0.5, as in Linux. The mean of the round of what an event
+//! found in flight is not looked at. Slow start is untouched; an ACK adds at most what it acknowledges.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::round::{Delay, Measured};
+use crate::{Ack, Signal, Window};
+use elephan_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Shares of dm where alpha leaves its largest and beta its smallest and reaches its largest value (Linux
+/// `tcp_illinois.c`: dm / 100, dm / 10, 8 dm / 10; Liu, Basar and Srikant 2008 eta_1 to eta_3).
+const D1: f64 = 0.01;
+const D2: f64 = 0.1;
+const D3: f64 = 0.8;
+/// Growth and cut of Reno, for small windows and after a timer (Linux `ALPHA_BASE`, `BETA_BASE`).
+const ALPHA_BASE: f64 = 1.0;
+const BETA_BASE: f64 = 0.5;
+/// Smallest `ssthresh` in segments (Linux `tcp_illinois_ssthresh`).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Growth in segments a round trip when nothing waits.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c ALPHA_MAX; Liu, Basar and Srikant 2008"), range(min = 0))]
+    pub alpha_max: f64,
+    /// Growth in segments a round trip at the largest delay.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c ALPHA_MIN; Liu, Basar and Srikant 2008"), range(min = 0))]
+    pub alpha_min: f64,
+    /// The share of the window that an event takes at a small delay.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c BETA_MIN; Liu, Basar and Srikant 2008"), range(min = 0, max = 1))]
+    pub beta_min: f64,
+    /// The share of the window that an event takes at a large delay.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c BETA_MAX; Liu, Basar and Srikant 2008"), range(min = 0, max = 1))]
+    pub beta_max: f64,
+    /// Window in segments below which the law is Reno's.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c win_thresh"), range(min = 0))]
+    pub win_thresh: f64,
+    /// Round trips of small delay in a row before growth is largest again.
+    #[schemars(extend("x-source" = "Linux tcp_illinois.c theta"), range(min = 1))]
+    pub theta: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { alpha_max: 10.0, alpha_min: 0.3, beta_min: 0.125, beta_max: 0.5, win_thresh: 15.0, theta: 5 }
+    }
+}
+
+/// What an undone event restores.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    alpha: f64,
+    beta: f64,
+    /// The delay has been above d1 since growth was largest.
+    above: bool,
+    /// Round trips in a row with a delay up to d1.
+    low: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Illinois {
+    p: Parameters,
+    delay: Delay,
+    rtt_max: Span,
+    shape: Shape,
+    prior: Shape,
+}
+
+impl Model for Illinois {
+    type Parameters = Parameters;
+    const STATES: &'static [State] = &[
+        State { name: "alpha", unit: "segments", doc: "growth in a round trip, for windows of win_thresh or more" },
+        State { name: "beta", unit: "1", doc: "share that an event takes, for windows of win_thresh or more" },
+        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
+        State { name: "rtt_max", unit: "s", doc: "largest round-trip time" },
+    ];
+
+    fn new(p: &Parameters) -> Illinois {
+        let shape = Shape { alpha: p.alpha_max, beta: BETA_BASE, above: false, low: 0 };
+        Illinois { p: p.clone(), delay: Delay::new(), rtt_max: Span::ZERO, shape, prior: shape }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("alpha_min", p.alpha_min, 0.0, 1e9)?;
+        Invalid::unless_between("alpha_max", p.alpha_max, 0.0, 1e9)?;
+        Invalid::unless_between("beta_min", p.beta_min, 0.0, 1.0)?;
+        Invalid::unless_between("beta_max", p.beta_max, 0.0, 1.0)?;
+        Invalid::unless_between("win_thresh", p.win_thresh, -1.0, 1e9)?;
+        for (parameter, min, max) in [("alpha_max", p.alpha_min, p.alpha_max), ("beta_max", p.beta_min, p.beta_max)] {
+            if max < min {
+                return Err(Invalid { parameter, reason: format!("must not be below the smallest, {min}") });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Law for Illinois {
+    fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
+        self.rtt_max = self.rtt_max.max(ack.rtt.unwrap_or(Span::ZERO));
+        match self.delay.advance(ack) {
+            Some(measured) if measured.samples > 0 => self.reshape(&measured),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if ack.app_limited {
+            return;
+        }
+        let alpha = if self.is_small(w) { ALPHA_BASE } else { self.shape.alpha };
+        let acked = ack.acked as f64;
+        w.cwnd += (alpha * w.mss * acked.min(w.cwnd) / w.cwnd).min(acked);
+    }
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        self.delay.restart();
+        if matches!(signal, Signal::Undo { .. }) {
+            self.shape = self.prior;
+            return;
+        }
+        self.prior = self.shape;
+        let beta = if self.is_small(w) { BETA_BASE } else { self.shape.beta };
+        w.ssthresh = ((1.0 - beta) * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = w.ssthresh;
+        if matches!(signal, Signal::Rto { .. }) {
+            w.cwnd = w.mss;
+            self.shape = Shape { alpha: ALPHA_BASE, beta: BETA_BASE, above: false, low: 0 };
+        }
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        let Shape { alpha, beta, .. } = self.shape;
+        let rtt_max = self.rtt_max.seconds();
+        out.extend([("alpha", alpha), ("beta", beta), ("base_rtt", self.delay.base_s()), ("rtt_max", rtt_max)]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        match name {
+            "alpha" if value > 0.0 => self.shape.alpha = value,
+            "beta" if (0.0..=1.0).contains(&value) => self.shape.beta = value,
+            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
+            "rtt_max" if value >= 0.0 => self.rtt_max = Span::from_seconds(value),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Illinois {
+    fn is_small(&self, w: &Window) -> bool {
+        w.cwnd < self.p.win_thresh * w.mss
+    }
+
+    fn reshape(&mut self, measured: &Measured) {
+        let (p, shape) = (&self.p, &mut self.shape);
+        let da = measured.mean.ps().saturating_sub(measured.base.ps()) as f64;
+        let dm = self.rtt_max.ps().saturating_sub(measured.base.ps()) as f64;
+        if da > D1 * dm {
+            (shape.above, shape.low) = (true, 0);
+            let (dm, da) = ((1.0 - D1) * dm, da - D1 * dm);
+            shape.alpha = dm * p.alpha_max / (dm + da * (p.alpha_max - p.alpha_min) / p.alpha_min);
+        } else {
+            shape.low += 1;
+            if !shape.above || shape.low >= p.theta {
+                (shape.above, shape.low, shape.alpha) = (false, 0, p.alpha_max);
+            }
+        }
+        let along = if dm > 0.0 { (da / dm - D2) / (D3 - D2) } else { 0.0 };
+        shape.beta = p.beta_min + (p.beta_max - p.beta_min) * along.clamp(0.0, 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, ack_limited, loss, round, state};
+    use crate::{Controller, Signal, Spec};
+    use elephan_units::Time;
+
+    const S: f64 = MSS as f64;
+
+    /// In congestion avoidance at 100 segments; round trips have been between 100 and 200 ms.
+    fn illinois() -> Controller {
+        let mut c = Controller::new(&Spec::named("illinois").unwrap(), MSS, 10 * MSS);
+        c.poke("cwnd", 100.0 * S);
+        c.poke("ssthresh", 100.0 * S);
+        c.poke("base_rtt", 0.1);
+        c.poke("rtt_max", 0.2);
+        c
+    }
+
+    /// Round trips of `rtt_s` without growth; the ACK that begins a round tells what the one before it measured.
+    fn rounds(c: &mut Controller, n: u32, rtt_s: f64) {
+        for _ in 0..n {
+            c.on_ack(&ack_limited(0.0, 100 * MSS, rtt_s));
+        }
+    }
+
+    /// dm = 100 ms. alpha: 10 up to 1 ms, 0.3 at 100 ms, 99 * 10 / (99 + 49 * 97 / 3) = 0.5881 at 50 ms. beta: 0.125 up to
+    /// 10 ms, 0.5 from 80 ms, 0.125 + 0.375 * 35 / 70 = 0.3125 at 45 ms.
+    #[test]
+    fn delay_sets_growth_and_cut() {
+        for (delay_ms, alpha, beta) in [
+            (0.0, 10.0, 0.125),
+            (1.0, 10.0, 0.125),
+            (10.0, 2.538_5, 0.125),
+            (45.0, 0.650_6, 0.3125),
+            (50.0, 0.588_1, 0.339_3),
+            (80.0, 0.373_1, 0.5),
+            (100.0, 0.3, 0.5),
+        ] {
+            let mut c = illinois();
+            rounds(&mut c, 2, 0.1 + delay_ms / 1e3);
+            assert!((state(&c, "alpha") - alpha).abs() < 1e-4, "{delay_ms}: {}", state(&c, "alpha"));
+            assert!((state(&c, "beta") - beta).abs() < 1e-4, "{delay_ms}: {}", state(&c, "beta"));
+        }
+    }
+
+    /// Linux theta = 5: the fifth round trip in a row.
+    #[test]
+    fn growth_returns_after_five_round_trips_without_delay() {
+        let mut c = illinois();
+        rounds(&mut c, 1, 0.2);
+        rounds(&mut c, 5, 0.1);
+        assert!((state(&c, "alpha") - 0.3).abs() < 1e-9, "{}", state(&c, "alpha"));
+        rounds(&mut c, 1, 0.1);
+        assert_eq!(state(&c, "alpha"), 10.0);
+    }
+
+    #[test]
+    fn a_round_trip_adds_alpha() {
+        let mut c = illinois();
+        round(&mut c, 0.0, 0.1);
+        assert!((c.window() / S - 110.0).abs() < 0.5, "{}", c.window());
+        let mut c = illinois();
+        c.poke("cwnd", 14.0 * S);
+        c.poke("ssthresh", 14.0 * S);
+        round(&mut c, 0.0, 0.1);
+        assert!((c.window() / S - 15.0).abs() < 0.05, "{}", c.window());
+    }
+
+    #[test]
+    fn an_event_takes_beta_and_half_of_a_small_window() {
+        for (cwnd, beta, left) in [(100.0, 0.125, 87.5), (100.0, 0.5, 50.0), (14.0, 0.125, 7.0), (3.0, 0.5, 2.0)] {
+            let mut c = illinois();
+            c.poke("cwnd", cwnd * S);
+            c.poke("beta", beta);
+            c.on_congestion(&loss(0.0, cwnd));
+            assert_eq!((c.window(), c.ssthresh()), (left * S, left * S));
+        }
+        let mut c = illinois();
+        c.poke("beta", 0.125);
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 100 * MSS });
+        assert_eq!((c.window(), c.ssthresh()), (S, 87.5 * S));
+        assert_eq!((state(&c, "alpha"), state(&c, "beta")), (1.0, 0.5));
+    }
+}

@@ -1,0 +1,179 @@
+//! Veno (Fu and Liew 2003; ns-3 `TcpVeno`, Linux `tcp_veno.c`): Reno that tells losses by a full queue from random ones.
+//!
+//! Once a round trip, with the smallest RTT of the round and baseRTT the smallest ever, windows in segments:
+//!
+//! ```text
+//! N = cwnd (1 - baseRTT / RTT)                            own segments in the queue
+//! N < beta:  cwnd += 1 / cwnd per acknowledged segment;   else half of it, one segment in two round trips
+//! event:     ssthresh = max(0.8 cwnd, 2) while N < beta (the loss was random), else max(cwnd / 2, 2)
+//!            cwnd = ssthresh                                                                     timer: cwnd = 1
+//! ```
+//!
+//! N is that of the last round trip with at least `samples_min` samples; a round trip with fewer grows as Reno. Before the
+//! first N is known an event halves. The first round trip after an event, with what was sent before it, tells no N. As in
+//! ns-3 and Linux a timer cuts as a loss does. Slow start is untouched.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::round::Delay;
+use crate::{Ack, Signal, Window};
+use elephan_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Growth with a queue, as a share of Reno's (Fu and Liew 2003: every second round trip).
+const QUEUED_GROWTH: f64 = 0.5;
+/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Own segments in the queue from which the path counts as congested.
+    #[schemars(extend("x-source" = "Fu and Liew 2003; ns-3 TcpVeno Beta"), range(min = 0))]
+    pub beta: f64,
+    /// The share of the window that an event leaves on a path that is not congested.
+    #[schemars(extend("x-source" = "Fu and Liew 2003; ns-3 TcpVeno"), range(min = 0, max = 1))]
+    pub backoff_random: f64,
+    /// The share of the window that an event leaves on a congested path.
+    #[schemars(extend("x-source" = "RFC 5681 equation 4; Fu and Liew 2003"), range(min = 0, max = 1))]
+    pub backoff_congested: f64,
+    /// Samples of a round trip with fewer of which it counts as Reno's.
+    #[schemars(extend("x-source" = "ns-3 TcpVeno, Linux tcp_veno.c: more than 2"), range(min = 1))]
+    pub samples_min: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { beta: 3.0, backoff_random: 0.8, backoff_congested: 0.5, samples_min: 3 }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Veno {
+    p: Parameters,
+    delay: Delay,
+    queued: Option<f64>,
+    /// This round trip grows as Reno.
+    whole: bool,
+}
+
+impl Model for Veno {
+    type Parameters = Parameters;
+    const STATES: &'static [State] = &[
+        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
+        State { name: "queued", unit: "segments", doc: "own segments in the queue in the last round trip (N)" },
+    ];
+
+    fn new(p: &Parameters) -> Veno {
+        Veno { p: p.clone(), delay: Delay::new(), queued: None, whole: true }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("beta", p.beta, 0.0, 1e9)?;
+        Invalid::unless_between("backoff_random", p.backoff_random, 0.0, 1.0)?;
+        Invalid::unless_between("backoff_congested", p.backoff_congested, 0.0, 1.0)
+    }
+}
+
+impl Law for Veno {
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        let Some(measured) = self.delay.advance(ack) else { return };
+        let known = measured.samples >= self.p.samples_min.max(1);
+        if known {
+            self.queued = Some(measured.backlog(w, measured.min));
+        }
+        self.whole = !known || !self.congested();
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if !ack.app_limited {
+            let growth = if self.whole { 1.0 } else { QUEUED_GROWTH };
+            w.cwnd += growth * w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+        }
+    }
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        self.delay.restart();
+        if matches!(signal, Signal::Undo { .. }) {
+            return;
+        }
+        let left = if self.congested() { self.p.backoff_congested } else { self.p.backoff_random };
+        w.ssthresh = (left * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        out.extend([("base_rtt", self.delay.base_s()), ("queued", self.queued.unwrap_or(0.0))]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        match name {
+            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
+            "queued" => (self.queued, self.whole) = (Some(value), value < self.p.beta),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Veno {
+    fn congested(&self) -> bool {
+        self.queued.is_none_or(|queued| queued >= self.p.beta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, ack_limited, loss, round, state};
+    use crate::{Ack, Controller, Signal, Spec};
+    use elephan_units::Time;
+
+    const S: f64 = MSS as f64;
+
+    /// At 100 segments whose last round trip took `rtt_s` instead of 100 ms.
+    fn veno(rtt_s: f64) -> Controller {
+        let mut c = Controller::new(&Spec::named("veno").unwrap(), MSS, 10 * MSS);
+        c.poke("cwnd", 100.0 * S);
+        c.poke("ssthresh", 100.0 * S);
+        c.poke("base_rtt", 0.1);
+        round(&mut c, 0.0, rtt_s);
+        c.poke("cwnd", 100.0 * S);
+        // Begins the next round trip.
+        c.on_ack(&Ack { inflight: 100 * MSS, ..ack_limited(1.0, MSS, rtt_s) });
+        c
+    }
+
+    /// N = 100 (1 - 100 / 103) = 2.91 is below 3, 100 (1 - 100 / 104) = 3.85 is not: 0.8 and 0.5 (ns-3, Fu and Liew).
+    #[test]
+    fn a_loss_with_a_short_queue_is_random() {
+        for (rtt_s, queued, left) in [(0.103, 2.9126, 80.0), (0.104, 3.8462, 50.0)] {
+            let mut c = veno(rtt_s);
+            assert!((state(&c, "queued") - queued).abs() < 1e-4, "{}", state(&c, "queued"));
+            c.on_congestion(&loss(1.0, 100.0));
+            assert_eq!((c.window(), c.ssthresh()), (left * S, left * S));
+        }
+        let mut c = veno(0.103);
+        c.on_congestion(&Signal::Rto { now: Time::from_seconds(1.0), inflight: 100 * MSS });
+        assert_eq!((c.window(), c.ssthresh()), (S, 80.0 * S));
+    }
+
+    /// One segment a round trip below beta, one in two from there.
+    #[test]
+    fn growth_halves_when_a_queue_builds() {
+        for (rtt_s, growth) in [(0.1, 1.0), (0.103, 1.0), (0.104, 0.5), (0.2, 0.5)] {
+            let mut c = veno(rtt_s);
+            round(&mut c, 2.0, rtt_s);
+            assert!((c.window() / S - 100.0 - growth).abs() < 0.02, "{rtt_s}: {}", c.window());
+        }
+    }
+
+    /// No N yet: RFC 5681 equation 4.
+    #[test]
+    fn an_event_before_anything_is_measured_halves() {
+        let mut c = Controller::new(&Spec::named("veno").unwrap(), MSS, 10 * MSS);
+        c.on_congestion(&loss(0.0, 10.0));
+        assert_eq!(c.window(), 5.0 * S);
+    }
+}

@@ -1,0 +1,207 @@
+//! Westwood+ (Grieco and Mascolo 2004; Linux `tcp_westwood.c`): after a loss the window is what the path has delivered.
+//!
+//! ```text
+//! growth:   as Reno, cwnd += SMSS * acked / cwnd
+//! sample:   b_k = bytes delivered / time, over max(RTT, 50 ms) or more
+//! estimate: BWE = 7/8 BWE + 1/8 b_k; the first sample is taken whole      (Linux: this filter twice in series)
+//! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = min(cwnd, ssthresh)                    timer: cwnd = 1 SMSS
+//! ```
+//!
+//! An event before the first sample halves, as Reno. A threshold above the window makes slow start follow, as in the
+//! authors' pseudocode; Linux would set the window to it, but here no event raises a window. Left out: Linux takes the
+//! threshold again at the end of recovery and RTTmin anew after a timeout.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::{Ack, Signal, Window};
+use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an event leaves before anything is known (RFC 5681 equation 4).
+const BETA: f64 = 0.5;
+/// Smallest `ssthresh` in segments (Grieco and Mascolo 2004; RFC 5681 equation 4).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Shortest time that a sample of the bandwidth takes.
+    #[schemars(extend("x-source" = "Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN"))]
+    pub sample_min: Span,
+    /// The weight of a new sample in the estimate.
+    #[schemars(extend("x-source" = "Grieco and Mascolo 2004; Linux westwood_do_filter"), range(min = 0, max = 1))]
+    pub gain: f64,
+    /// Filter the filtered samples once more.
+    #[schemars(extend("x-source" = "Linux westwood_filter; Grieco and Mascolo 2004: no"))]
+    pub filter_twice: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { sample_min: Span::from_ms(50), gain: 0.125, filter_twice: false }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    p: Parameters,
+    /// Samples filtered once, and the estimate, in byte/s; zero before the first sample.
+    once: f64,
+    bandwidth: f64,
+    rtt_min: Option<Span>,
+    /// Beginning of the running sample and the bytes delivered then.
+    from: Option<(Time, u64)>,
+}
+
+impl Model for Westwood {
+    type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["paper", "linux"];
+    const STATES: &'static [State] = &[
+        State { name: "bandwidth", unit: "B/s", doc: "estimate of the bandwidth (BWE)" },
+        State { name: "rtt_min", unit: "s", doc: "smallest round-trip time" },
+    ];
+
+    fn new(p: &Parameters) -> Westwood {
+        Westwood { p: p.clone(), once: 0.0, bandwidth: 0.0, rtt_min: None, from: None }
+    }
+
+    fn preset(name: &str) -> Parameters {
+        Parameters { filter_twice: name == "linux", ..Parameters::default() }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("gain", p.gain, 0.0, 1.0)
+    }
+}
+
+impl Law for Westwood {
+    fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
+        }
+        let (since, delivered) = *self.from.get_or_insert((ack.now, ack.delivered));
+        let Some(rtt) = ack.srtt.or(ack.rtt).or(self.rtt_min) else { return };
+        let span = ack.now.since(since);
+        if span < rtt.max(self.p.sample_min) || span == Span::ZERO {
+            return;
+        }
+        self.sample(ack.delivered.saturating_sub(delivered) as f64 / span.seconds());
+        self.from = Some((ack.now, ack.delivered));
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if !ack.app_limited {
+            w.cwnd += w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+        }
+    }
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        if matches!(signal, Signal::Undo { .. }) {
+            return;
+        }
+        let path = match self.rtt_min {
+            Some(rtt) if self.bandwidth > 0.0 => self.bandwidth * rtt.seconds(),
+            _ => BETA * w.cwnd,
+        };
+        w.ssthresh = path.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.cwnd.min(w.ssthresh) };
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        let rtt_min_s = self.rtt_min.unwrap_or(Span::ZERO).seconds();
+        out.extend([("bandwidth", self.bandwidth), ("rtt_min", rtt_min_s)]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        match name {
+            "bandwidth" if value >= 0.0 => (self.once, self.bandwidth) = (value, value),
+            "rtt_min" if value > 0.0 => self.rtt_min = Some(Span::from_seconds(value)),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Westwood {
+    fn sample(&mut self, rate: f64) {
+        if self.bandwidth == 0.0 {
+            (self.once, self.bandwidth) = (rate, rate);
+            return;
+        }
+        self.once += self.p.gain * (rate - self.once);
+        let next =
+            if self.p.filter_twice { self.bandwidth + self.p.gain * (self.once - self.bandwidth) } else { self.once };
+        self.bandwidth = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, ack, ack_limited, loss, state};
+    use crate::{Ack, Controller, Signal, Spec};
+    use elephan_units::Time;
+    use serde_json::json;
+
+    const S: f64 = MSS as f64;
+
+    /// In congestion avoidance at 40 segments after ACKs of one segment each `gap_ms`, with a round trip of 100 ms.
+    fn westwood(preset: &str, gaps_ms: &[f64]) -> Controller {
+        let spec = Spec::with("westwood", json!({ "preset": preset }).as_object().unwrap()).unwrap();
+        let mut c = Controller::new(&spec, MSS, 10 * MSS);
+        c.poke("cwnd", 40.0 * S);
+        let (mut now, mut delivered) = (0.0, 0);
+        c.on_ack(&ack_limited(0.0, MSS, 0.1));
+        for gap_ms in gaps_ms {
+            (now, delivered) = (now + gap_ms / 1e3, delivered + MSS);
+            c.on_ack(&Ack { delivered, ..ack_limited(now, MSS, 0.1) });
+        }
+        c
+    }
+
+    /// 1000 B each 5 ms are 200 kB/s; times RTTmin 100 ms 20 segments.
+    #[test]
+    fn a_loss_leaves_bandwidth_times_the_smallest_round_trip() {
+        let mut c = westwood("paper", &[5.0; 20]);
+        assert!((state(&c, "bandwidth") - 200_000.0).abs() < 1e-6);
+        c.on_congestion(&loss(0.1, 40.0));
+        assert!((c.ssthresh() - 20.0 * S).abs() < 1e-6 && c.window() == c.ssthresh());
+        c.on_congestion(&Signal::Rto { now: Time::from_seconds(1.0), inflight: 20 * MSS });
+        assert!((c.ssthresh() - 20.0 * S).abs() < 1e-6 && c.window() == S);
+    }
+
+    /// A second sample of 100 kB/s: 7/8 of 200 + 1/8 of 100 = 187.5; filtered twice 7/8 of 200 + 1/8 of 187.5 = 198.4375.
+    #[test]
+    fn a_sample_enters_with_an_eighth() {
+        let mut gaps = vec![5.0; 20];
+        gaps.extend([10.0; 10]);
+        for (preset, expected) in [("paper", 187_500.0), ("linux", 198_437.5)] {
+            let bandwidth = state(&westwood(preset, &gaps), "bandwidth");
+            assert!((bandwidth - expected).abs() < 1e-6, "{preset}: {bandwidth}");
+        }
+        // Ninety milliseconds are less than a round trip.
+        assert!((state(&westwood("paper", &gaps[..29]), "bandwidth") - 200_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_window_is_never_raised_and_never_below_two_segments() {
+        let mut c = westwood("paper", &[5.0; 20]);
+        c.poke("cwnd", 10.0 * S);
+        c.on_congestion(&loss(0.1, 10.0));
+        assert!(c.window() == 10.0 * S && (c.ssthresh() - 20.0 * S).abs() < 1e-6);
+        c.poke("bandwidth", 10_000.0);
+        c.on_congestion(&loss(0.1, 10.0));
+        assert_eq!((c.window(), c.ssthresh()), (2.0 * S, 2.0 * S));
+    }
+
+    /// RFC 5681 equations 3 and 4, as long as nothing is measured.
+    #[test]
+    fn without_samples_it_is_reno() {
+        let mut c = Controller::new(&Spec::named("westwood").unwrap(), MSS, 10 * MSS);
+        c.on_congestion(&loss(0.0, 10.0));
+        assert_eq!((c.window(), c.ssthresh()), (5.0 * S, 5.0 * S));
+        c.on_ack(&ack(0.0, MSS, 0.1));
+        assert_eq!(c.window(), 5.2 * S);
+    }
+}
