@@ -50,14 +50,14 @@ impl SlowStart for Any {
 
 /// Round trips by bytes: one ends when an ACK goes beyond what had been sent when it began.
 #[derive(Clone, Copy, Debug, Default)]
-struct Round {
+pub(crate) struct Round {
     /// Bytes of this round that are not yet acknowledged.
     left: u64,
 }
 
 impl Round {
     /// Counts an ACK; answers whether it is the first of a new round.
-    fn advance(&mut self, ack: &Ack) -> bool {
+    pub(crate) fn advance(&mut self, ack: &Ack) -> bool {
         if ack.acked <= self.left {
             self.left -= ack.acked;
             return false;
