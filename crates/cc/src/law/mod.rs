@@ -11,6 +11,7 @@ registry! {
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
     dctcp: Dctcp(dctcp::Dctcp) = "DCTCP (RFC 8257): the window is cut by half the share of bytes that met congestion",
     bbr: Bbr(Box<bbr::Bbr>) = "BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures",
+    ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
