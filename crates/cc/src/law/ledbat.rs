@@ -23,6 +23,8 @@ use serde::{Deserialize, Serialize};
 
 /// Share of the window that a loss leaves (RFC 6817 section 2.4.2).
 const BETA: f64 = 0.5;
+/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
 const MINUTE_PS: u64 = 60 * PS_PER_S;
 
@@ -116,7 +118,7 @@ impl Law for Ledbat {
         if let Some(rtt) = ack.rtt {
             self.measure(rtt, ack.now.ps() / MINUTE_PS);
         }
-        let floor = self.p.min_segments.max(2.0) * w.mss;
+        let floor = self.p.min_segments.max(SSTHRESH_MIN_SEGMENTS) * w.mss;
         if w.in_slow_start() && w.cwnd >= floor && self.queueing() >= self.p.slow_start_until {
             w.ssthresh = w.cwnd;
         }
@@ -129,6 +131,8 @@ impl Law for Ledbat {
         let most = ack.inflight as f64 + self.p.allowed_increase * w.mss;
         let floor = (self.p.min_segments * w.mss).min(if ack.app_limited { w.cwnd } else { w.cwnd + acked });
         w.cwnd = (w.cwnd + growth).min(most).max(floor);
+        // Or slow start would raise again what was lowered.
+        w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
     }
 
     /// The delays are measurements: no event changes them, so none has to be undone.
@@ -138,7 +142,7 @@ impl Law for Ledbat {
         }
         let least = self.p.min_segments * w.mss;
         let reduced = w.cwnd.min((BETA * w.cwnd).max(least));
-        w.ssthresh = reduced.max(2.0 * w.mss);
+        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { reduced };
     }
 
@@ -300,6 +304,10 @@ mod tests {
         near(c.window() / S, 40.0);
         c.on_ack(&ack(0.2, 40, 125));
         near(c.window() / S, 40.25);
-        assert!(!c.in_slow_start());
+        // Above the target it falls, and slow start does not raise it again when the queue is gone.
+        c.on_ack(&ack(0.3, 41, 250));
+        near(c.window() / S, 39.25);
+        c.on_ack(&ack(0.4, 39, 50));
+        assert!(c.window() < 40.3 * S && !c.in_slow_start());
     }
 }
