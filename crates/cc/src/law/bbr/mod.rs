@@ -1,0 +1,294 @@
+//! BBR version 1 (Cardwell et al. 2016, draft-cardwell-iccrg-bbr-congestion-control-00, Linux `tcp_bbr.c`): the sender
+//! keeps a model of the path, its bandwidth and its round-trip time, and sends by that model, not by losses.
+//!
+//! Every ACK updates the model (`path.rs`) and then sets rate and window:
+//!
+//! ```text
+//! bw           = largest delivery rate of the last 10 rounds,  min_rtt = smallest round-trip time of the last 10 s
+//! inflight(g)  = ceil(g bw min_rtt) + 3 bursts, rounded up to even, + 2 in the probing phase      (segments)
+//! pacing rate  = 0.99 pacing_gain bw            (before the pipe is full: never lowered)
+//! target       = inflight(cwnd_gain) + what ACKs brought beyond bw
+//! cwnd         = min(cwnd + acked, target), at least 4     (before the pipe is full: cwnd + acked below the target)
+//! ```
+//!
+//! | mode | pacing gain | window gain | leaves it |
+//! |---|---|---|---|
+//! | STARTUP (`startup.rs`) | 2.885 | 2.885 | three rounds with less than 1.25 times the bandwidth |
+//! | DRAIN (`startup.rs`) | 1 / 2.885 | 2.885 | inflight <= inflight(1) |
+//! | PROBE_BW (`probe_bw.rs`) | 1.25, 0.75, 1 six times | 2 | to PROBE_RTT |
+//! | PROBE_RTT (`probe_rtt.rs`) | 1 | 1, at most 4 segments | 200 ms and a round at 4 segments |
+//!
+//! A loss only makes the window what is in flight for one round (packet conservation); then it is what it was before.
+//! A timer leaves one segment, from which the window grows by what is acknowledged. ECN-Echo and local drops do nothing.
+//!
+//! Chosen where Linux asks what a law is not told: PROBE_BW begins with phase `phase` instead of a random one; a round
+//! lasts until what was in flight at its beginning is delivered; the window returns at the end of the round of packet
+//! conservation instead of the end of recovery. The window grows by ACKs only where it was the limit. Left out: the
+//! detection of token-bucket policers (long-term bandwidth), segmentation offload (a burst is `burst_segments`).
+
+mod parameters;
+mod path;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+#[cfg(test)]
+mod tests;
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::{Ack, Signal, Window};
+use elephan_units::{Span, Time};
+pub use parameters::Parameters;
+use path::Path;
+use startup::Plateau;
+
+/// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
+const RTT_ASSUMED: Span = Span::from_ms(1);
+/// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver.
+const BURSTS: f64 = 3.0;
+/// Segments added in the probing phase, so that small windows probe at all.
+const PROBE_EXTRA_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw { phase: u32, since: Time },
+    ProbeRtt(probe_rtt::Stay),
+}
+
+/// What a loss changes and an undone one restores.
+#[derive(Clone, Copy, Debug, Default)]
+struct Repair {
+    /// The window stays what was in flight until the round ends.
+    conserving: bool,
+    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
+    restore: f64,
+    plateau: Plateau,
+}
+
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    p: Parameters,
+    mode: Mode,
+    path: Path,
+    repair: Repair,
+    /// As it was before the last event.
+    prior: Repair,
+    /// The bandwidth has stopped growing: STARTUP is done for good.
+    full: bool,
+    pacing_gain: f64,
+    /// bit/s, 0 until a round-trip time is known.
+    pacing: f64,
+    /// The window of the first ACK in bytes.
+    initial: f64,
+    /// A loss came since the last ACK.
+    lost: bool,
+    /// Sending has begun again after silence: what comes next is no standing queue.
+    restarted: bool,
+}
+
+impl Model for Bbr {
+    type Parameters = Parameters;
+    const STATES: &'static [State] = &[
+        State { name: "mode", unit: "1", doc: "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT" },
+        State { name: "bw", unit: "bit/s", doc: "bandwidth of the path, 0 until it is measured" },
+        State { name: "min_rtt", unit: "s", doc: "round-trip time of the path, 0 until it is measured" },
+        State { name: "pacing_gain", unit: "1", doc: "pacing rate over bandwidth" },
+    ];
+
+    fn new(p: &Parameters) -> Bbr {
+        Bbr {
+            mode: Mode::Startup,
+            path: Path::new(p),
+            repair: Repair::default(),
+            prior: Repair::default(),
+            full: false,
+            pacing_gain: p.startup_gain,
+            pacing: 0.0,
+            initial: 0.0,
+            lost: false,
+            restarted: false,
+            p: p.clone(),
+        }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        for (name, value) in [("startup_gain", p.startup_gain), ("full_growth", p.full_growth)] {
+            Invalid::unless_between(name, value, 1.0, 100.0)?;
+        }
+        for (name, value) in [("probe_gain", p.probe_gain), ("drain_gain", p.drain_gain), ("cwnd_gain", p.cwnd_gain)] {
+            Invalid::unless_between(name, value, 0.0, 100.0)?;
+        }
+        Invalid::unless_between("bw_rounds", f64::from(p.bw_rounds), 0.0, 1001.0)?;
+        Invalid::unless_between("min_segments", p.min_segments, 0.0, 1e6)?;
+        Invalid::unless_between("pacing_margin", p.pacing_margin, -1.0, 1.0)?;
+        Invalid::unless_between("burst_segments", p.burst_segments, 0.0, 1e6)?;
+        if p.phase < probe_bw::PHASES && p.phase != probe_bw::DRAINING {
+            return Ok(());
+        }
+        Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", p.phase) })
+    }
+}
+
+impl Law for Bbr {
+    fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
+        if inflight == 0 {
+            self.restarted = true;
+            self.path.extra.begin(now);
+        }
+    }
+
+    fn grows_by_ack(&self) -> bool {
+        false
+    }
+
+    fn measures_rate(&self) -> bool {
+        true
+    }
+
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        if self.initial == 0.0 {
+            self.initial = w.cwnd;
+        }
+        let new_round = self.path.update(ack, w.cwnd);
+        if new_round {
+            self.repair.conserving = false;
+        }
+        self.cycle(w, ack);
+        if new_round && !self.path.limited(ack) {
+            self.look_for_plateau();
+        }
+        self.drain(w, ack);
+        self.watch_min_rtt(w, ack, new_round);
+        self.pace(w);
+        self.set_window(w, ack);
+        (self.lost, self.restarted) = (false, false);
+    }
+
+    /// Never called: the law sets its window at each delivery.
+    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        match *signal {
+            Signal::Undo { .. } => {
+                let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
+                self.repair = self.prior;
+                self.repair.restore = self.repair.restore.max(restore);
+            }
+            Signal::Loss { lost, inflight, .. } => {
+                self.prior = self.repair;
+                self.lost = true;
+                self.repair.conserving = true;
+                self.repair.restore = self.repair.restore.max(w.cwnd);
+                self.path.restart_round(inflight.saturating_sub(lost));
+                w.cwnd = w.cwnd.min(inflight.saturating_sub(lost) as f64);
+            }
+            Signal::Rto { .. } => {
+                self.prior = self.repair;
+                self.lost = true;
+                self.repair = Repair::default();
+                w.cwnd = w.mss;
+            }
+            Signal::Ecn { .. } | Signal::LocalDrop { .. } => self.prior = self.repair,
+        }
+    }
+
+    fn pacing_rate(&self, w: &Window) -> Option<f64> {
+        Some(if self.pacing > 0.0 { self.pacing } else { self.first_pacing(w, RTT_ASSUMED) })
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        let mode = match self.mode {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::ProbeBw { .. } => 2.0,
+            Mode::ProbeRtt(_) => 3.0,
+        };
+        let min_rtt = self.path.min_rtt().map_or(0.0, Span::seconds);
+        out.extend([("mode", mode), ("bw", self.path.bw()), ("min_rtt", min_rtt), ("pacing_gain", self.pacing_gain)]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        match (name, value) {
+            ("mode", 0.0) => (self.mode, self.full) = (Mode::Startup, false),
+            ("mode", 1.0) => (self.mode, self.full) = (Mode::Drain, true),
+            ("mode", 2.0) => {
+                self.full = true;
+                self.begin_probe_bw(Time::ZERO);
+            }
+            ("mode", 3.0) => self.mode = Mode::ProbeRtt(probe_rtt::Stay::default()),
+            ("bw", _) if value > 0.0 => self.path.set_bw(value),
+            ("min_rtt", _) if value > 0.0 => self.path.set_min_rtt(Span::from_seconds(value)),
+            ("pacing_gain", _) if value > 0.0 => self.pacing_gain = value,
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Bbr {
+    fn probing_rtt(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRtt(_))
+    }
+
+    fn gains(&self) -> (f64, f64) {
+        match self.mode {
+            Mode::Startup => (self.p.startup_gain, self.p.startup_gain),
+            Mode::Drain => (1.0 / self.p.startup_gain, self.p.startup_gain),
+            Mode::ProbeBw { .. } if self.restarted => (1.0, self.p.cwnd_gain),
+            Mode::ProbeBw { phase, .. } => (self.phase_gain(phase), self.p.cwnd_gain),
+            Mode::ProbeRtt(_) => (1.0, 1.0),
+        }
+    }
+
+    /// Bytes in flight at `gain` times bandwidth and delay, with room for bursts; none while the path is unknown.
+    fn inflight(&self, w: &Window, gain: f64) -> Option<f64> {
+        let segments = (gain * self.path.bdp()? / w.mss).ceil() + BURSTS * self.p.burst_segments;
+        let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
+        let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
+        Some(w.mss * (2.0 * (segments / 2.0).ceil() + extra))
+    }
+
+    fn first_pacing(&self, w: &Window, rtt: Span) -> f64 {
+        self.p.startup_gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
+    }
+
+    fn pace(&mut self, w: &Window) {
+        self.pacing_gain = self.gains().0;
+        if self.pacing == 0.0 {
+            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| self.first_pacing(w, rtt));
+        }
+        let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
+        if rate > 0.0 && (self.full || rate > self.pacing) {
+            self.pacing = rate;
+        }
+    }
+
+    fn set_window(&mut self, w: &mut Window, ack: &Ack) {
+        let probing_rtt = self.probing_rtt();
+        if !self.repair.conserving {
+            if !ack.app_limited && !probing_rtt {
+                w.cwnd = w.cwnd.max(self.repair.restore);
+                self.repair.restore = 0.0;
+            }
+            self.approach_target(w, ack);
+        }
+        if probing_rtt {
+            w.cwnd = w.cwnd.min(self.p.min_segments * w.mss);
+        }
+    }
+
+    fn approach_target(&self, w: &mut Window, ack: &Ack) {
+        let growth = if ack.app_limited { 0.0 } else { ack.acked as f64 };
+        let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
+        if self.full {
+            w.cwnd = (w.cwnd + growth).min(target + self.path.extra_bytes());
+        } else if w.cwnd < target || (ack.delivered as f64) < self.initial {
+            w.cwnd += growth;
+        }
+        if !ack.app_limited {
+            w.cwnd = w.cwnd.max(self.p.min_segments * w.mss);
+        }
+    }
+}

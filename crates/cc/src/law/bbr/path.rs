@@ -1,0 +1,180 @@
+//! The model of the path: rounds, bandwidth, round-trip time, and what ACKs bring beyond the bandwidth.
+
+use super::Parameters;
+use crate::Ack;
+use elephan_units::{Span, Time};
+
+/// Rounds, after the last ACK in PROBE_RTT, whose samples still measure its small window: those of segments sent in it
+/// and those of segments sent while they were in flight.
+const AFTERMATH_ROUNDS: u64 = 2;
+/// A sample is taken for at least and at most so much, bit/s.
+const RATE_MIN: f64 = 1.0;
+const RATE_MAX: f64 = 1e15;
+
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The number of the round.
+    round: u64,
+    /// The round ends when more than so much is delivered.
+    round_end: u64,
+    delivered: u64,
+    bw: MaxRate,
+    /// Samples up to this round were limited by PROBE_RTT.
+    limited_through: u64,
+    min_rtt: Span,
+    /// When `min_rtt` was measured.
+    min_rtt_at: Time,
+    pub(super) extra: Extra,
+    extra_max: Span,
+}
+
+impl Path {
+    pub fn new(p: &Parameters) -> Path {
+        Path {
+            round: 0,
+            round_end: 0,
+            delivered: 0,
+            bw: MaxRate { slots: vec![0.0; p.bw_rounds as usize], newest: 0, max: 0.0 },
+            limited_through: 0,
+            min_rtt: Span::MAX,
+            min_rtt_at: Time::ZERO,
+            extra: Extra { rounds_each: p.extra_acked_rounds, ..Extra::default() },
+            extra_max: p.extra_acked_max,
+        }
+    }
+
+    /// Takes in what an ACK says; answers whether it is the first of a new round.
+    pub fn update(&mut self, ack: &Ack, cwnd: f64) -> bool {
+        self.delivered = ack.delivered;
+        let new_round = ack.delivered > self.round_end;
+        if new_round {
+            self.round += 1;
+            self.restart_round(ack.inflight.saturating_sub(ack.acked));
+        }
+        if let Some(rate) = ack.rate_bps.filter(|rate| *rate > 0.0) {
+            let rate = rate.clamp(RATE_MIN, RATE_MAX);
+            if !self.limited(ack) || rate >= self.bw.max {
+                self.bw.push(self.round, rate);
+            }
+        }
+        self.extra.update(ack, self.bw.max, cwnd, new_round);
+        new_round
+    }
+
+    /// A round begins now, with `inflight` bytes in flight.
+    pub fn restart_round(&mut self, inflight: u64) {
+        self.round_end = self.delivered.saturating_add(inflight);
+    }
+
+    /// Whether this ACK's sample says nothing about the path: the application or PROBE_RTT kept the sender slow.
+    pub fn limited(&self, ack: &Ack) -> bool {
+        ack.rate_app_limited || self.round <= self.limited_through
+    }
+
+    /// Samples of what is sent now will be limited.
+    pub fn limit(&mut self) {
+        self.limited_through = self.round + AFTERMATH_ROUNDS;
+    }
+
+    /// bit/s, 0 until it is known.
+    pub fn bw(&self) -> f64 {
+        self.bw.max
+    }
+
+    pub fn set_bw(&mut self, bps: f64) {
+        self.bw.slots.fill(0.0);
+        self.bw.push(self.round, bps.clamp(RATE_MIN, RATE_MAX));
+    }
+
+    pub fn min_rtt(&self) -> Option<Span> {
+        (self.min_rtt != Span::MAX).then_some(self.min_rtt)
+    }
+
+    pub fn set_min_rtt(&mut self, rtt: Span) {
+        self.min_rtt = rtt;
+    }
+
+    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
+    pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
+        let expired = self.min_rtt != Span::MAX && ack.now.since(self.min_rtt_at) > window;
+        if let Some(rtt) = ack.rtt
+            && (rtt < self.min_rtt || expired)
+        {
+            (self.min_rtt, self.min_rtt_at) = (rtt, ack.now);
+        }
+        expired
+    }
+
+    /// PROBE_RTT has seen the round-trip time of the path.
+    pub fn confirm_min_rtt(&mut self, now: Time) {
+        self.min_rtt_at = now;
+    }
+
+    /// Bandwidth times delay in bytes.
+    pub fn bdp(&self) -> Option<f64> {
+        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0)?;
+        Some(self.bw.max * rtt.seconds() / 8.0)
+    }
+
+    /// Bytes that the window has to have room for because ACKs come in lumps.
+    pub fn extra_bytes(&self) -> f64 {
+        let most = self.bw.max * self.extra_max.seconds() / 8.0;
+        self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
+    }
+}
+
+/// The largest rate of the last rounds. A round leaves only when a newer one has a sample: a flow that measures nothing
+/// forgets nothing.
+#[derive(Clone, Debug)]
+struct MaxRate {
+    slots: Vec<f64>,
+    newest: u64,
+    max: f64,
+}
+
+impl MaxRate {
+    fn push(&mut self, round: u64, rate: f64) {
+        let len = self.slots.len() as u64;
+        for gone in (self.newest + 1..=round).take(self.slots.len()) {
+            self.slots[(gone % len) as usize] = 0.0;
+        }
+        self.newest = round;
+        let slot = &mut self.slots[(round % len) as usize];
+        *slot = slot.max(rate);
+        self.max = self.slots.iter().copied().fold(0.0, f64::max);
+    }
+}
+
+/// How many bytes ACKs bring beyond what the bandwidth would have brought: two maxima, over this interval of rounds and
+/// over the one before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extra {
+    rounds_each: u32,
+    rounds: u32,
+    bytes: [f64; 2],
+    since: Time,
+    acked: f64,
+}
+
+impl Extra {
+    /// The comparison with the bandwidth begins now.
+    pub fn begin(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
+    fn update(&mut self, ack: &Ack, bw: f64, cwnd: f64, new_round: bool) {
+        if new_round {
+            self.rounds += 1;
+            if self.rounds >= self.rounds_each {
+                (self.rounds, self.bytes) = (0, [0.0, self.bytes[0]]);
+            }
+        }
+        let mut expected = bw * ack.now.since(self.since).seconds() / 8.0;
+        if self.acked <= expected {
+            self.begin(ack.now);
+            expected = 0.0;
+        }
+        self.acked += ack.acked as f64;
+        self.bytes[0] = self.bytes[0].max((self.acked - expected).min(cwnd));
+    }
+}

@@ -1,0 +1,357 @@
+use super::Bbr;
+use crate::law::Law;
+use crate::testing::{MSS, loss, state};
+use crate::{Ack, Controller, Invalid, Model, Signal, Spec, Window};
+use elephan_units::{PS_PER_S, Span, Time};
+use serde_json::json;
+use std::collections::VecDeque;
+
+const S: f64 = MSS as f64;
+/// The pipe of the tests: 1000 segments a second, 50 ms, so 50 segments in flight fill it.
+const RATE_BPS: f64 = 8e6;
+const RTT: Span = Span::from_ms(50);
+const BDP: f64 = 50.0;
+
+fn bbr() -> Controller {
+    Controller::new(&Spec::named("bbr").unwrap(), MSS, 10 * MSS)
+}
+
+#[derive(Clone, Copy)]
+struct Packet {
+    sent: Time,
+    first_sent: Time,
+    delivered: u64,
+    delivered_at: Time,
+    acked_at: Time,
+}
+
+/// One flow that always has data, through a queue without limit.
+struct Pipe {
+    c: Controller,
+    now: Time,
+    segment_time: Span,
+    free_at: Time,
+    pace_at: Time,
+    flight: VecDeque<Packet>,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+}
+
+impl Pipe {
+    fn new() -> Pipe {
+        let zero = Time::ZERO;
+        let segment_time = Span::from_seconds(8.0 * S / RATE_BPS);
+        Pipe {
+            c: bbr(),
+            now: zero,
+            segment_time,
+            free_at: zero,
+            pace_at: zero,
+            flight: VecDeque::new(),
+            delivered: 0,
+            delivered_at: zero,
+            first_sent: zero,
+        }
+    }
+
+    fn inflight(&self) -> u64 {
+        self.flight.len() as u64 * MSS
+    }
+
+    fn mode(&self) -> f64 {
+        state(&self.c, "mode")
+    }
+
+    /// Sends what window and pacing let out before the next ACK; then takes that ACK.
+    fn step(&mut self) {
+        loop {
+            let at = self.now.max(self.pace_at);
+            let open = (self.inflight() + MSS) as f64 <= self.c.window();
+            if !open || self.flight.front().is_some_and(|first| first.acked_at <= at) {
+                break;
+            }
+            self.now = at;
+            self.send();
+        }
+        self.take_ack();
+    }
+
+    fn send(&mut self) {
+        if self.flight.is_empty() {
+            (self.first_sent, self.delivered_at) = (self.now, self.now);
+        }
+        self.c.on_sent(self.now, MSS, self.inflight());
+        self.free_at = self.free_at.max(self.now).saturating_add(self.segment_time);
+        self.flight.push_back(Packet {
+            sent: self.now,
+            first_sent: self.first_sent,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            acked_at: self.free_at.saturating_add(RTT),
+        });
+        let gap = 8.0 * S / self.c.pacing_rate().unwrap();
+        self.pace_at = self.now.saturating_add(Span::from_seconds(gap));
+    }
+
+    fn take_ack(&mut self) {
+        let inflight = self.inflight();
+        let packet = self.flight.pop_front().unwrap();
+        self.now = packet.acked_at;
+        self.delivered += MSS;
+        (self.delivered_at, self.first_sent) = (self.now, packet.sent);
+        let interval = packet.sent.since(packet.first_sent).max(self.now.since(packet.delivered_at));
+        let bits = (self.delivered - packet.delivered) as f64 * 8.0;
+        self.c.on_ack(&Ack {
+            now: self.now,
+            acked: MSS,
+            rtt: Some(self.now.since(packet.sent)),
+            inflight,
+            delivered: self.delivered,
+            rate_bps: Some(bits * PS_PER_S as f64 / interval.ps() as f64),
+            ..Ack::default()
+        });
+    }
+
+    /// Means over `seconds`, weighted by time: pacing rate in bit/s and segments in flight.
+    fn run(&mut self, seconds: f64) -> (f64, f64) {
+        let begin = self.now;
+        let end = begin.saturating_add(Span::from_seconds(seconds));
+        let (mut pacing, mut flight) = (0.0, 0.0);
+        while self.now < end {
+            let (before, rate, inflight) = (self.now, self.c.pacing_rate().unwrap(), self.inflight() as f64 / S);
+            self.step();
+            let elapsed = self.now.since(before).seconds();
+            pacing += rate * elapsed;
+            flight += inflight * elapsed;
+        }
+        let elapsed = self.now.since(begin).seconds();
+        (pacing / elapsed, flight / elapsed)
+    }
+
+    /// Steps until `mode` changes to or from `mode`, at most 100 000 times.
+    fn until(&mut self, holds: impl Fn(&Pipe) -> bool) {
+        for _ in 0..100_000 {
+            if holds(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("not within 100 000 ACKs");
+    }
+}
+
+fn within(value: f64, low: f64, high: f64) {
+    assert!((low..=high).contains(&value), "{value} is not within {low}..{high}");
+}
+
+/// 2.885 * 10 segments of 1000 bytes in the millisecond that is assumed, then in the round-trip time that is measured.
+#[test]
+fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
+    let mut pipe = Pipe::new();
+    within(pipe.c.pacing_rate().unwrap(), 230.8e6 * (1.0 - 1e-12), 230.8e6 * (1.0 + 1e-12));
+    assert_eq!((pipe.mode(), state(&pipe.c, "pacing_gain")), (0.0, 2.885));
+    pipe.step();
+    // 51 ms: a segment of the link and the delay.
+    within(pipe.c.pacing_rate().unwrap(), 4.525e6, 4.526e6);
+}
+
+/// On the pipe of 8 Mbit/s and 50 ms: 7.92 Mbit/s (the margin of 1 %) times the mean gain of 1, 50 segments in flight and
+/// the few that rounding and bursts add.
+#[test]
+fn it_converges_to_the_rate_and_the_content_of_the_pipe() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 2.0);
+    within(pipe.now.seconds(), 0.3, 1.0);
+    pipe.run(2.0);
+    let (pacing, flight) = pipe.run(6.0);
+    within(pacing, 0.97 * RATE_BPS, 1.03 * RATE_BPS);
+    within(flight, BDP, 1.12 * BDP);
+    within(state(&pipe.c, "bw"), 0.99 * RATE_BPS, 1.01 * RATE_BPS);
+    // 51 ms in an empty queue; 2 BDP + 3 segments, even, + what ACKs bring beyond the bandwidth.
+    within(state(&pipe.c, "min_rtt"), 0.0509, 0.0511);
+    within(pipe.c.window() / S, 104.0, 112.0);
+    assert!(!pipe.c.in_slow_start());
+}
+
+/// The queue that STARTUP leaves is gone when DRAIN ends.
+#[test]
+fn drain_paces_at_the_inverse_gain_until_the_queue_is_gone() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 1.0);
+    assert!(pipe.inflight() as f64 > 2.0 * BDP * S);
+    within(pipe.c.pacing_rate().unwrap(), 0.97 * RATE_BPS * 0.99 / 2.885, RATE_BPS * 1.01 / 2.885);
+    pipe.until(|pipe| pipe.mode() != 1.0);
+    assert_eq!(pipe.mode(), 2.0);
+    within(pipe.inflight() as f64 / S, BDP, BDP + 5.0);
+}
+
+/// A round of 10 segments at `rate`, in one ACK.
+fn round(c: &mut Controller, n: u64, rate: f64) {
+    c.on_ack(&Ack {
+        now: Time::from_seconds(n as f64 * 0.1),
+        acked: 10 * MSS,
+        rtt: Some(Span::from_ms(100)),
+        inflight: 10 * MSS,
+        delivered: n * 10 * MSS,
+        rate_bps: Some(rate),
+        ..Ack::default()
+    });
+}
+
+/// A quarter more in a round goes on; three rounds with less end STARTUP. Limited samples do not count.
+#[test]
+fn startup_ends_after_three_rounds_below_a_quarter_of_growth() {
+    let mut c = bbr();
+    for (n, rate) in [1e6, 2e6, 2.4e6, 2.49e6, 2.5e6, 3e6, 3e6].into_iter().enumerate() {
+        round(&mut c, n as u64 + 1, rate);
+        assert_eq!(state(&c, "mode"), 0.0, "{rate}");
+    }
+    c.on_ack(&Ack { rate_app_limited: true, ..limited_round(8) });
+    assert_eq!(state(&c, "mode"), 0.0);
+    round(&mut c, 9, 3.1e6);
+    assert_eq!(state(&c, "mode"), 2.0, "DRAIN has nothing to do here");
+}
+
+fn limited_round(n: u64) -> Ack {
+    let now = Time::from_seconds(n as f64 * 0.1);
+    Ack { now, acked: MSS, inflight: MSS, delivered: n * 10 * MSS, rate_bps: Some(1e6), ..Ack::default() }
+}
+
+/// The largest of ten rounds; a sample that the application limits counts only if it is larger.
+#[test]
+fn the_bandwidth_is_the_largest_of_ten_rounds() {
+    let mut c = bbr();
+    round(&mut c, 1, 5e6);
+    for n in 2..=10 {
+        round(&mut c, n, 1e6);
+        assert_eq!(state(&c, "bw"), 5e6);
+    }
+    c.on_ack(&Ack { rate_app_limited: true, ..limited_round(11) });
+    assert_eq!(state(&c, "bw"), 5e6);
+    round(&mut c, 12, 1e6);
+    assert_eq!(state(&c, "bw"), 1e6);
+    c.on_ack(&Ack { rate_app_limited: true, rate_bps: Some(4e6), ..limited_round(13) });
+    assert_eq!(state(&c, "bw"), 4e6);
+}
+
+/// 1.25, 0.75 and six times 1, a round-trip time each.
+#[test]
+fn probe_bw_cycles_through_eight_gains() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 2.0);
+    let mut phases = vec![(state(&pipe.c, "pacing_gain"), pipe.now)];
+    // The six ones cannot be told apart by their gain.
+    while phases.len() < 10 {
+        pipe.step();
+        let gain = state(&pipe.c, "pacing_gain");
+        if gain != phases.last().unwrap().0 {
+            phases.push((gain, pipe.now));
+        }
+    }
+    let gains: Vec<f64> = phases.iter().map(|phase| phase.0).collect();
+    assert_eq!(gains, [1.0, 1.25, 0.75, 1.0, 1.25, 0.75, 1.0, 1.25, 0.75, 1.0]);
+    let rtts = |n: usize| phases[n + 1].1.since(phases[n].1).seconds() / 0.051;
+    for (n, low, high) in [(4, 1.0, 2.2), (5, 0.1, 1.1), (6, 6.0, 6.6), (7, 1.0, 2.2), (8, 0.1, 1.1)] {
+        within(rtts(n), low, high);
+    }
+}
+
+/// A round-trip time of 10 s ago is measured again: four segments for 200 ms, then the window of before.
+#[test]
+fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 3.0);
+    let first = pipe.now.seconds();
+    within(first, 10.0, 10.2);
+    pipe.until(|pipe| pipe.inflight() <= 4 * MSS);
+    assert_eq!(pipe.c.window(), 4.0 * S);
+    let small = pipe.now.seconds();
+    pipe.until(|pipe| pipe.mode() != 3.0);
+    let left = pipe.now.seconds();
+    within(left - small, 0.2, 0.2 + 2.0 * 0.051);
+    assert_eq!(pipe.mode(), 2.0);
+    within(pipe.c.window() / S, 104.0, 112.0);
+    pipe.run(1.0);
+    within(state(&pipe.c, "bw"), 0.99 * RATE_BPS, 1.01 * RATE_BPS);
+    pipe.until(|pipe| pipe.mode() == 3.0);
+    within(pipe.now.seconds() - left, 10.0, 10.2);
+}
+
+/// 60 of 104 segments are in flight, 5 lost: 55 for a round, then all again; an undone loss costs nothing.
+#[test]
+fn a_loss_keeps_packets_for_a_round_and_then_costs_nothing() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 2.0);
+    pipe.run(2.0);
+    let before = pipe.c.window();
+    let now = pipe.now;
+    let mut undone = pipe.c.clone();
+    undone.on_congestion(&Signal::Loss { now, lost: 5 * MSS, inflight: 60 * MSS });
+    assert_eq!(undone.window(), 55.0 * S);
+    undone.on_congestion(&Signal::Undo { now });
+    assert_eq!((undone.window(), undone.observe()), (before, pipe.c.observe()));
+
+    let inflight = pipe.inflight();
+    pipe.c.on_congestion(&Signal::Loss { now, lost: MSS, inflight });
+    assert_eq!(pipe.c.window(), (inflight - MSS) as f64);
+    let rate = pipe.c.pacing_rate();
+    for _ in 0..inflight / MSS - 1 {
+        pipe.step();
+        assert_eq!(pipe.c.window(), (inflight - MSS) as f64);
+    }
+    pipe.step();
+    within(pipe.c.window() / before, 0.97, 1.03);
+    within(pipe.c.pacing_rate().unwrap() / rate.unwrap(), 0.59, 1.67);
+}
+
+/// A timer leaves a segment and no loss changes the model; ECN-Echo and local drops change nothing at all.
+#[test]
+fn a_timer_leaves_a_segment_and_marks_do_nothing() {
+    let mut pipe = Pipe::new();
+    pipe.until(|pipe| pipe.mode() == 2.0);
+    let (before, now, inflight) = (pipe.c.window(), pipe.now, 60 * MSS);
+    let model = pipe.c.observe();
+    pipe.c.on_congestion(&Signal::Ecn { now, inflight });
+    pipe.c.on_congestion(&Signal::LocalDrop { now, inflight });
+    assert_eq!(pipe.c.window(), before);
+    pipe.c.on_congestion(&Signal::Rto { now, inflight });
+    assert_eq!((pipe.c.window(), pipe.c.observe()), (S, model));
+}
+
+/// The window does not grow where it is not the limit.
+#[test]
+fn an_application_limited_flow_does_not_grow() {
+    let mut c = bbr();
+    c.on_ack(&Ack { app_limited: true, ..limited_round(1) });
+    assert_eq!(c.window(), 10.0 * S);
+    c.on_congestion(&loss(0.1, 8.0));
+    assert_eq!(c.window(), 7.0 * S);
+    c.on_ack(&Ack { app_limited: true, ..limited_round(9) });
+    assert_eq!(c.window(), 7.0 * S);
+    c.on_ack(&limited_round(10));
+    assert_eq!(c.window(), 11.0 * S);
+}
+
+/// Phase 1 would begin by draining what nothing has queued.
+#[test]
+fn the_first_phase_is_a_parameter() {
+    for (phase, fine) in [(0, true), (1, false), (7, true), (8, false)] {
+        let spec = Spec::with("bbr", json!({ "phase": phase }).as_object().unwrap());
+        assert_eq!(spec.is_ok(), fine, "{phase}");
+    }
+    let mut law = Bbr::new(&super::Parameters { phase: 0, ..super::Parameters::default() });
+    law.poke("mode", 2.0);
+    law.poke("bw", RATE_BPS);
+    law.poke("min_rtt", 0.05);
+    let w = &mut Window { cwnd: 10.0 * S, ssthresh: f64::INFINITY, mss: S };
+    law.on_delivery(w, &Ack { acked: MSS, inflight: 10 * MSS, ..Ack::default() });
+    // 1.25 * 0.99 * 8 Mbit/s
+    within(law.pacing_rate(w).unwrap(), 9.9e6 - 1.0, 9.9e6 + 1.0);
+}
+
+#[test]
+fn parameters_that_make_no_sense_are_refused() {
+    let bad = super::Parameters { bw_rounds: 0, ..super::Parameters::default() };
+    assert!(matches!(Bbr::check(&bad), Err(Invalid { parameter: "bw_rounds", .. })));
+}

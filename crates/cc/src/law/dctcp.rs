@@ -1,0 +1,231 @@
+//! DCTCP (RFC 8257): the cut follows how many bytes met congestion; everything else is Reno's (RFC 5681).
+//!
+//! Once per window of data, F being the share of the acknowledged bytes that were marked, section 3.3:
+//!
+//! ```text
+//! alpha = (1 - g) alpha + g F,   g = 1/16, alpha = 1 at the beginning
+//! ```
+//!
+//! At an ECN-Echo, at most once per window of data (section 3.3), and at a loss (section 3.5):
+//!
+//! ```text
+//! ECN-Echo:  cwnd = cwnd (1 - alpha / 2),               ssthresh = cwnd
+//! loss:      ssthresh = max(FlightSize / 2, 2 SMSS),    cwnd = ssthresh       (timer: cwnd = 1 SMSS)
+//! ```
+//!
+//! The window does not fall below 2 SMSS by an ECN-Echo. Growth is Reno's, `cwnd += SMSS * acked / cwnd` (section 3.4).
+//! The ACK that crosses the end of a window of data counts in that window, as in section 3.3; the first ACK ends one.
+//!
+//! Left out: what the receiver does (an ACK whenever the mark changes, section 3.2) belongs to TCP; Linux's
+//! fixed-point alpha.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::round::Round;
+use crate::{Ack, ReduceFrom, Signal, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RFC 5681 equation 4.
+const BETA: f64 = 0.5;
+/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Weight of the newest window of data in alpha.
+    #[schemars(extend("x-source" = "RFC 8257 section 4.2"), range(min = 0, max = 1))]
+    pub g: f64,
+    /// alpha before the first window of data: 1 takes the first mark for a loss.
+    #[schemars(extend("x-source" = "RFC 8257 section 3.3"), range(min = 0, max = 1))]
+    pub alpha_initial: f64,
+    /// The window that is halved at a loss: `flight` (what was in flight) or `cwnd`.
+    #[schemars(extend("x-source" = "RFC 8257 section 3.5, RFC 5681 equation 4; Linux tcp_dctcp.c (cwnd)"))]
+    pub reduce_from: ReduceFrom,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { g: 0.0625, alpha_initial: 1.0, reduce_from: ReduceFrom::Flight }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    g: f64,
+    reduce_from: ReduceFrom,
+    alpha: f64,
+    round: Round,
+    /// Bytes acknowledged in this window of data, and those of them that were marked.
+    acked: f64,
+    marked: f64,
+}
+
+impl Model for Dctcp {
+    type Parameters = Parameters;
+    const STATES: &'static [State] =
+        &[State { name: "alpha", unit: "1", doc: "moving share of the bytes that met congestion" }];
+
+    fn new(p: &Parameters) -> Dctcp {
+        Dctcp {
+            g: p.g,
+            reduce_from: p.reduce_from,
+            alpha: p.alpha_initial,
+            round: Round::default(),
+            acked: 0.0,
+            marked: 0.0,
+        }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("g", p.g, 0.0, 1.0)?;
+        if (0.0..=1.0).contains(&p.alpha_initial) {
+            return Ok(());
+        }
+        let reason = format!("must be between 0 and 1, not {}", p.alpha_initial);
+        Err(Invalid { parameter: "alpha_initial", reason })
+    }
+}
+
+impl Law for Dctcp {
+    #[inline]
+    fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
+        self.acked += ack.acked as f64;
+        self.marked += ack.ce.min(ack.acked) as f64;
+        if self.round.advance(ack) {
+            self.alpha += self.g * (self.marked / self.acked - self.alpha);
+            (self.acked, self.marked) = (0.0, 0.0);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if !ack.app_limited {
+            w.cwnd += w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+        }
+    }
+
+    /// alpha is a measurement: no event changes it, so none has to be undone.
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        let reduced = match signal {
+            Signal::Undo { .. } => return,
+            Signal::Ecn { .. } => w.cwnd * (1.0 - self.alpha / 2.0),
+            _ => BETA * self.reduce_from.bytes(w, signal.inflight()),
+        };
+        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        out.push(("alpha", self.alpha));
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        let known = name == "alpha" && (0.0..=1.0).contains(&value);
+        if known {
+            self.alpha = value;
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, loss, state};
+    use crate::{Ack, Controller, Signal, Spec};
+    use elephan_units::Time;
+    use serde_json::json;
+
+    const S: f64 = MSS as f64;
+
+    /// In congestion avoidance at a window of 20 segments.
+    fn dctcp(table: serde_json::Value) -> Controller {
+        let spec = Spec::with("dctcp", table.as_object().unwrap()).unwrap();
+        let mut c = Controller::new(&spec, MSS, 20 * MSS);
+        c.poke("ssthresh", 20.0 * S);
+        c
+    }
+
+    /// A window of data of 20 segments, `marked` of them marked; the window of the controller does not grow.
+    fn window_of_data(c: &mut Controller, marked: u64) {
+        for n in 0..20 {
+            let ce = if n < marked { MSS } else { 0 };
+            c.on_ack(&Ack { acked: MSS, ce, inflight: 20 * MSS, app_limited: true, ..Ack::default() });
+        }
+    }
+
+    fn ecn() -> Signal {
+        Signal::Ecn { now: Time::ZERO, inflight: 20 * MSS }
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-12, "{value} is not {expected}");
+    }
+
+    /// Section 3.3 with F = 0: 1, 15/16, 225/256, ... (15/16)^10 = 15^10 / 2^40.
+    #[test]
+    fn without_marks_alpha_falls_by_a_sixteenth_per_window() {
+        let mut c = dctcp(json!({}));
+        assert_eq!(state(&c, "alpha"), 1.0);
+        // The first ACK ends the empty window before it (WindowEnd begins at SND.UNA).
+        c.on_ack(&Ack { acked: MSS, inflight: 20 * MSS, app_limited: true, ..Ack::default() });
+        assert_eq!(state(&c, "alpha"), 0.9375);
+        window_of_data(&mut c, 0);
+        assert_eq!(state(&c, "alpha"), 0.87890625);
+        for _ in 0..8 {
+            window_of_data(&mut c, 0);
+        }
+        near(state(&c, "alpha"), 576_650_390_625.0 / 1_099_511_627_776.0);
+    }
+
+    /// Half of the bytes marked: alpha = 15/16 * 0 + 1/16 * 1/2, and then 1/32 (1 + 15/16); it tends to 1/2.
+    #[test]
+    fn alpha_follows_the_share_of_marked_bytes() {
+        let mut c = dctcp(json!({ "alpha_initial": 0.0 }));
+        c.on_ack(&Ack { acked: MSS, inflight: 20 * MSS, app_limited: true, ..Ack::default() });
+        window_of_data(&mut c, 10);
+        near(state(&c, "alpha"), 0.03125);
+        window_of_data(&mut c, 10);
+        near(state(&c, "alpha"), 0.060_546_875);
+        for _ in 0..500 {
+            window_of_data(&mut c, 10);
+        }
+        near(state(&c, "alpha"), 0.5);
+    }
+
+    /// cwnd (1 - alpha / 2): half at 1, 0.9 at 0.2, nothing at 0.
+    #[test]
+    fn an_ecn_echo_cuts_by_half_of_alpha() {
+        for (alpha, expected) in [(1.0, 10.0), (0.5, 15.0), (0.2, 18.0), (0.0, 20.0)] {
+            let mut c = dctcp(json!({}));
+            c.poke("alpha", alpha);
+            c.on_congestion(&ecn());
+            assert_eq!((c.window(), c.ssthresh()), (expected * S, expected * S));
+        }
+    }
+
+    /// Section 3.5: a loss halves whatever alpha is; a timer leaves a segment. alpha stays.
+    #[test]
+    fn losses_are_those_of_reno() {
+        let mut c = dctcp(json!({ "alpha_initial": 0.25 }));
+        c.on_congestion(&loss(0.0, 20.0));
+        assert_eq!((c.window(), c.ssthresh()), (10.0 * S, 10.0 * S));
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 8 * MSS });
+        assert_eq!((c.window(), c.ssthresh()), (S, 4.0 * S));
+        assert_eq!(state(&c, "alpha"), 0.25);
+        let mut c = dctcp(json!({ "reduce_from": "cwnd" }));
+        c.on_congestion(&loss(0.0, 12.0));
+        assert_eq!(c.window(), 10.0 * S);
+    }
+
+    /// RFC 5681 equation 3, a segment a round trip; and no ACK without data can spoil alpha.
+    #[test]
+    fn growth_is_that_of_reno() {
+        let mut c = dctcp(json!({}));
+        c.on_ack(&Ack { acked: 20 * MSS, inflight: 20 * MSS, ..Ack::default() });
+        assert_eq!(c.window(), 21.0 * S);
+        c.on_ack(&Ack::default());
+        assert_eq!((c.window(), state(&c, "alpha")), (21.0 * S, 0.9375));
+    }
+}

@@ -1,0 +1,313 @@
+//! LEDBAT (RFC 6817): a background flow that adds at most a target to the delay and gives way to others.
+//!
+//! Section 2.4.2, per ACK, with q the queueing delay:
+//!
+//! ```text
+//! q    = min(last 4 delays) - min(delays of the last 10 minutes, one minimum a minute)
+//! cwnd += GAIN (TARGET - q) / TARGET * acked * MSS / cwnd,   at most flightsize + 1 MSS,   at least 2 MSS
+//! loss: cwnd = cwnd / 2, at least 2 MSS;   timer: cwnd = 1 MSS
+//! ```
+//!
+//! so that the window grows by at most a segment a round trip, as Reno's, and stands still where q = TARGET.
+//!
+//! The delay is the round-trip time here, because a law is not told one-way delays: queues on the way back count too.
+//! Slow start ends where q reaches `slow_start_until` of the target; by default, as in the RFC, there is none.
+//! Left out: randomised backoff of the estimate and everything that section 4 leaves to implementations.
+
+use super::Law;
+use crate::registry::{Invalid, Model, State};
+use crate::{Ack, Signal, Window};
+use elephan_units::{PS_PER_S, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Share of the window that a loss leaves (RFC 6817 section 2.4.2).
+const BETA: f64 = 0.5;
+/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
+const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+/// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
+const MINUTE_PS: u64 = 60 * PS_PER_S;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Parameters {
+    /// Queueing delay that the flow aims at.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, TARGET, at most 100 ms"))]
+    pub target: Span,
+    /// Growth in segments per round trip where nothing queues.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, GAIN, at most 1"), range(min = 0))]
+    pub gain: f64,
+    /// Segments by which the window may exceed what is in flight.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, ALLOWED_INCREASE"), range(min = 0))]
+    pub allowed_increase: f64,
+    /// Smallest window in segments, but for a timer.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, MIN_CWND"), range(min = 1))]
+    pub min_segments: f64,
+    /// Minutes over which the smallest delay is that of the path.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, BASE_HISTORY"), range(min = 1, max = 1000))]
+    pub base_history: u32,
+    /// Delays whose smallest is that of now.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.5, CURRENT_FILTER"), range(min = 1, max = 1000))]
+    pub current_filter: u32,
+    /// Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++.
+    #[schemars(extend("x-source" = "RFC 6817 section 2.4.2 (none); draft-irtf-iccrg-ledbat-plus-plus (0.75)"), range(min = 0))]
+    pub slow_start_until: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters {
+            target: Span::from_ms(100),
+            gain: 1.0,
+            allowed_increase: 1.0,
+            min_segments: 2.0,
+            base_history: 10,
+            current_filter: 4,
+            slow_start_until: 0.0,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    p: Parameters,
+    /// Smallest delay of each of the last minutes in which there was one, the newest at `minute_at`.
+    minutes: Vec<Span>,
+    minute_at: usize,
+    minute: u64,
+    /// The last delays, the newest before `recent_at`.
+    recent: Vec<Span>,
+    recent_at: usize,
+    base: Span,
+    current: Span,
+}
+
+impl Model for Ledbat {
+    type Parameters = Parameters;
+    const STATES: &'static [State] = &[
+        State { name: "base_delay", unit: "s", doc: "delay of the path without queues, 0 until it is measured" },
+        State { name: "current_delay", unit: "s", doc: "delay of now, 0 until it is measured" },
+    ];
+
+    fn new(p: &Parameters) -> Ledbat {
+        Ledbat {
+            minutes: vec![Span::MAX; p.base_history as usize],
+            minute_at: 0,
+            minute: 0,
+            recent: vec![Span::MAX; p.current_filter as usize],
+            recent_at: 0,
+            base: Span::MAX,
+            current: Span::MAX,
+            p: p.clone(),
+        }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::unless_between("target", p.target.seconds(), 0.0, 1e6)?;
+        Invalid::unless_between("gain", p.gain, 0.0, 1.0 + f64::EPSILON)?;
+        Invalid::unless_between("allowed_increase", p.allowed_increase, 0.0, 1e9)?;
+        Invalid::unless_between("min_segments", p.min_segments, 0.0, 1e9)?;
+        Invalid::unless_between("base_history", f64::from(p.base_history), 0.0, 1001.0)?;
+        Invalid::unless_between("current_filter", f64::from(p.current_filter), 0.0, 1001.0)?;
+        Invalid::unless_between("slow_start_until", p.slow_start_until, -1.0, 1e9)
+    }
+}
+
+impl Law for Ledbat {
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.measure(rtt, ack.now.ps() / MINUTE_PS);
+        }
+        let floor = self.p.min_segments.max(SSTHRESH_MIN_SEGMENTS) * w.mss;
+        if w.in_slow_start() && w.cwnd >= floor && self.queueing() >= self.p.slow_start_until {
+            w.ssthresh = w.cwnd;
+        }
+    }
+
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        let acked = ack.acked as f64;
+        let growth = self.p.gain * (1.0 - self.queueing()) * w.mss * acked.min(w.cwnd) / w.cwnd;
+        let growth = if ack.app_limited { growth.min(0.0) } else { growth };
+        let most = ack.inflight as f64 + self.p.allowed_increase * w.mss;
+        let floor = (self.p.min_segments * w.mss).min(if ack.app_limited { w.cwnd } else { w.cwnd + acked });
+        w.cwnd = (w.cwnd + growth).min(most).max(floor);
+        // Or slow start would raise again what was lowered.
+        w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+    }
+
+    /// The delays are measurements: no event changes them, so none has to be undone.
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        if matches!(signal, Signal::Undo { .. }) {
+            return;
+        }
+        let least = self.p.min_segments * w.mss;
+        let reduced = w.cwnd.min((BETA * w.cwnd).max(least));
+        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { reduced };
+    }
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        let seconds = |span: Span| if span == Span::MAX { 0.0 } else { span.seconds() };
+        out.extend([("base_delay", seconds(self.base)), ("current_delay", seconds(self.current))]);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        let span = Span::from_seconds(value);
+        match name {
+            _ if value < 0.0 => return false,
+            "base_delay" => {
+                self.minutes.fill(Span::MAX);
+                (self.minutes[self.minute_at], self.base) = (span, span);
+            }
+            "current_delay" => {
+                self.recent.fill(span);
+                self.current = span;
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Ledbat {
+    fn measure(&mut self, delay: Span, minute: u64) {
+        if minute != self.minute {
+            self.minute = minute;
+            self.minute_at = (self.minute_at + 1) % self.minutes.len();
+            self.minutes[self.minute_at] = Span::MAX;
+        }
+        let newest = &mut self.minutes[self.minute_at];
+        *newest = (*newest).min(delay);
+        self.recent[self.recent_at] = delay;
+        self.recent_at = (self.recent_at + 1) % self.recent.len();
+        let least = |delays: &[Span]| delays.iter().copied().min().unwrap_or(Span::MAX);
+        (self.base, self.current) = (least(&self.minutes), least(&self.recent));
+    }
+
+    /// Queueing delay in targets; none is assumed before a delay is measured.
+    fn queueing(&self) -> f64 {
+        let current = if self.current == Span::MAX { self.base } else { self.current };
+        current.ps().saturating_sub(self.base.ps()) as f64 / self.p.target.ps() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, loss, state};
+    use crate::{Ack, Controller, Signal, Spec};
+    use elephan_units::{Span, Time};
+    use serde_json::json;
+
+    const S: f64 = MSS as f64;
+
+    fn ledbat(table: serde_json::Value, segments: u64) -> Controller {
+        let spec = Spec::with("ledbat", table.as_object().unwrap()).unwrap();
+        Controller::new(&spec, MSS, segments * MSS)
+    }
+
+    /// The ACK of `segments`, all that is in flight.
+    fn ack(now_s: f64, segments: u64, rtt_ms: u64) -> Ack {
+        let now = Time::from_seconds(now_s);
+        let acked = segments * MSS;
+        Ack { now, acked, rtt: Some(Span::from_ms(rtt_ms)), inflight: acked, ..Ack::default() }
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9, "{value} is not {expected}");
+    }
+
+    /// Base delay 50 ms, target 100 ms, a window of 20 segments: + 1 at no queue, + 0.5 at half the target, nothing at
+    /// the target, - 1 at twice the target.
+    #[test]
+    fn the_window_moves_by_the_distance_from_the_target() {
+        for (rtt_ms, segments) in [(50, 21.0), (100, 20.5), (150, 20.0), (200, 19.5), (250, 19.0)] {
+            let mut c = ledbat(json!({}), 20);
+            c.poke("base_delay", 0.05);
+            c.poke("current_delay", rtt_ms as f64 / 1e3);
+            c.on_ack(&ack(0.0, 20, rtt_ms));
+            near(c.window() / S, segments);
+        }
+        let mut c = ledbat(json!({ "gain": 0.5, "target": "25ms" }), 20);
+        c.on_ack(&ack(0.0, 20, 50));
+        near(c.window() / S, 20.5);
+    }
+
+    /// The current delay is the smallest of four: one late ACK means nothing, four do.
+    #[test]
+    fn a_single_late_ack_is_filtered() {
+        let mut c = ledbat(json!({}), 20);
+        c.on_ack(&ack(0.0, 0, 50));
+        for (n, current) in [(1, 0.05), (2, 0.05), (3, 0.05), (4, 0.15)] {
+            c.on_ack(&ack(0.1 * f64::from(n), 0, 150));
+            near(state(&c, "current_delay"), current);
+        }
+        near(state(&c, "base_delay"), 0.05);
+    }
+
+    /// A path that became longer is believed after ten minutes, one that became shorter at once.
+    #[test]
+    fn the_base_delay_is_the_smallest_of_ten_minutes() {
+        let mut c = ledbat(json!({}), 20);
+        c.on_ack(&ack(0.0, 0, 50));
+        for minute in 1..10 {
+            c.on_ack(&ack(60.0 * f64::from(minute), 0, 80));
+            near(state(&c, "base_delay"), 0.05);
+        }
+        c.on_ack(&ack(600.0, 0, 80));
+        near(state(&c, "base_delay"), 0.08);
+        c.on_ack(&ack(601.0, 0, 40));
+        near(state(&c, "base_delay"), 0.04);
+    }
+
+    /// At most flightsize and one segment; at least two segments.
+    #[test]
+    fn the_window_stays_near_the_flight_and_above_two_segments() {
+        let mut c = ledbat(json!({}), 20);
+        c.on_ack(&ack(0.0, 10, 50));
+        near(c.window() / S, 11.0);
+        c.poke("current_delay", 100.0);
+        c.on_ack(&Ack { rtt: None, ..ack(0.1, 11, 50) });
+        near(c.window() / S, 2.0);
+        let mut c = ledbat(json!({}), 20);
+        c.on_ack(&Ack { app_limited: true, ..ack(0.0, 20, 50) });
+        near(c.window() / S, 20.0);
+    }
+
+    /// Half the window, at least two segments; a timer leaves one, and the next segment that arrives makes it two.
+    #[test]
+    fn losses_halve_the_window() {
+        for (before, after) in [(20, 10.0), (3, 2.0), (2, 2.0)] {
+            let mut c = ledbat(json!({}), before);
+            c.on_congestion(&loss(0.0, 1.0));
+            assert_eq!(c.window(), after * S);
+        }
+        let mut c = ledbat(json!({}), 20);
+        c.on_ack(&ack(0.0, 0, 50));
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 20 * MSS });
+        assert_eq!(c.window(), S);
+        for segments in [2.0, 3.0, 4.0] {
+            let window = (c.window() / S) as u64;
+            c.on_ack(&ack(1.0, window, 50));
+            near(c.window() / S, segments);
+        }
+    }
+
+    /// No slow start by default; with 0.75 it doubles until 75 ms of 100 ms are queued.
+    #[test]
+    fn slow_start_is_an_option() {
+        let mut c = ledbat(json!({}), 10);
+        c.on_ack(&ack(0.0, 10, 50));
+        near(c.window() / S, 11.0);
+        let mut c = ledbat(json!({ "slow_start_until": 0.75, "current_filter": 1 }), 10);
+        c.on_ack(&ack(0.0, 10, 50));
+        c.on_ack(&ack(0.1, 20, 124));
+        near(c.window() / S, 40.0);
+        c.on_ack(&ack(0.2, 40, 125));
+        near(c.window() / S, 40.25);
+        // Above the target it falls, and slow start does not raise it again when the queue is gone.
+        c.on_ack(&ack(0.3, 41, 250));
+        near(c.window() / S, 39.25);
+        c.on_ack(&ack(0.4, 39, 50));
+        assert!(c.window() < 40.3 * S && !c.in_slow_start());
+    }
+}
