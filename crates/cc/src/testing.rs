@@ -1,5 +1,7 @@
 //! What the tests of several models share.
 
+pub mod pipe;
+
 use crate::{Ack, Controller, Signal, Spec};
 use elephan_units::{Span, Time};
 

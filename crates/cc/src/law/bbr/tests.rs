@@ -1,144 +1,15 @@
 use super::Bbr;
 use crate::law::Law;
+use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
 use crate::testing::{MSS, loss, state};
 use crate::{Ack, Controller, Invalid, Model, Signal, Spec, Window};
-use elephan_units::{PS_PER_S, Span, Time};
+use elephan_units::{Span, Time};
 use serde_json::json;
-use std::collections::VecDeque;
 
 const S: f64 = MSS as f64;
-/// The pipe of the tests: 1000 segments a second, 50 ms, so 50 segments in flight fill it.
-const RATE_BPS: f64 = 8e6;
-const RTT: Span = Span::from_ms(50);
-const BDP: f64 = 50.0;
 
 fn bbr() -> Controller {
     Controller::new(&Spec::named("bbr").unwrap(), MSS, 10 * MSS)
-}
-
-#[derive(Clone, Copy)]
-struct Packet {
-    sent: Time,
-    first_sent: Time,
-    delivered: u64,
-    delivered_at: Time,
-    acked_at: Time,
-}
-
-/// One flow that always has data, through a queue without limit.
-struct Pipe {
-    c: Controller,
-    now: Time,
-    segment_time: Span,
-    free_at: Time,
-    pace_at: Time,
-    flight: VecDeque<Packet>,
-    delivered: u64,
-    delivered_at: Time,
-    first_sent: Time,
-}
-
-impl Pipe {
-    fn new() -> Pipe {
-        let zero = Time::ZERO;
-        let segment_time = Span::from_seconds(8.0 * S / RATE_BPS);
-        Pipe {
-            c: bbr(),
-            now: zero,
-            segment_time,
-            free_at: zero,
-            pace_at: zero,
-            flight: VecDeque::new(),
-            delivered: 0,
-            delivered_at: zero,
-            first_sent: zero,
-        }
-    }
-
-    fn inflight(&self) -> u64 {
-        self.flight.len() as u64 * MSS
-    }
-
-    fn mode(&self) -> f64 {
-        state(&self.c, "mode")
-    }
-
-    /// Sends what window and pacing let out before the next ACK; then takes that ACK.
-    fn step(&mut self) {
-        loop {
-            let at = self.now.max(self.pace_at);
-            let open = (self.inflight() + MSS) as f64 <= self.c.window();
-            if !open || self.flight.front().is_some_and(|first| first.acked_at <= at) {
-                break;
-            }
-            self.now = at;
-            self.send();
-        }
-        self.take_ack();
-    }
-
-    fn send(&mut self) {
-        if self.flight.is_empty() {
-            (self.first_sent, self.delivered_at) = (self.now, self.now);
-        }
-        self.c.on_sent(self.now, MSS, self.inflight());
-        self.free_at = self.free_at.max(self.now).saturating_add(self.segment_time);
-        self.flight.push_back(Packet {
-            sent: self.now,
-            first_sent: self.first_sent,
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            acked_at: self.free_at.saturating_add(RTT),
-        });
-        let gap = 8.0 * S / self.c.pacing_rate().unwrap();
-        self.pace_at = self.now.saturating_add(Span::from_seconds(gap));
-    }
-
-    fn take_ack(&mut self) {
-        let inflight = self.inflight();
-        let packet = self.flight.pop_front().unwrap();
-        self.now = packet.acked_at;
-        self.delivered += MSS;
-        (self.delivered_at, self.first_sent) = (self.now, packet.sent);
-        let interval = packet.sent.since(packet.first_sent).max(self.now.since(packet.delivered_at));
-        let bits = (self.delivered - packet.delivered) as f64 * 8.0;
-        self.c.on_ack(&Ack {
-            now: self.now,
-            acked: MSS,
-            rtt: Some(self.now.since(packet.sent)),
-            inflight,
-            delivered: self.delivered,
-            rate_bps: Some(bits * PS_PER_S as f64 / interval.ps() as f64),
-            ..Ack::default()
-        });
-    }
-
-    /// Means over `seconds`, weighted by time: pacing rate in bit/s and segments in flight.
-    fn run(&mut self, seconds: f64) -> (f64, f64) {
-        let begin = self.now;
-        let end = begin.saturating_add(Span::from_seconds(seconds));
-        let (mut pacing, mut flight) = (0.0, 0.0);
-        while self.now < end {
-            let (before, rate, inflight) = (self.now, self.c.pacing_rate().unwrap(), self.inflight() as f64 / S);
-            self.step();
-            let elapsed = self.now.since(before).seconds();
-            pacing += rate * elapsed;
-            flight += inflight * elapsed;
-        }
-        let elapsed = self.now.since(begin).seconds();
-        (pacing / elapsed, flight / elapsed)
-    }
-
-    /// Steps until `mode` changes to or from `mode`, at most 100 000 times.
-    fn until(&mut self, holds: impl Fn(&Pipe) -> bool) {
-        for _ in 0..100_000 {
-            if holds(self) {
-                return;
-            }
-            self.step();
-        }
-        panic!("not within 100 000 ACKs");
-    }
 }
 
 fn within(value: f64, low: f64, high: f64) {
@@ -148,7 +19,7 @@ fn within(value: f64, low: f64, high: f64) {
 /// 2.885 * 10 segments of 1000 bytes in the millisecond that is assumed, then in the round-trip time that is measured.
 #[test]
 fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     within(pipe.c.pacing_rate().unwrap(), 230.8e6 * (1.0 - 1e-12), 230.8e6 * (1.0 + 1e-12));
     assert_eq!((pipe.mode(), state(&pipe.c, "pacing_gain")), (0.0, 2.885));
     pipe.step();
@@ -160,7 +31,7 @@ fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
 /// the few that rounding and bursts add.
 #[test]
 fn it_converges_to_the_rate_and_the_content_of_the_pipe() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 2.0);
     within(pipe.now.seconds(), 0.3, 1.0);
     pipe.run(2.0);
@@ -177,7 +48,7 @@ fn it_converges_to_the_rate_and_the_content_of_the_pipe() {
 /// The queue that STARTUP leaves is gone when DRAIN ends.
 #[test]
 fn drain_paces_at_the_inverse_gain_until_the_queue_is_gone() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 1.0);
     assert!(pipe.inflight() as f64 > 2.0 * BDP * S);
     within(pipe.c.pacing_rate().unwrap(), 0.97 * RATE_BPS * 0.99 / 2.885, RATE_BPS * 1.01 / 2.885);
@@ -238,7 +109,7 @@ fn the_bandwidth_is_the_largest_of_ten_rounds() {
 /// 1.25, 0.75 and six times 1, a round-trip time each.
 #[test]
 fn probe_bw_cycles_through_eight_gains() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 2.0);
     let mut phases = vec![(state(&pipe.c, "pacing_gain"), pipe.now)];
     // The six ones cannot be told apart by their gain.
@@ -260,7 +131,7 @@ fn probe_bw_cycles_through_eight_gains() {
 /// A round-trip time of 10 s ago is measured again: four segments for 200 ms, then the window of before.
 #[test]
 fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 3.0);
     let first = pipe.now.seconds();
     within(first, 10.0, 10.2);
@@ -281,7 +152,7 @@ fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
 /// 60 of 104 segments are in flight, 5 lost: 55 for a round, then all again; an undone loss costs nothing.
 #[test]
 fn a_loss_keeps_packets_for_a_round_and_then_costs_nothing() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 2.0);
     pipe.run(2.0);
     let before = pipe.c.window();
@@ -308,7 +179,7 @@ fn a_loss_keeps_packets_for_a_round_and_then_costs_nothing() {
 /// A timer leaves a segment and no loss changes the model; ECN-Echo and local drops change nothing at all.
 #[test]
 fn a_timer_leaves_a_segment_and_marks_do_nothing() {
-    let mut pipe = Pipe::new();
+    let mut pipe = Pipe::new("bbr");
     pipe.until(|pipe| pipe.mode() == 2.0);
     let (before, now, inflight) = (pipe.c.window(), pipe.now, 60 * MSS);
     let model = pipe.c.observe();
