@@ -51,7 +51,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Cbr | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
 
@@ -61,7 +61,9 @@ class Tcp(Table):
     """Options of a stack that a scenario overrides; what is absent stays as the stack has it.
 
     congestion_control: Congestion control that connections use unless the traffic names another.
+    slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
+    reduction: How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
     mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
@@ -72,6 +74,7 @@ class Tcp(Table):
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
+    ecn: Explicit congestion notification, if the peer agrees: `off`, `classic` or `dctcp`.
     sack: Selective acknowledgements.
     dsack: Duplicate segments are reported in the first SACK block.
     timestamps: Timestamps option.
@@ -92,8 +95,41 @@ class Tcp(Table):
     time_wait: How long the end that closes first stays in TIME-WAIT.
     """
 
-    congestion_control: Literal["reno", "cubic"] | Reno | Cubic | dict[str, Any] | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
+    slow_start: (
+        Literal["classic", "limited", "hystart", "hystartpp"]
+        | Classic
+        | Limited
+        | Hystart
+        | Hystartpp
+        | dict[str, Any]
+        | None
+    ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
+    reduction: Literal["immediate", "prr-rfc9937", "prr-rfc6937"] | None = None
     mss: Size | None = None
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
@@ -104,6 +140,7 @@ class Tcp(Table):
     limited_transmit: bool | None = None
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None
     newreno_ack_heuristic: bool | None = None
+    ecn: Literal["off", "classic", "dctcp"] | None = None
     sack: bool | None = None
     dsack: bool | None = None
     timestamps: bool | None = None
@@ -129,29 +166,510 @@ class Reno(Table):
     """Reno (RFC 5681): one segment more a round trip, half the window on loss
 
     reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "flight".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "reno")
 
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
 class Cubic(Table):
     """CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7
 
+    preset: Set of parameters to start from.
     c: C in segments/s^3: how fast the window leaves and regains W_max. Default: 0.4.
     beta: The share of the window that a congestion event leaves. Default: 0.7.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss. Default: 0.0.
+    curves_from: Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share). Default: "cwnd".
+    reno_catches_up: W_est grows by a whole segment a round trip once it has reached the window before the cut. Default: true.
+    round_trip: The round-trip time in t + R: `smoothed` or `min`. Default: "smoothed".
+    growth_max: Most growth in a round trip, as a share of the window; 0 is no limit. Default: 0.5.
+    s_max: Most segments per 100 ms from K on; 0 is no limit. Default: 0.0.
+    first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "cubic")
 
+    preset: Literal["rfc9438", "rfc8312", "linux", "linux-2.6"] | None = None
     c: float | None = None
     beta: float | None = None
     fast_convergence: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
+    curves_from: Literal["cwnd", "w_max"] | None = None
+    reno_catches_up: bool | None = None
+    round_trip: Literal["smoothed", "min"] | None = None
+    growth_max: float | None = None
+    s_max: float | None = None
+    first_growth: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Highspeed(Table):
+    """HighSpeed TCP (RFC 3649): growth and cut depend on the window
+
+    low_window: Window in segments up to which the law is Reno. Default: 38.0.
+    high_window: Window in segments at which an event takes `high_decrease`. Default: 83000.0.
+    high_decrease: The share of the window that an event takes at `high_window` and beyond. Default: 0.1.
+    p_factor: Factor of the loss rate p(w) = factor / w^exponent at which a window of w segments is held. Default: 0.078.
+    p_exponent: Exponent of p(w). Default: 1.2.
+    table: Increase and decrease from the table instead, which none of the above changes. Default: false.
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "highspeed")
+
+    low_window: float | None = None
+    high_window: float | None = None
+    high_decrease: float | None = None
+    p_factor: float | None = None
+    p_exponent: float | None = None
+    table: bool | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Scalable(Table):
+    """Scalable TCP (Kelly 2003): growth and cut are shares of the window
+
+    preset: Set of parameters to start from.
+    a: Segments by which an acknowledged segment opens the window (an ACK, with `per_ack`). Default: 0.01.
+    b: The share of the window that a congestion event takes away. Default: 0.125.
+    low_window: lwnd in segments: below it the law is Reno; 1 switches that off. Default: 16.0.
+    at_least_reno: Never slower than Reno, which adds 1 / cwnd per acknowledged segment. Default: false.
+    per_ack: An ACK counts as one segment, however many it acknowledges. Default: false.
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "scalable")
+
+    preset: Literal["kelly", "linux", "linux-2.6"] | None = None
+    a: float | None = None
+    b: float | None = None
+    low_window: float | None = None
+    at_least_reno: bool | None = None
+    per_ack: bool | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Griddt(Table):
+    """GridDT (Ravot 2003): Reno with the increase and decrease set by the user
+
+    a: A: segments by which the window grows in a round trip. Default: 1.0.
+    b: B: the share of the window that a congestion event takes away. Default: 0.5.
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "griddt")
+
+    a: float | None = None
+    b: float | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Bic(Table):
+    """BIC (Xu 2004): a binary search for the window that met congestion
+
+    preset: Set of parameters to start from.
+    s_max: Smax: most segments a round trip. Default: 32.0.
+    s_min: Smin: fewest segments a round trip. Default: 0.01.
+    near: Segments from W_max within which the step is Smin. Default: 0.0.
+    search_divisor: Divisor of the distance to W_max that gives the step below it. Default: 2.0.
+    probe_divisor: Divisor of the distance from W_max that gives the step beyond it. Default: 1.0.
+    first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
+    beta: The share of the window that a congestion event leaves. Default: 0.875.
+    low_window: Window in segments below which the law is Reno; 1 switches that off. Default: 14.0.
+    fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "bic")
+
+    preset: Literal["paper", "linux"] | None = None
+    s_max: float | None = None
+    s_min: float | None = None
+    near: float | None = None
+    search_divisor: float | None = None
+    probe_divisor: float | None = None
+    first_growth: float | None = None
+    beta: float | None = None
+    low_window: float | None = None
+    fast_convergence: bool | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Hybla(Table):
+    """Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms
+
+    rtt0: RTT0: round-trip time of the path whose growth is the model. Default: "25 ms".
+    reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "hybla")
+
+    rtt0: Time | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Htcp(Table):
+    """H-TCP (Leith and Shorten): growth by the time since the last loss, cut by the delay
+
+    preset: Set of parameters to start from.
+    beta: The share of the window that an event leaves; with adaptive backoff the smallest. Default: 0.5.
+    beta_max: The largest share that adaptive backoff leaves. Default: 0.8.
+    adaptive_backoff: Leave RTTmin / RTTmax of the window, so that the queue just empties. Default: true.
+    throughput_change: Change of the throughput from epoch to epoch beyond which adaptive backoff leaves `beta`, as a share.
+        Default: 0.2.
+    mode_switch: The first event after the throughput changed leaves `beta` too. Default: false.
+    backoff_rtt_min: RTTmin up to which adaptive backoff leaves `beta`. Default: "0 s".
+    rtt_scaling: Growth in proportion to RTTmin, so that long paths are not slower. Default: true.
+    delta_l: Delta_L: time after an event in which the law is Reno's. Default: "1 s".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "htcp")
+
+    preset: Literal["linux", "freebsd"] | None = None
+    beta: float | None = None
+    beta_max: float | None = None
+    adaptive_backoff: bool | None = None
+    throughput_change: float | None = None
+    mode_switch: bool | None = None
+    backoff_rtt_min: Time | None = None
+    rtt_scaling: bool | None = None
+    delta_l: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Westwood(Table):
+    """Westwood+ (Grieco and Mascolo): as Reno, cut to the bandwidth measured
+
+    preset: Set of parameters to start from.
+    sample_min: Shortest time that a sample of the bandwidth takes. Default: "50 ms".
+    gain: The weight of a new sample in the estimate. Default: 0.125.
+    filter_twice: Filter the filtered samples once more. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "westwood")
+
+    preset: Literal["paper", "linux"] | None = None
+    sample_min: Time | None = None
+    gain: float | None = None
+    filter_twice: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Vegas(Table):
+    """Vegas (Brakmo and Peterson): keeps two to four segments in the queue
+
+    preset: Set of parameters to start from.
+    alpha: Segments in the queue below which the window grows. Default: 2.0.
+    beta: Segments in the queue above which the window falls. Default: 4.0.
+    gamma: Segments in the queue above which slow start ends. Default: 1.0.
+    difference: How the segments in the queue are reckoned: `queued` or `over_base`. Default: "queued".
+    start: Slow start: `every_other` round trip, or `each_cut`. Default: "every_other".
+    samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 1.
+    backoff: The share of the window that an event leaves. Default: 0.5.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "vegas")
+
+    preset: Literal["paper", "linux"] | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    difference: Literal["queued", "over_base"] | None = None
+    start: Literal["every_other", "each_cut"] | None = None
+    samples_min: int | None = None
+    backoff: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Veno(Table):
+    """Veno (Fu and Liew): Reno that cuts to 0.8 when its queue is short
+
+    beta: Own segments in the queue from which the path counts as congested. Default: 3.0.
+    backoff_random: The share of the window that an event leaves on a path that is not congested. Default: 0.8.
+    backoff_congested: The share of the window that an event leaves on a congested path. Default: 0.5.
+    samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 3.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "veno")
+
+    beta: float | None = None
+    backoff_random: float | None = None
+    backoff_congested: float | None = None
+    samples_min: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Illinois(Table):
+    """TCP-Illinois (Liu, Basar and Srikant): growth and cut by the queueing delay
+
+    alpha_max: Growth in segments a round trip when nothing waits. Default: 10.0.
+    alpha_min: Growth in segments a round trip at the largest delay. Default: 0.3.
+    beta_min: The share of the window that an event takes at a small delay. Default: 0.125.
+    beta_max: The share of the window that an event takes at a large delay. Default: 0.5.
+    win_thresh: Window in segments below which the law is Reno's. Default: 15.0.
+    theta: Round trips of small delay in a row before growth is largest again. Default: 5.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "illinois")
+
+    alpha_max: float | None = None
+    alpha_min: float | None = None
+    beta_min: float | None = None
+    beta_max: float | None = None
+    win_thresh: float | None = None
+    theta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Yeah(Table):
+    """YeAH (Baiocchi, Castellani and Vacirca): Scalable with a short queue, Reno with a long one
+
+    alpha: Own segments in the queue above which slow mode holds. Default: 80.0.
+    gamma: Divisor of the queue that gives the cut of slow mode. Default: 1.0.
+    delta: An event takes at least 2^-delta of the window. Default: 3.
+    epsilon: Slow mode takes at most 2^-epsilon of the window at once. Default: 1.
+    phy: Divisor of the smallest round-trip time that gives the queueing delay of slow mode. Default: 8.0.
+    rho: Round trips in slow mode from which an event halves. Default: 16.
+    zeta: Round trips in fast mode after which no Reno flow is presumed. Default: 50.
+    scalable_count: Acknowledged segments for one more segment in fast mode, at most. Default: 100.0.
+    samples_min: Samples that a round trip needs to count. Default: 3.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "yeah")
+
+    alpha: float | None = None
+    gamma: float | None = None
+    delta: int | None = None
+    epsilon: int | None = None
+    phy: float | None = None
+    rho: int | None = None
+    zeta: int | None = None
+    scalable_count: float | None = None
+    samples_min: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Compound(Table):
+    """Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay
+
+    alpha: Factor of the growth. Default: 0.125.
+    beta: The share of the window that an event takes. Default: 0.5.
+    k: Power of the window in the growth. Default: 0.75.
+    gamma: Own segments in the queue from which dwnd falls. Default: 30.0.
+    zeta: Segments by which dwnd falls for each in the queue. Default: 1.0.
+    low_window: Window in segments below which the law is Reno's. Default: 38.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "compound")
+
+    alpha: float | None = None
+    beta: float | None = None
+    k: float | None = None
+    gamma: float | None = None
+    zeta: float | None = None
+    low_window: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Dctcp(Table):
+    """DCTCP (RFC 8257): the window is cut by half the share of bytes that met congestion
+
+    g: Weight of the newest window of data in alpha. Default: 0.0625.
+    alpha_initial: alpha before the first window of data: 1 takes the first mark for a loss. Default: 1.0.
+    reduce_from: The window that is halved at a loss: `flight` (what was in flight) or `cwnd`. Default: "flight".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "dctcp")
+
+    g: float | None = None
+    alpha_initial: float | None = None
+    reduce_from: Literal["flight", "cwnd"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Bbr(Table):
+    """BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures
+
+    startup_gain: Pacing and window gain in STARTUP, 2 / ln 2; DRAIN paces at its inverse. Default: 2.885.
+    full_growth: Growth of the bandwidth in a round below which the pipe may be full. Default: 1.25.
+    full_rounds: Rounds without that growth until the pipe is full. Default: 3.
+    probe_gain: Pacing gain of the first phase of PROBE_BW, which probes for more. Default: 1.25.
+    drain_gain: Pacing gain of its second phase, which drains what the first queued. Default: 0.75.
+    phase: Phase (0 to 7, not 1) with which PROBE_BW begins; give flows different ones, as the random draw of Linux would. Default:
+        2.
+    cwnd_gain: Window gain in PROBE_BW. Default: 2.0.
+    bw_rounds: Rounds over which the largest delivery rate is the bandwidth. Default: 10.
+    min_rtt_window: Time over which the smallest round-trip time is that of the path; so long without a smaller one brings
+        PROBE_RTT. Default: "10 s".
+    probe_rtt_time: Time in PROBE_RTT with little in flight. Default: "200 ms".
+    min_segments: Smallest window in segments, and that of PROBE_RTT. Default: 4.0.
+    pacing_margin: Share of the bandwidth that pacing leaves free, so that queues do not stand. Default: 0.01.
+    burst_segments: Segments that leave the host as one burst. Default: 1.0.
+    extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
+    extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "bbr")
+
+    startup_gain: float | None = None
+    full_growth: float | None = None
+    full_rounds: int | None = None
+    probe_gain: float | None = None
+    drain_gain: float | None = None
+    phase: int | None = None
+    cwnd_gain: float | None = None
+    bw_rounds: int | None = None
+    min_rtt_window: Time | None = None
+    probe_rtt_time: Time | None = None
+    min_segments: float | None = None
+    pacing_margin: float | None = None
+    burst_segments: float | None = None
+    extra_acked_rounds: int | None = None
+    extra_acked_max: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Ledbat(Table):
+    """LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target
+
+    target: Queueing delay that the flow aims at. Default: "100 ms".
+    gain: Growth in segments per round trip where nothing queues. Default: 1.0.
+    allowed_increase: Segments by which the window may exceed what is in flight. Default: 1.0.
+    min_segments: Smallest window in segments, but for a timer. Default: 2.0.
+    base_history: Minutes over which the smallest delay is that of the path. Default: 10.
+    current_filter: Delays whose smallest is that of now. Default: 4.
+    slow_start_until: Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++. Default: 0.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ledbat")
+
+    target: Time | None = None
+    gain: float | None = None
+    allowed_increase: float | None = None
+    min_segments: float | None = None
+    base_history: int | None = None
+    current_filter: int | None = None
+    slow_start_until: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Fast(Table):
+    """FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues
+
+    alpha: Segments that the flow keeps in queues; 8, 20, 200 for 10, 100, 1000 Mbit/s. Default: 200.0.
+    gamma: How much of the way the window goes in one change. Default: 0.5.
+    slow_start_queue: Queued segments beyond which slow start ends. Default: 1.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fast")
+
+    alpha: float | None = None
+    gamma: float | None = None
+    slow_start_queue: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Copa(Table):
+    """Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay
+
+    delta: Weight of delay against rate: 1.25 / delta segments stand in the queue in the mean. Default: 0.5.
+    velocity_rounds: Rounds in one direction before the velocity doubles. Default: 3.
+    min_rtt_window: Time over which the smallest round-trip time is that of the path. Default: "10 s".
+    pacing_gain: Pacing rate over window per round-trip time. Default: 2.0.
+    competitive: Whether the flow competes with flows that fill the queue. Default: true.
+    empty_share: Share of the range of round-trip times below which the queue is nearly empty. Default: 0.1.
+    empty_rtts: Round-trip times without a nearly empty queue that begin competitive mode. Default: 5.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "copa")
+
+    delta: float | None = None
+    velocity_rounds: int | None = None
+    min_rtt_window: Time | None = None
+    pacing_gain: float | None = None
+    competitive: bool | None = None
+    empty_share: float | None = None
+    empty_rtts: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Classic(Table):
+    """Classic (RFC 5681): as many bytes as were acknowledged"""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "classic")
+
+
+@dataclass(kw_only=True, slots=True)
+class Limited(Table):
+    """Limited slow start (RFC 3742): beyond 100 segments at most 50 more a round trip
+
+    max_ssthresh: Segments beyond which growth is limited. Default: 100.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "limited")
+
+    max_ssthresh: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Hystart(Table):
+    """HyStart (Ha and Rhee 2011, Linux): ends when ACKs come in long trains or later
+
+    low_window: Smallest window in segments that is looked at. Default: 16.0.
+    ack_delta: Longest gap between ACKs of one train. Default: "2 ms".
+    train_share: Length of a train that ends slow start, as a share of the smallest round-trip time. Default: 0.5.
+    rtt_divisor: Divisor of the smallest round-trip time that gives the increase which ends slow start. Default: 8.0.
+    delay_min: Smallest increase of the round-trip time that ends slow start. Default: "4 ms".
+    delay_max: Largest increase that is waited for. Default: "16 ms".
+    samples: Samples of a round whose smallest counts. Default: 8.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "hystart")
+
+    low_window: float | None = None
+    ack_delta: Time | None = None
+    train_share: float | None = None
+    rtt_divisor: float | None = None
+    delay_min: Time | None = None
+    delay_max: Time | None = None
+    samples: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Hystartpp(Table):
+    """HyStart++ (RFC 9406): ends through conservative slow start when ACKs come later
+
+    rtt_thresh_min: Smallest rise of the round-trip time that counts. Default: "4 ms".
+    rtt_thresh_max: Largest rise that is waited for. Default: "16 ms".
+    rtt_divisor: Divisor of the last round's round-trip time that gives the rise. Default: 8.0.
+    rtt_samples: Samples of a round before its smallest is believed. Default: 8.
+    css_growth_divisor: How much slower conservative slow start grows. Default: 4.0.
+    css_rounds: Rounds of conservative slow start. Default: 5.
+    limit: Most segments that one ACK may add (L); takes the place of the stack's limit. 0 is no limit, as for paced flows. Default:
+        8.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "hystartpp")
+
+    rtt_thresh_min: Time | None = None
+    rtt_thresh_max: Time | None = None
+    rtt_divisor: float | None = None
+    rtt_samples: int | None = None
+    css_growth_divisor: float | None = None
+    css_rounds: int | None = None
+    limit: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -175,7 +693,7 @@ class Dumbbell(Table):
     delay: Time
     pairs: int | None = None
     queue: Fifo | dict[str, Any] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
@@ -187,11 +705,14 @@ class Fifo(Table):
 
     limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
         dropped.
+    mark_above: An ECN-capable packet that finds more than this waiting is marked (step marking, as DCTCP's K); without it nothing
+        is.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "fifo")
 
     limit: Limit | None = None
+    mark_above: Limit | None = None
 
 
 @dataclass(slots=True)
@@ -212,6 +733,35 @@ class Bernoulli(Table):
     _single: ClassVar[bool] = True
 
     bernoulli: float
+
+
+@dataclass(kw_only=True, slots=True)
+class GilbertElliott(Table):
+    """Packets that carry data are lost in bursts (Gilbert 1960, Elliott 1963).
+
+    to_bad: Probability that a good link turns bad.
+    to_good: Probability that a bad link turns good.
+    loss_bad: Loss probability while bad. Default: 1.0.
+    loss_good: Loss probability while good. Default: 0.0.
+    """
+
+    _wrap: ClassVar[str | None] = "gilbert_elliott"
+    _single: ClassVar[bool] = False
+
+    to_bad: float
+    to_good: float
+    loss_bad: float | None = None
+    loss_good: float | None = None
+
+
+@dataclass(slots=True)
+class Listed(Table):
+    """The packets with these ordinals, from 1, among those that carry new data are lost."""
+
+    _wrap: ClassVar[str | None] = "listed"
+    _single: ClassVar[bool] = True
+
+    listed: list[int]
 
 
 @dataclass(slots=True)
@@ -319,7 +869,7 @@ class Hop(Table):
     rate: Rate
     delay: Time
     queue: Fifo | dict[str, Any] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -417,7 +967,7 @@ class Link(Table):
     delay: Time | Linear | Uniform | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     queue: Fifo | dict[str, Any] | None = None
     host_queue: Fifo | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
@@ -438,7 +988,7 @@ class Direction(Table):
 
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    loss: Literal["none"] | Periodic | Bernoulli | dict[str, Any] | None = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     queue: Fifo | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
@@ -469,7 +1019,30 @@ class Bulk(Table):
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
-    congestion_control: Literal["reno", "cubic"] | Reno | Cubic | dict[str, Any] | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
     tcp: Tcp | dict[str, Any] | None = None
     size: Size | None = None
 
@@ -506,7 +1079,30 @@ class Messages(Table):
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
-    congestion_control: Literal["reno", "cubic"] | Reno | Cubic | dict[str, Any] | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
     tcp: Tcp | dict[str, Any] | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
@@ -599,7 +1195,30 @@ class Transfers(Table):
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
-    congestion_control: Literal["reno", "cubic"] | Reno | Cubic | dict[str, Any] | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
     tcp: Tcp | dict[str, Any] | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
@@ -635,10 +1254,100 @@ class Cbr(Table):
     connections: int | None = None
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
-    congestion_control: Literal["reno", "cubic"] | Reno | Cubic | dict[str, Any] | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
     tcp: Tcp | dict[str, Any] | None = None
     packet_size: Size | None = None
     gaps: Literal["exponential", "fixed"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Onoff(Table):
+    """Self-similar background: superposed on/off sources with Pareto periods, as UDP.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    load: Mean rate on the wire of all sources together, headers and framing of the first link included.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
+        the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    sources: Superposed sources. Default: 100.
+    shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
+        Default: 1.4.
+    on: Mean length of an ON period. [assumed] Default: "50 ms".
+    duty: Share of the time that a source is ON. [assumed] Default: 0.2.
+    cap: Longest period in means. [assumed] Default: 10000.0.
+    packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "onoff")
+
+    from_: str | list[str]
+    to: str | list[str]
+    load: Rate
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    sources: int | None = None
+    shape: float | None = None
+    on: Time | None = None
+    duty: float | None = None
+    cap: float | None = None
+    packet_size: Size | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -678,23 +1387,42 @@ class Vary(Table):
 
 
 __all__ = [
+    "Bbr",
     "Bernoulli",
+    "Bic",
     "Bulk",
     "Cbr",
+    "Classic",
+    "Compound",
+    "Copa",
     "Cubic",
+    "Dctcp",
     "Direction",
     "Dumbbell",
     "Exponential",
+    "Fast",
     "FatTree",
     "Fifo",
     "Fixed",
+    "GilbertElliott",
+    "Griddt",
+    "Highspeed",
     "Hop",
     "Host",
+    "Htcp",
+    "Hybla",
+    "Hystart",
+    "Hystartpp",
+    "Illinois",
+    "Ledbat",
+    "Limited",
     "Linear",
     "Link",
+    "Listed",
     "Lognormal",
     "Messages",
     "NoFlowControl",
+    "Onoff",
     "Pareto",
     "Path",
     "Pause",
@@ -702,6 +1430,7 @@ __all__ = [
     "Periodic",
     "Record",
     "Reno",
+    "Scalable",
     "Scenario",
     "Star",
     "Switch",
@@ -709,4 +1438,8 @@ __all__ = [
     "Transfers",
     "Uniform",
     "Vary",
+    "Vegas",
+    "Veno",
+    "Westwood",
+    "Yeah",
 ]

@@ -75,6 +75,7 @@ impl Cc {
             app_limited,
             delivered,
             rate_bps: rate,
+            rate_app_limited: app_limited,
             min_rtt,
             srtt: None,
         };

@@ -18,7 +18,7 @@
 
 use super::Law;
 use crate::registry::{Invalid, Model, State};
-use crate::slow_start::Round;
+use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
