@@ -96,7 +96,27 @@ class Tcp(Table):
     """
 
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed
@@ -120,13 +140,7 @@ class Tcp(Table):
         | None
     ) = None
     slow_start: (
-        Literal["classic", "limited", "hystart", "hystartpp"]
-        | Classic
-        | Limited
-        | Hystart
-        | Hystartpp
-        | dict[str, Any]
-        | None
+        Literal["classic", "limited", "hystart", "hystartpp"] | Classic | Limited | Hystart | Hystartpp | dict[str, Any] | None
     ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
     reduction: Literal["immediate", "prr-rfc9937", "prr-rfc6937"] | None = None
@@ -1020,7 +1034,27 @@ class Bulk(Table):
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed
@@ -1080,7 +1114,27 @@ class Messages(Table):
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed
@@ -1196,7 +1250,27 @@ class Transfers(Table):
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed
@@ -1255,7 +1329,27 @@ class Cbr(Table):
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed
@@ -1318,7 +1412,27 @@ class Onoff(Table):
     start: Time | Uniform | dict[str, Any] | None = None
     stop: Time | None = None
     congestion_control: (
-        Literal["reno", "cubic", "highspeed", "scalable", "griddt", "bic", "hybla", "htcp", "westwood", "vegas", "veno", "illinois", "yeah", "compound", "dctcp", "bbr", "ledbat", "fast", "copa"]
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
         | Reno
         | Cubic
         | Highspeed

@@ -169,5 +169,5 @@ def test_proportional_rate_reduction_steps() -> None:
     assert p.on_ack(1, 4, safe=True) == 5
     with pytest.raises(el.InputError, match="unknown variant `x`, expected one of `rfc9937`, `rfc6937`, `rfc6937-crb`"):
         el.prr.Recovery(variant="x")
-    with pytest.raises(el.InputError, match="on_ack before start"):
+    with pytest.raises(ValueError, match="on_ack before start"):
         el.prr.Recovery().on_ack(1, 1)

@@ -97,7 +97,10 @@ def test_reading_what_is_no_result(tmp_path: Path) -> None:
 def test_two_writers_at_once(tmp_path: Path) -> None:
     with folder.result_folder(tmp_path / "r") as partial:
         (partial / "data").write_text("first")
-        with pytest.raises(InputError, match=rf"r\.partial: process {os.getpid()} is writing it"), folder.result_folder(tmp_path / "r"):
+        with (
+            pytest.raises(InputError, match=rf"r\.partial: process {os.getpid()} is writing it"),
+            folder.result_folder(tmp_path / "r"),
+        ):
             pass
         assert (partial / "data").read_text() == "first"
         folder.write_json(partial / "manifest.json", {"format": "elephan", "version": 1, "complete": True, "kind": "run"})
