@@ -173,12 +173,34 @@ fn write_field(out: &mut String, catalog: &Catalog, class: &Class, field: &Field
     if line.chars().count() <= WIDTH {
         out.push_str(&line);
     } else {
-        let _ = write!(out, "    {name}: (\n        {}\n    ){default}", parts.join("\n        | "));
+        let _ = write!(out, "    {name}: (\n        {}\n    ){default}", in_parentheses(&parts));
     }
     out.push('\n');
 }
 
 /// The members of the union that a type is in Python.
+/// The parts of a union as the formatter breaks them: on one line if they fit, else one a line, a long list of names again
+/// one a line.
+fn in_parentheses(parts: &[String]) -> String {
+    const INDENT: usize = 8;
+    let line = parts.join(" | ");
+    if INDENT + line.len() <= WIDTH {
+        return line;
+    }
+    let broken = |(i, part): (usize, &String)| {
+        let names = part.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']'));
+        let before = if i > 0 { "| " } else { "" };
+        match names {
+            Some(names) if INDENT + before.len() + part.len() > WIDTH => {
+                let lines: String = names.split(", ").map(|name| format!("            {name},\n")).collect();
+                format!("{before}Literal[\n{lines}        ]")
+            }
+            _ => format!("{before}{part}"),
+        }
+    };
+    parts.iter().enumerate().map(broken).collect::<Vec<_>>().join("\n        ")
+}
+
 fn annotation(catalog: &Catalog, of: &Type) -> Vec<String> {
     let one = |text: &str| vec![text.to_owned()];
     match of {
