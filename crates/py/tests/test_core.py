@@ -232,11 +232,14 @@ def test_what_progress_raises_stops_the_run() -> None:
 def test_ctrl_c_stops_a_run() -> None:
     import signal
 
+    # A shell starts what it runs in the background with the interrupt ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         run(LONG)
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_python_runs_on_while_a_run_runs() -> None:
