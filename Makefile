@@ -38,7 +38,7 @@ test: setup
 
 test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
-	PROPTEST_CASES=2000 cargo test --quiet --release --workspace --exclude elephan-py
+	PROPTEST_CASES=2000 cargo test --quiet --profile long --workspace --exclude elephan-py
 	$(BIN)/python -m pytest
 
 lint: setup
