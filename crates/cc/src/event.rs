@@ -82,6 +82,13 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
+
+    /// What `acked` bytes bring of a growth of `bytes` per round trip: their share of the window, of which an ACK brings one
+    /// at most (RFC 5681 equation 3, weighted by bytes).
+    #[inline]
+    pub fn per_round(&self, bytes: f64, acked: u64) -> f64 {
+        bytes * (acked as f64).min(self.cwnd) / self.cwnd
+    }
 }
 
 /// Which window a cut is taken from.

@@ -154,7 +154,7 @@ impl Law for Bic {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
-            w.cwnd += self.step(w) * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+            w.cwnd += w.per_round(self.step(w), ack.acked);
         }
     }
 

@@ -102,7 +102,7 @@ impl Law for Dctcp {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
-            w.cwnd += w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+            w.cwnd += w.per_round(w.mss, ack.acked);
         }
     }
 

@@ -63,7 +63,7 @@ impl Law for Griddt {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
-            w.cwnd += self.parameters.a * w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+            w.cwnd += w.per_round(self.parameters.a * w.mss, ack.acked);
         }
     }
 

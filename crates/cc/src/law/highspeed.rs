@@ -150,7 +150,7 @@ impl Law for Highspeed {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
-            w.cwnd += self.increase(w.cwnd / w.mss) * w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+            w.cwnd += w.per_round(self.increase(w.cwnd / w.mss) * w.mss, ack.acked);
         }
     }
 

@@ -155,7 +155,7 @@ impl Law for Vegas {
         if ack.app_limited {
             return;
         }
-        let change = self.step * w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+        let change = w.per_round(self.step * w.mss, ack.acked);
         if change < 0.0 {
             w.cwnd = (w.cwnd + change).max(w.cwnd.min(MIN_SEGMENTS * w.mss));
             enter_avoidance(w);

@@ -90,7 +90,7 @@ impl Law for Veno {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
             let growth = if self.whole { 1.0 } else { QUEUED_GROWTH };
-            w.cwnd += growth * w.mss * (ack.acked as f64).min(w.cwnd) / w.cwnd;
+            w.cwnd += w.per_round(growth * w.mss, ack.acked);
         }
     }
 

@@ -243,7 +243,7 @@ impl Sender {
         self.rec.mode == Mode::Open && !self.board.is_marked()
     }
 
-    /// Nothing is lost and nothing paced: windows alone decide what goes out.
+    /// Nothing is lost, paced or measured: windows alone decide what goes out.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.rec.mode == Mode::Open
