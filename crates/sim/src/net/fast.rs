@@ -16,32 +16,28 @@ impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
     #[inline]
     pub(super) fn offer(&mut self, mut now: Time, mut link: u32, packet: u32) {
+        if self.links[link as usize].general.is_some() {
+            self.offer_general(now, link, packet);
+            return;
+        }
+        let Net { links, routes, packets, events, log, window, .. } = self;
+        let p = &mut packets[packet];
         let mut before = NONE;
         loop {
-            let l = &mut self.links[link as usize];
-            if l.general.is_some() {
-                self.offer_general(now, link, packet);
-                return;
-            }
-            let p = &mut self.packets[packet];
-            let Some((arrival, congested)) = l.transmit(now, p.ip_bytes, self.window) else {
-                if before == NONE {
-                    self.drop_full(now, link, packet);
-                } else {
-                    self.drop_later(now, before, link, packet);
-                }
-                return;
+            let l = &mut links[link as usize];
+            let Some((arrival, congested)) = l.transmit(now, p.ip_bytes, *window) else {
+                break;
             };
             if congested && is_ect(p.segment.ecn) {
                 p.segment.ecn = ECN_CE;
                 l.counts.marks += 1;
-                note_mark(&mut self.log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
+                note_mark(log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
             }
             let lost = l.loses(p.traits);
             if lost {
                 p.traits |= traits::LOST;
             }
-            let then = match self.routes.next(p.route) {
+            let then = match routes.next(p.route) {
                 Next::End => DELIVER | p.dest,
                 Next::Fused(next) if !lost => {
                     p.route += 1;
@@ -51,8 +47,13 @@ impl Net {
                 }
                 Next::Fused(next) | Next::Link(next) => next,
             };
-            l.launch(link, Flight { arrival, packet, then }, &mut self.events);
+            l.launch(link, Flight { arrival, packet, then }, events);
             return;
+        }
+        if before == NONE {
+            self.drop_full(now, link, packet);
+        } else {
+            self.drop_later(now, before, link, packet);
         }
     }
 
