@@ -29,5 +29,9 @@ def run_bench(names: Sequence[str], repetitions: int | None, against: Path | Non
             if programs is not None and workload.program:
                 progress.set(done + 0.5, f"bench {workload.name}, ns-3")
                 peer = peers.ns3(programs, workload)
-                rows.append(peer | {"times_slower": peer["wall_s"] / row["wall_s"]})
+                slower = {
+                    "times_slower": peer["wall_s"] / row["wall_s"],
+                    "times_slower_per_packet_hop": peer["ns_per_packet_hop"] / row["ns_per_packet_hop"],
+                }
+                rows.append(peer | slower)
     return rows, broken

@@ -53,6 +53,7 @@ def ns3(place: Path, workload: Workload) -> dict[str, Any]:
         "loss_rate": found.get("loss_rate", found["drops"] / max(1, found["drops"] + found["pkt_hops"])),
         "jain": found.get("jain"),
     }
+    row["ns_per_packet_hop"] = row["wall_s"] * 1e9 / max(1, row["packet_hops"])
     if "fct_mean_ms" in found:
         row |= {"fct_mean_s": found["fct_mean_ms"] / 1e3, "fct_p99_s": found["fct_p99_ms"] / 1e3}
     return row

@@ -185,7 +185,7 @@ def bench(rows: Sequence[dict[str, Any]]) -> None:
             row["workload"],
             row.get("simulator", "elephan"),
             quantity(row["wall_s"], "s"),
-            quantity(row["wall_s"] * 1e9 / max(1, hops), "ns"),
+            quantity(row["ns_per_packet_hop"], "ns"),
             f"{quantity(hops / 1e6, '1')} M",
             quantity(row["peak_rss_bytes"], "bytes"),
             quantity(row["goodput_bps"], "bps", 4),
@@ -197,6 +197,5 @@ def bench(rows: Sequence[dict[str, Any]]) -> None:
     console.print(table)
     for row in rows:
         if "times_slower" in row:
-            console.print(
-                f"{row['workload']}: elephan is {quantity(row['times_slower'], '1', 3)} times as fast as ns-3", style="bold"
-            )
+            whole, hop = (quantity(row[key], "1", 3) for key in ("times_slower", "times_slower_per_packet_hop"))
+            console.print(f"{row['workload']}: elephan is {whole} times as fast as ns-3, {hop} times per packet-hop", style="bold")
