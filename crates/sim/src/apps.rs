@@ -102,6 +102,7 @@ impl World<'_> {
         let law = &self.plan.traffic[flow.traffic as usize].congestion_control;
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
+            let route = world.net.routes.begin(from, to).unwrap_or(0);
             Socket {
                 endpoint: Endpoint::new(
                     options,
@@ -109,7 +110,8 @@ impl World<'_> {
                     isn,
                 ),
                 alarm: Alarm::default(),
-                route: world.net.routes.begin(from, to).unwrap_or(0),
+                route,
+                first_link: world.net.routes.link(route),
                 peer: NONE,
                 flow: id,
                 number,
@@ -117,6 +119,7 @@ impl World<'_> {
                 highest: isn,
                 wake: 0,
                 seen: State::Closed,
+                noted: (0, 0),
                 is_sender,
             }
         };

@@ -11,8 +11,9 @@ use elephan_units::Time;
 pub struct Socket {
     pub endpoint: Endpoint,
     pub alarm: Alarm,
-    /// Beginning of the route to the peer.
+    /// Beginning of the route to the peer, and its first link.
     pub route: u32,
+    pub first_link: u32,
     /// The peer's socket.
     pub peer: u32,
     /// Index of its flow among the live ones, and the flow's number for life.
@@ -25,6 +26,8 @@ pub struct Socket {
     /// Its flow is called when its stream has come so far, or when the connection is no longer in the state `seen`.
     pub wake: u64,
     pub seen: State,
+    /// Fast retransmits and expired timers that have been logged.
+    pub noted: (u64, u64),
     pub is_sender: bool,
 }
 

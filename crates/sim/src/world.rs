@@ -180,12 +180,11 @@ impl<'a> World<'a> {
             self.net.packets.free(packet);
             return;
         }
-        let before = self.net.log.is_some().then(|| signals(&socket.endpoint));
         socket.endpoint.on_segment(now, &p.segment, sack);
         let calls = socket.calls();
         self.net.packets.free(packet);
-        if let Some(before) = before {
-            self.note_signals(now, dest, before);
+        if self.net.log.is_some() {
+            self.note_signals(now, dest);
         }
         if calls {
             self.attend(now, dest);
@@ -203,10 +202,9 @@ impl<'a> World<'a> {
                 self.net.events.push(event);
             }
             Bell::Due => {
-                let before = signals(&socket.endpoint);
                 socket.endpoint.on_timer(now);
                 let calls = socket.calls();
-                self.note_signals(now, id, before);
+                self.note_signals(now, id);
                 if calls {
                     self.attend(now, id);
                 }
@@ -217,15 +215,16 @@ impl<'a> World<'a> {
 
     /// Logs a fast retransmit or an expired timer, when somebody reads the log.
     #[inline]
-    fn note_signals(&mut self, now: Time, id: u32, before: (u64, u64)) {
-        let socket = &self.sockets[id as usize];
-        let after = signals(&socket.endpoint);
+    fn note_signals(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        let (before, after) = (socket.noted, signals(&socket.endpoint));
         if after == before {
             return;
         }
+        socket.noted = after;
         let Some(log) = &mut self.net.log else { return };
         let kind = if after.1 > before.1 { net::Kind::Timeout } else { net::Kind::FastRetransmit };
-        let link = self.net.routes.link(socket.route);
+        let link = socket.first_link;
         let value = (kind == net::Kind::Timeout).then(|| socket.endpoint.rto().seconds());
         log.push(net::Occurrence { time: now, kind, link, flow: socket.number, bytes: 0, value, reason: "" });
     }
@@ -253,7 +252,7 @@ impl<'a> World<'a> {
                     p.traits = traits::DATA | traits::RETRANSMISSION;
                 }
             }
-            self.net.send(now, self.spare);
+            self.net.send(now, socket.first_link, self.spare);
             self.spare = self.net.packets.take();
         }
         let deadline = socket.endpoint.next_timer();
@@ -272,7 +271,8 @@ impl<'a> World<'a> {
         p.flow = number;
         p.ip_bytes = payload as u32 + UDP_IP_HEADERS;
         p.traits = traits::UDP | traits::DATA;
-        self.net.send(now, packet);
+        let link = self.net.routes.link(route);
+        self.net.send(now, link, packet);
         self.spare = self.net.packets.take();
     }
 

@@ -97,11 +97,10 @@ pub struct Net {
 }
 
 impl Net {
-    /// A host sends: the packet enters the first link of its route.
+    /// A host sends: the packet enters `link`, the first of its route.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: u32) {
+    pub fn send(&mut self, now: Time, link: u32, packet: u32) {
         self.injected += 1;
-        let link = self.routes.link(self.packets[packet].route);
         self.offer(now, link, packet);
     }
 

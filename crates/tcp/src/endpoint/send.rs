@@ -84,12 +84,6 @@ impl Endpoint {
 
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        if let Some(why) = self.quota_end {
-            self.quota_end = None;
-            self.quota = 0;
-            self.stopped(now, why);
-            return false;
-        }
         if self.tx.pacing_bps > 0.0 && now < self.pace_at {
             self.pace_wake = self.pace_at;
             return false;
@@ -98,6 +92,10 @@ impl Endpoint {
             self.after_idle(now);
         }
         let budget = self.tx.budget(self.options.limited_transmit);
+        if self.tx.is_plain() && self.allow(budget) {
+            self.emit_next(now, seg, sack);
+            return true;
+        }
         if let Some(resend) = self.tx.next_resend(budget) {
             self.emit_again(now, seg, sack, &resend);
             return true;
@@ -105,7 +103,6 @@ impl Endpoint {
         let why = match self.next_piece(budget) {
             Ok(piece) => {
                 self.emit_new(now, seg, sack, piece);
-                self.allow_more(piece.len, budget);
                 return true;
             }
             Err(why) => why,
@@ -147,17 +144,17 @@ impl Endpoint {
         Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting })
     }
 
-    /// After a full segment of new data: how many more may follow at once, short of the last of the stream.
+    /// How many full segments of new data may go out at once, short of the last of the stream; answers whether any.
     #[inline]
-    fn allow_more(&mut self, len: u32, budget: u64) {
-        if len != self.tx.mss || !self.tx.is_plain() || self.rx.has_blocks {
-            return;
-        }
-        let mss = u64::from(len);
-        let budget = budget - mss;
+    fn allow(&mut self, budget: u64) -> bool {
+        let mss = u64::from(self.tx.mss);
         let usable = self.tx.usable();
         let waiting = self.accepted().saturating_sub(self.tx.board.nxt());
-        self.quota = budget.min(usable).min(waiting);
+        let quota = budget.min(usable).min(waiting);
+        if quota < mss || self.rx.has_blocks {
+            return false;
+        }
+        self.quota = quota;
         // What is left at the end is less than a segment of one kind and a segment or more of the others.
         self.quota_end = if budget + mss <= usable.min(waiting) {
             Some(Limit::Cwnd)
@@ -166,6 +163,7 @@ impl Endpoint {
         } else {
             None
         };
+        true
     }
 
     /// The next full segment of new data, allowed before.
@@ -176,6 +174,13 @@ impl Endpoint {
         self.tx.cc.on_sent(now, u64::from(len), pipe);
         self.emit_payload(now, seg, sack, seq, len, Flags::ACK);
         self.mark_new(seg);
+        if self.quota < u64::from(len)
+            && let Some(why) = self.quota_end.take()
+        {
+            self.quota = 0;
+            self.work &= !work::DATA;
+            self.stopped(now, why);
+        }
     }
 
     /// Payload of a full segment, less what SACK blocks take in it.
