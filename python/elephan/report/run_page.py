@@ -12,38 +12,76 @@ from elephan.quantity import show
 from elephan.report.interactive import panels
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_figures import draw_all
-from elephan.report.view import View, arrow
+from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.runs import Run
 
 ROWS_MAX = 20
 
 
 def answer(run: Run) -> list[str]:
-    """What happened, in a sentence or two."""
+    """What happened, in a few sentences."""
     found = measures.statistics(run)
-    flows = run.flows.num_rows
-    parts = []
-    goodput = found.get("goodput_bps.sum", 0.0)
-    what = f"{flows} flows" if flows != 1 else "The flow"
-    if "fct_ns.mean" in found and found["fct_ns.mean"] > 0:
-        done = int(measures.statistic(run, "fct_ns.count"))
-        parts.append(f"{done} of {flows} transfers completed, in {_pair(found, 'fct_ns.mean', 'fct_ns.p99')}.")
-    else:
-        joint = f", Jain's index {show(found['goodput_bps.jain'])}" if flows > 1 and "goodput_bps.jain" in found else ""
-        parts.append(f"{what} delivered {show(goodput, 'bps')}{_within(run)}{' together' if flows > 1 else ''}{joint}.")
-    drops, lost = int(found.get("drops.sum", 0)), found.get("loss.max", 0.0)
-    timeouts = int(found.get("timeouts.sum", 0))
-    if drops:
-        rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
-        packets = "1 packet was" if drops == 1 else f"{drops} packets were"
-        parts.append(f"{packets} dropped (up to {show(lost, '%', 2)} at a port){rto}.")
-    else:
-        rto = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
-        parts.append(f"No packet was dropped{rto}.")
+    parts = [_delivered(run, found), _repaired(found)]
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
-    return [" ".join(parts)]
+    return [" ".join(part for part in (*parts, _limited(run), _bottleneck(run)) if part)]
+
+
+def _delivered(run: Run, found: dict[str, float]) -> str:
+    """What the flows got, each by its name when they are few."""
+    flows = run.flows.num_rows
+    if found.get("fct_ns.mean", 0.0) > 0:
+        done = int(measures.statistic(run, "fct_ns.count"))
+        return f"{done} of {flows} transfers completed, in {_pair(found, 'fct_ns.mean', 'fct_ns.p99')}."
+    total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')}{_within(run)}"
+    if flows <= 1:
+        return f"The flow delivered {total}."
+    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
+    names = View(run).flow_names
+    if flows > NAMED_MAX or any(name == f"flow {i}" for i, name in names.items()):
+        return f"{flows} flows delivered {total} together{joint}."
+    rates = column(run.flows, "goodput_bps")
+    each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(names.values(), rates, strict=True)]
+    return f"Delivered: {', '.join(each[:-1])} and {each[-1]}, together {total}{joint}."
+
+
+def _repaired(found: dict[str, float]) -> str:
+    """What was lost, and how often a sender had to wait for its timer."""
+    drops, timeouts = int(found.get("drops.sum", 0)), int(found.get("timeouts.sum", 0))
+    if not drops:
+        waits = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
+        return f"No packet was dropped{waits}."
+    rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
+    packets = "1 packet was" if drops == 1 else f"{drops} packets were"
+    return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+
+
+def _limited(run: Run) -> str:
+    """What kept a lone flow from sending more, when it was not congestion."""
+    if run.flows.num_rows != 1:
+        return ""
+    spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
+    total = sum(spent.values())
+    words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
+    shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent[who] > 0.05 * total]
+    return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
+
+
+def _bottleneck(run: Run) -> str:
+    """The busiest port and its queue, in bytes and as the delay that it adds."""
+    ports = run.ports
+    if not ports.num_rows:
+        return ""
+    busy, mean, most = (column(ports, key) for key in ("utilisation", "queue_mean_bytes", "queue_max_bytes"))
+    i = int(np.argmax(busy + mean / max(1.0, float(mean.max()))))
+    if busy[i] <= 0:
+        return ""
+    said = f"The port {arrow(texts(ports, 'name')[i])} was busy {show(busy[i], '%')} of the time"
+    if most[i] <= 0:
+        return f"{said}, without a queue."
+    delay = f" ({show(mean[i] * 8e9 / column(ports, 'rate_bps')[i], 'ns')} of delay)" if "rate_bps" in ports.column_names else ""
+    return f"{said}, its queue {show(mean[i], 'bytes')}{delay} on average, {show(most[i], 'bytes')} at most."
 
 
 def _were(count: int, what: str) -> str:
