@@ -41,7 +41,7 @@ def test_a_report_needs_nothing_else(fake_run: Run, tmp_path: Path) -> None:
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
     assert "What does a made-up network do?" in text
-    assert text.index("What does a made-up") < text.index("3 flows delivered")
+    assert text.index("What does a made-up") < text.index("Delivered: client[0]")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
