@@ -1,7 +1,7 @@
 //! BBR version 1 (Cardwell et al. 2016, draft-cardwell-iccrg-bbr-congestion-control-00, Linux `tcp_bbr.c`): the sender
 //! keeps a model of the path, its bandwidth and its round-trip time, and sends by that model, not by losses.
 //!
-//! Every ACK updates the model (`path.rs`) and then sets rate and window:
+//! Every ACK updates the model (`crate::path`) and then sets rate and window:
 //!
 //! ```text
 //! bw           = largest delivery rate of the last 10 rounds,  min_rtt = smallest round-trip time of the last 10 s
@@ -27,7 +27,6 @@
 //! detection of token-bucket policers (long-term bandwidth), segmentation offload (a burst is `burst_segments`).
 
 mod parameters;
-mod path;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
@@ -35,11 +34,12 @@ mod startup;
 mod tests;
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::states;
+use crate::path::Path;
+use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
-use path::Path;
 use startup::Plateau;
 
 /// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
@@ -90,17 +90,11 @@ pub struct Bbr {
 
 impl Model for Bbr {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "mode", unit: "1", doc: "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT" },
-        State { name: "bw", unit: "bit/s", doc: "bandwidth of the path, 0 until it is measured" },
-        State { name: "min_rtt", unit: "s", doc: "round-trip time of the path, 0 until it is measured" },
-        State { name: "pacing_gain", unit: "1", doc: "pacing rate over bandwidth" },
-    ];
 
     fn new(p: &Parameters) -> Bbr {
         Bbr {
             mode: Mode::Startup,
-            path: Path::new(p),
+            path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
             repair: Repair::default(),
             prior: Repair::default(),
             full: false,
@@ -114,21 +108,21 @@ impl Model for Bbr {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        for (name, value) in [("startup_gain", p.startup_gain), ("full_growth", p.full_growth)] {
-            Invalid::unless_between(name, value, 1.0, 100.0)?;
-        }
-        for (name, value) in [("probe_gain", p.probe_gain), ("drain_gain", p.drain_gain), ("cwnd_gain", p.cwnd_gain)] {
-            Invalid::unless_between(name, value, 0.0, 100.0)?;
-        }
-        Invalid::unless_between("bw_rounds", f64::from(p.bw_rounds), 0.0, 1001.0)?;
-        Invalid::unless_between("min_segments", p.min_segments, 0.0, 1e6)?;
-        Invalid::unless_between("pacing_margin", p.pacing_margin, -1.0, 1.0)?;
-        Invalid::unless_between("burst_segments", p.burst_segments, 0.0, 1e6)?;
-        if p.phase < probe_bw::PHASES && p.phase != probe_bw::DRAINING {
+        if p.phase != probe_bw::DRAINING {
             return Ok(());
         }
         Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", p.phase) })
     }
+}
+
+states! {
+    Bbr, law, value;
+    "mode" ["1"] "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT":
+        law.mode_number(), [0.0, 1.0, 2.0, 3.0].contains(&value) => law.set_mode(value);
+    "bw" ["bit/s"] "bandwidth of the path, 0 until it is measured": law.path.bw(), value > 0.0 => law.path.set_bw(value);
+    "min_rtt" ["s"] "round-trip time of the path, 0 until it is measured":
+        law.path.min_rtt().map_or(0.0, Span::seconds), value > 0.0 => law.path.set_min_rtt(Span::from_seconds(value));
+    "pacing_gain" ["1"] "pacing rate over bandwidth": law.pacing_gain, value > 0.0 => law.pacing_gain = value;
 }
 
 impl Law for Bbr {
@@ -151,7 +145,9 @@ impl Law for Bbr {
         if self.initial == 0.0 {
             self.initial = w.cwnd;
         }
-        let new_round = self.path.update(ack, w.cwnd);
+        let new_round = self.path.count(ack);
+        self.path.sample_rate(ack, self.path.round());
+        self.path.sample_extra(ack, w.cwnd, new_round);
         if new_round {
             self.repair.conserving = false;
         }
@@ -171,11 +167,6 @@ impl Law for Bbr {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         match *signal {
-            Signal::Undo { .. } => {
-                let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
-                self.repair = self.prior;
-                self.repair.restore = self.repair.restore.max(restore);
-            }
             Signal::Loss { lost, inflight, .. } => {
                 self.prior = self.repair;
                 self.lost = true;
@@ -190,44 +181,41 @@ impl Law for Bbr {
                 self.repair = Repair::default();
                 w.cwnd = w.mss;
             }
-            Signal::Ecn { .. } | Signal::LocalDrop { .. } => self.prior = self.repair,
+            _ => self.prior = self.repair,
         }
+    }
+
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
+        let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
+        self.repair = self.prior;
+        self.repair.restore = self.repair.restore.max(restore);
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { self.first_pacing(w, RTT_ASSUMED) })
     }
+}
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let mode = match self.mode {
+impl Bbr {
+    fn mode_number(&self) -> f64 {
+        match self.mode {
             Mode::Startup => 0.0,
             Mode::Drain => 1.0,
             Mode::ProbeBw { .. } => 2.0,
             Mode::ProbeRtt(_) => 3.0,
-        };
-        let min_rtt = self.path.min_rtt().map_or(0.0, Span::seconds);
-        out.extend([("mode", mode), ("bw", self.path.bw()), ("min_rtt", min_rtt), ("pacing_gain", self.pacing_gain)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match (name, value) {
-            ("mode", 0.0) => (self.mode, self.full) = (Mode::Startup, false),
-            ("mode", 1.0) => (self.mode, self.full) = (Mode::Drain, true),
-            ("mode", 2.0) => {
-                self.full = true;
-                self.begin_probe_bw(Time::ZERO);
-            }
-            ("mode", 3.0) => self.mode = Mode::ProbeRtt(probe_rtt::Stay::default()),
-            ("bw", _) if value > 0.0 => self.path.set_bw(value),
-            ("min_rtt", _) if value > 0.0 => self.path.set_min_rtt(Span::from_seconds(value)),
-            ("pacing_gain", _) if value > 0.0 => self.pacing_gain = value,
-            _ => return false,
         }
-        true
     }
-}
 
-impl Bbr {
+    fn set_mode(&mut self, number: f64) {
+        self.full = number == 1.0 || number == 2.0 || (number == 3.0 && self.full);
+        match number {
+            0.0 => self.mode = Mode::Startup,
+            1.0 => self.mode = Mode::Drain,
+            2.0 => self.begin_probe_bw(Time::ZERO),
+            _ => self.mode = Mode::ProbeRtt(probe_rtt::Stay::default()),
+        }
+    }
+
     fn probing_rtt(&self) -> bool {
         matches!(self.mode, Mode::ProbeRtt(_))
     }

@@ -1,6 +1,7 @@
 //! STARTUP doubles the rate each round until the bandwidth stops growing; DRAIN then empties the queue that this built.
 
 use super::{Bbr, Mode};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::{Ack, Window};
 
 /// How long the bandwidth has not grown.
@@ -11,8 +12,6 @@ pub(super) struct Plateau {
     rounds: u32,
 }
 
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
 impl Bbr {
     /// At the beginning of a round that was not limited: has the bandwidth grown?

@@ -1,6 +1,6 @@
-//! The model of the path: rounds, bandwidth, round-trip time, and what ACKs bring beyond the bandwidth.
+//! The model of the path that the BBR family keeps: rounds by what is delivered, bandwidth, round-trip time, and what ACKs
+//! bring beyond the bandwidth.
 
-use super::Parameters;
 use crate::Ack;
 use elephan_units::{Span, Time};
 
@@ -12,7 +12,7 @@ const RATE_MIN: f64 = 1.0;
 const RATE_MAX: f64 = 1e15;
 
 #[derive(Clone, Debug)]
-pub(super) struct Path {
+pub(crate) struct Path {
     /// The number of the round.
     round: u64,
     /// The round ends when more than so much is delivered.
@@ -24,41 +24,56 @@ pub(super) struct Path {
     min_rtt: Span,
     /// When `min_rtt` was measured.
     min_rtt_at: Time,
-    pub(super) extra: Extra,
+    pub(crate) extra: Extra,
     extra_max: Span,
 }
 
 impl Path {
-    pub fn new(p: &Parameters) -> Path {
+    /// The bandwidth is the largest rate of `rate_slots` rounds (or what else the law counts), the extra that of twice
+    /// `extra_rounds` rounds, at most `extra_max` at the bandwidth.
+    pub fn new(rate_slots: u32, extra_rounds: u32, extra_max: Span) -> Path {
         Path {
             round: 0,
             round_end: 0,
             delivered: 0,
-            bw: MaxRate { slots: vec![0.0; p.bw_rounds as usize], newest: 0, max: 0.0 },
+            bw: MaxRate { slots: vec![0.0; rate_slots as usize], newest: 0, max: 0.0 },
             limited_through: 0,
             min_rtt: Span::MAX,
             min_rtt_at: Time::ZERO,
-            extra: Extra { rounds_each: p.extra_acked_rounds, ..Extra::default() },
-            extra_max: p.extra_acked_max,
+            extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
+            extra_max,
         }
     }
 
-    /// Takes in what an ACK says; answers whether it is the first of a new round.
-    pub fn update(&mut self, ack: &Ack, cwnd: f64) -> bool {
+    /// Counts what an ACK delivers; answers whether it is the first of a new round.
+    pub fn count(&mut self, ack: &Ack) -> bool {
         self.delivered = ack.delivered;
         let new_round = ack.delivered > self.round_end;
         if new_round {
             self.round += 1;
             self.restart_round(ack.inflight.saturating_sub(ack.acked));
         }
+        new_round
+    }
+
+    /// Takes in the delivery rate that an ACK measured, as one of slot `slot`.
+    pub fn sample_rate(&mut self, ack: &Ack, slot: u64) {
         if let Some(rate) = ack.rate_bps.filter(|rate| *rate > 0.0) {
             let rate = rate.clamp(RATE_MIN, RATE_MAX);
             if !self.limited(ack) || rate >= self.bw.max {
-                self.bw.push(self.round, rate);
+                self.bw.push(slot, rate);
             }
         }
+    }
+
+    /// Takes in what an ACK brings beyond the bandwidth.
+    pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
         self.extra.update(ack, self.bw.max, cwnd, new_round);
-        new_round
+    }
+
+    /// The number of the round.
+    pub fn round(&self) -> u64 {
+        self.round
     }
 
     /// A round begins now, with `inflight` bytes in flight.
@@ -83,7 +98,7 @@ impl Path {
 
     pub fn set_bw(&mut self, bps: f64) {
         self.bw.slots.fill(0.0);
-        self.bw.push(self.round, bps.clamp(RATE_MIN, RATE_MAX));
+        self.bw.push(self.bw.newest, bps.clamp(RATE_MIN, RATE_MAX));
     }
 
     pub fn min_rtt(&self) -> Option<Span> {
@@ -148,7 +163,7 @@ impl MaxRate {
 /// How many bytes ACKs bring beyond what the bandwidth would have brought: two maxima, over this interval of rounds and
 /// over the one before.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Extra {
+pub(crate) struct Extra {
     rounds_each: u32,
     rounds: u32,
     bytes: [f64; 2],
