@@ -77,10 +77,23 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
     }
 }
 
+/// Every law with each of its presets.
+fn presets() -> Vec<Spec> {
+    let table = |preset: &str| serde_json::json!({ "preset": preset });
+    let of = |law: Spec| law.describe().presets.iter().map(move |preset| (law.name(), table(preset)));
+    Spec::all()
+        .into_iter()
+        .flat_map(of)
+        .map(|(law, table)| Spec::with(law, table.as_object().unwrap()).unwrap())
+        .collect()
+}
+
 fn controllers() -> Vec<Controller> {
     let with = |law: &Spec, slow: &slow_start::Spec| Controller::with_slow_start(law, slow, Some(2.0), MSS, INITIAL);
     let slow_starts = slow_start::Spec::all();
-    Spec::all().iter().flat_map(|law| slow_starts.iter().map(move |slow| with(law, slow))).collect()
+    let classic = slow_start::Spec::default();
+    let defaults = Spec::all().into_iter().flat_map(|law| slow_starts.iter().map(move |slow| with(&law, slow)));
+    defaults.chain(presets().iter().map(|law| with(law, &classic))).collect()
 }
 
 /// Laws that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and

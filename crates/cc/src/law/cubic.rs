@@ -23,7 +23,7 @@
 //!
 //! Presets of other versions (`rfc9438` is the default):
 //! - `rfc8312`: curves from beta W_max instead of cwnd_epoch, so K = cbrt(W_max (1 - beta) / C), and Reno's as a function
-//!   of time, W_est(t) = beta W_max + alpha t / R; growth has no limit.
+//!   of time, W_est(t) = beta W_max + alpha t / R; no limit of growth but that of slow start (an ACK adds what it acknowledges).
 //! - `linux`: C = 410/1024, beta = 717/1024, alpha stays below 1, the smallest round-trip time in t + R, at least 5 % a
 //!   round trip while no event has set W_max (a timer forgets it).
 //! - `linux-2.6`: as `linux`, but beta = 819/1024, up to one segment per acknowledged segment, from K on at most 16
@@ -36,7 +36,7 @@
 //! arithmetic of kernels, and the initial ssthresh of 100 segments of Linux 2.6.
 
 use super::Law;
-use crate::declare::{LIMIT, parameters, states};
+use crate::declare::{parameters, states};
 use crate::registry::Model;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::{Ack, ReduceFrom, Signal, Window};
@@ -85,8 +85,8 @@ parameters! {
     reno_catches_up: bool = true, "RFC 9438 section 4.3; not in Linux";
     /// The round-trip time in t + R: `smoothed` or `min`.
     round_trip: RoundTrip = RoundTrip::Smoothed, "RFC 9438 section 4.2; Linux tcp_cubic.c delay_min";
-    /// Most growth in a round trip, as a share of the window; 0 is no limit.
-    growth_max: f64 = 0.5, "RFC 9438 section 4.2: target <= 1.5 cwnd" [min = 0];
+    /// Most growth in a round trip, as a share of the window; 1 is that of slow start.
+    growth_max: f64 = 0.5, "RFC 9438 section 4.2: target <= 1.5 cwnd" above [min = 0, max = 1];
     /// Most segments per 100 ms from K on; 0 is no limit.
     s_max: f64 = 0.0, "Linux 2.6 tcp_cubic.c max_increment 16" [min = 0];
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
@@ -155,7 +155,7 @@ impl Model for Cubic {
         };
         match name {
             "rfc8312" => {
-                Parameters { curves_from: CurvesFrom::WMax, reno_catches_up: false, growth_max: 0.0, ..rfc9438 }
+                Parameters { curves_from: CurvesFrom::WMax, reno_catches_up: false, growth_max: 1.0, ..rfc9438 }
             }
             "linux" => linux,
             "linux-2.6" => {
@@ -182,7 +182,6 @@ impl Model for Cubic {
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters {
             beta_ecn: unless_0(p.beta_ecn, p.beta),
-            growth_max: unless_0(p.growth_max, LIMIT),
             ..p.clone()
         };
         Cubic {
@@ -252,7 +251,7 @@ impl Law for Cubic {
         self.aim(w);
     }
 
-    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
+    fn on_undo(&mut self, _now: Time) {
         self.curve = self.prior;
     }
 

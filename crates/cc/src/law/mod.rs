@@ -26,6 +26,8 @@ registry! {
     bbr: Bbr(Box<bbr::Bbr>) = "BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures",
     ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
+    swift: Swift(Box<swift::Swift>) = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
+    lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
 }
 
@@ -57,7 +59,7 @@ pub trait Law {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
 
     /// The last event was spurious: `cwnd` and `ssthresh` are restored already, the law restores its own state.
-    fn on_undo(&mut self, _w: &mut Window, _now: Time) {}
+    fn on_undo(&mut self, _now: Time) {}
 
     /// The window was lowered without a congestion event (restart after idle, burst moderation).
     fn on_shrink(&mut self, _w: &Window) {}
@@ -103,8 +105,8 @@ impl Law for Any {
         each_law!(self, law => law.on_congestion(w, signal))
     }
 
-    fn on_undo(&mut self, w: &mut Window, now: Time) {
-        each_law!(self, law => law.on_undo(w, now))
+    fn on_undo(&mut self, now: Time) {
+        each_law!(self, law => law.on_undo(now))
     }
 
     fn on_shrink(&mut self, w: &Window) {

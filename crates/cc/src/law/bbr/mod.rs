@@ -185,7 +185,7 @@ impl Law for Bbr {
         }
     }
 
-    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
+    fn on_undo(&mut self, _now: Time) {
         let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
         self.repair = self.prior;
         self.repair.restore = self.repair.restore.max(restore);
