@@ -28,6 +28,8 @@ pub struct Ack {
     pub min_rtt: Option<Span>,
     /// The smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
+    /// Bytes found lost since the connection began, those sent again and lost again once more.
+    pub lost: u64,
 }
 
 /// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet

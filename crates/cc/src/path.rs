@@ -1,7 +1,7 @@
 //! The model of the path that the BBR family keeps: rounds by what is delivered, bandwidth, round-trip time, and what ACKs
 //! bring beyond the bandwidth.
 
-use crate::Ack;
+use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
 /// Rounds, after the last ACK in PROBE_RTT, whose samples still measure its small window: those of segments sent in it
@@ -21,9 +21,7 @@ pub(crate) struct Path {
     bw: MaxRate,
     /// Samples up to this round were limited by PROBE_RTT.
     limited_through: u64,
-    min_rtt: Span,
-    /// When `min_rtt` was measured.
-    min_rtt_at: Time,
+    least: MinRtt,
     pub(crate) extra: Extra,
     extra_max: Span,
 }
@@ -38,8 +36,7 @@ impl Path {
             delivered: 0,
             bw: MaxRate { slots: vec![0.0; rate_slots as usize], newest: 0, max: 0.0 },
             limited_through: 0,
-            min_rtt: Span::MAX,
-            min_rtt_at: Time::ZERO,
+            least: MinRtt::default(),
             extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
             extra_max,
         }
@@ -102,27 +99,21 @@ impl Path {
     }
 
     pub fn min_rtt(&self) -> Option<Span> {
-        (self.min_rtt != Span::MAX).then_some(self.min_rtt)
+        self.least.get()
     }
 
     pub fn set_min_rtt(&mut self, rtt: Span) {
-        self.min_rtt = rtt;
+        self.least.set(rtt);
     }
 
     /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
     pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
-        let expired = self.min_rtt != Span::MAX && ack.now.since(self.min_rtt_at) > window;
-        if let Some(rtt) = ack.rtt
-            && (rtt < self.min_rtt || expired)
-        {
-            (self.min_rtt, self.min_rtt_at) = (rtt, ack.now);
-        }
-        expired
+        self.least.sample(ack.now, ack.rtt, window)
     }
 
     /// PROBE_RTT has seen the round-trip time of the path.
     pub fn confirm_min_rtt(&mut self, now: Time) {
-        self.min_rtt_at = now;
+        self.least.at = now;
     }
 
     /// Bandwidth times delay in bytes.
@@ -136,6 +127,127 @@ impl Path {
         let most = self.bw.max * self.extra_max.seconds() / 8.0;
         self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
     }
+}
+
+/// The smallest round-trip time, until it is too old.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MinRtt {
+    rtt: Span,
+    /// When it was measured.
+    at: Time,
+}
+
+impl Default for MinRtt {
+    fn default() -> MinRtt {
+        MinRtt { rtt: Span::MAX, at: Time::ZERO }
+    }
+}
+
+impl MinRtt {
+    pub fn get(&self) -> Option<Span> {
+        (self.rtt != Span::MAX).then_some(self.rtt)
+    }
+
+    pub fn set(&mut self, rtt: Span) {
+        self.rtt = rtt;
+    }
+
+    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
+    pub fn sample(&mut self, now: Time, rtt: Option<Span>, window: Span) -> bool {
+        let expired = self.rtt != Span::MAX && now.since(self.at) > window;
+        if let Some(rtt) = rtt
+            && (rtt < self.rtt || expired)
+        {
+            (self.rtt, self.at) = (rtt, now);
+        }
+        expired
+    }
+}
+
+/// How long the bandwidth has not grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plateau {
+    /// bit/s when it last grew.
+    bw: f64,
+    rounds: u32,
+}
+
+impl Plateau {
+    /// At the beginning of a round: whether `bw` has grown by less than the factor `growth` for `rounds` rounds.
+    pub fn reached(&mut self, bw: f64, growth: f64, rounds: u32) -> bool {
+        if bw >= self.bw * growth {
+            (self.bw, self.rounds) = (bw, 0);
+            return false;
+        }
+        self.rounds += 1;
+        self.rounds >= rounds
+    }
+}
+
+/// What a loss changes and an undone one restores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Repair {
+    /// The window stays what was in flight until the round ends.
+    pub conserving: bool,
+    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
+    pub restore: f64,
+    pub plateau: Plateau,
+}
+
+impl Repair {
+    /// Packet conservation begins: `inflight` bytes stay in flight for a round.
+    pub fn conserve(&mut self, w: &mut Window, inflight: u64) {
+        self.conserving = true;
+        self.restore = self.restore.max(w.cwnd);
+        w.cwnd = w.cwnd.min(inflight as f64);
+    }
+
+    /// The window of before, once nothing is in its way.
+    pub fn restore(&mut self, w: &mut Window) {
+        w.cwnd = w.cwnd.max(self.restore);
+        self.restore = 0.0;
+    }
+
+    /// The repair before a spurious event takes over again; in PROBE_RTT the window to return to stays.
+    pub fn undo(&mut self, prior: Repair, probing_rtt: bool) {
+        let restore = if probing_rtt { self.restore } else { 0.0 };
+        *self = Repair { restore: prior.restore.max(restore), ..prior };
+    }
+}
+
+/// A stay in PROBE_RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stay {
+    /// Since so little is in flight as is meant to be: when it has been so for long enough.
+    until: Option<Time>,
+    /// A round has passed since.
+    round_done: bool,
+}
+
+impl Stay {
+    /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
+    pub fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
+        path.limit();
+        let inflight = ack.inflight.saturating_sub(ack.acked);
+        match self.until {
+            None if inflight as f64 <= most => {
+                self.until = Some(ack.now.saturating_add(time));
+                path.restart_round(inflight);
+            }
+            None => {}
+            Some(_) => self.round_done |= new_round,
+        }
+        let over = self.round_done && self.until.is_some_and(|until| ack.now > until);
+        if over {
+            path.confirm_min_rtt(ack.now);
+        }
+        over
+    }
+}
+
+/// Pacing rate of `gain` windows in a round-trip time, bit/s: before a bandwidth is known.
+pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
+    gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
 }
 
 /// The largest rate of the last rounds. A round leaves only when a newer one has a sample: a flow that measures nothing

@@ -65,6 +65,7 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
             rate_bps,
             min_rtt: rtt_ps.map(Span),
             srtt: rtt_ps.map(Span),
+            lost: now.ps() >> 6,
             ..Ack::default()
         }),
         What::Loss { inflight } => c.on_congestion(&Signal::Loss { now, lost: MSS, inflight }),
@@ -98,7 +99,7 @@ fn controllers() -> Vec<Controller> {
 
 /// Laws that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
 /// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 1] = ["bbr"];
+const SET_THEIR_WINDOW: [&str; 2] = ["bbr", "bbr3"];
 
 /// What holds after every step.
 fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCaseError> {

@@ -24,6 +24,7 @@ registry! {
     compound: Compound(Box<compound::Compound>) = "Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay",
     dctcp: Dctcp(dctcp::Dctcp) = "DCTCP (RFC 8257): the window is cut by half the share of bytes that met congestion",
     bbr: Bbr(Box<bbr::Bbr>) = "BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures",
+    bbr3: Bbr3(Box<bbr3::Bbr3>) = "BBR version 3 (draft-ietf-ccwg-bbr): the model of version 1, with bounds that losses set",
     ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
     swift: Swift(Box<swift::Swift>) = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",

@@ -35,12 +35,11 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::path::Path;
+use crate::path::{Path, Repair, Stay, window_rate};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
-use startup::Plateau;
 
 /// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
 const RTT_ASSUMED: Span = Span::from_ms(1);
@@ -54,17 +53,7 @@ enum Mode {
     Startup,
     Drain,
     ProbeBw { phase: u32, since: Time },
-    ProbeRtt(probe_rtt::Stay),
-}
-
-/// What a loss changes and an undone one restores.
-#[derive(Clone, Copy, Debug, Default)]
-struct Repair {
-    /// The window stays what was in flight until the round ends.
-    conserving: bool,
-    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
-    restore: f64,
-    plateau: Plateau,
+    ProbeRtt(Stay),
 }
 
 #[derive(Clone, Debug)]
@@ -152,8 +141,8 @@ impl Law for Bbr {
             self.repair.conserving = false;
         }
         self.cycle(w, ack);
-        if new_round && !self.path.limited(ack) {
-            self.look_for_plateau();
+        if new_round && !self.full && !self.path.limited(ack) {
+            self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
         }
         self.drain(w, ack);
         self.watch_min_rtt(w, ack, new_round);
@@ -170,10 +159,8 @@ impl Law for Bbr {
             Signal::Loss { lost, inflight, .. } => {
                 self.prior = self.repair;
                 self.lost = true;
-                self.repair.conserving = true;
-                self.repair.restore = self.repair.restore.max(w.cwnd);
+                self.repair.conserve(w, inflight.saturating_sub(lost));
                 self.path.restart_round(inflight.saturating_sub(lost));
-                w.cwnd = w.cwnd.min(inflight.saturating_sub(lost) as f64);
             }
             Signal::Rto { .. } => {
                 self.prior = self.repair;
@@ -186,13 +173,11 @@ impl Law for Bbr {
     }
 
     fn on_undo(&mut self, _now: Time) {
-        let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
-        self.repair = self.prior;
-        self.repair.restore = self.repair.restore.max(restore);
+        self.repair.undo(self.prior, self.probing_rtt());
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
-        Some(if self.pacing > 0.0 { self.pacing } else { self.first_pacing(w, RTT_ASSUMED) })
+        Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
 }
 
@@ -212,7 +197,7 @@ impl Bbr {
             0.0 => self.mode = Mode::Startup,
             1.0 => self.mode = Mode::Drain,
             2.0 => self.begin_probe_bw(Time::ZERO),
-            _ => self.mode = Mode::ProbeRtt(probe_rtt::Stay::default()),
+            _ => self.mode = Mode::ProbeRtt(Stay::default()),
         }
     }
 
@@ -238,14 +223,10 @@ impl Bbr {
         Some(w.mss * (2.0 * (segments / 2.0).ceil() + extra))
     }
 
-    fn first_pacing(&self, w: &Window, rtt: Span) -> f64 {
-        self.p.startup_gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
-    }
-
     fn pace(&mut self, w: &Window) {
         self.pacing_gain = self.gains().0;
         if self.pacing == 0.0 {
-            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| self.first_pacing(w, rtt));
+            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| window_rate(w, self.p.startup_gain, rtt));
         }
         let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
         if rate > 0.0 && (self.full || rate > self.pacing) {
@@ -257,8 +238,7 @@ impl Bbr {
         let probing_rtt = self.probing_rtt();
         if !self.repair.conserving {
             if !ack.app_limited && !probing_rtt {
-                w.cwnd = w.cwnd.max(self.repair.restore);
-                self.repair.restore = 0.0;
+                self.repair.restore(w);
             }
             self.approach_target(w, ack);
         }
