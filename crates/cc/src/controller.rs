@@ -132,7 +132,10 @@ impl Controller {
         }
         self.after_rto = matches!(signal, Signal::Rto { .. });
         self.slow_start.on_congestion(signal);
-        self.law.on_congestion(&mut self.w, signal);
+        match signal {
+            Signal::Undo { now } => self.law.on_undo(*now),
+            _ => self.law.on_congestion(&mut self.w, signal),
+        }
         self.bound();
     }
 

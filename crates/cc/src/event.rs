@@ -28,6 +28,8 @@ pub struct Ack {
     pub min_rtt: Option<Span>,
     /// The smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
+    /// Bytes found lost since the connection began, those sent again and lost again once more.
+    pub lost: u64,
 }
 
 /// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet
@@ -69,6 +71,9 @@ impl Signal {
     }
 }
 
+/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
+pub(crate) const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
+
 /// The window that a law steers, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
@@ -81,6 +86,17 @@ pub struct Window {
 impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// A congestion event leaves `bytes`, but two segments at least (RFC 5681 equation 4), and after a timer one.
+    pub(crate) fn cut(&mut self, signal: &Signal, bytes: f64) {
+        self.ssthresh = bytes.max(SSTHRESH_MIN_SEGMENTS * self.mss);
+        self.cwnd = if matches!(signal, Signal::Rto { .. }) { self.mss } else { self.ssthresh };
+    }
+
+    /// Lets congestion avoidance follow at the window of now, or slow start would raise again what was lowered.
+    pub(crate) fn leave_slow_start(&mut self) {
+        self.ssthresh = self.ssthresh.min(self.cwnd.max(SSTHRESH_MIN_SEGMENTS * self.mss));
     }
 
     /// What `acked` bytes bring of a growth of `bytes` per round trip: their share of the window, of which an ACK brings one

@@ -13,8 +13,10 @@
 //! timer) and is what TCP and the stepping interface hold.
 
 mod controller;
+mod declare;
 mod event;
 pub mod law;
+mod path;
 mod registry;
 mod round;
 pub mod slow_start;
@@ -22,6 +24,7 @@ pub mod slow_start;
 mod testing;
 
 pub use controller::{Controller, MAX_WINDOW_BYTES};
+pub use declare::{Internals, Ranges, State};
 pub use event::{Ack, ReduceFrom, Signal, Window};
 pub use law::{Law, Spec, describe, list};
-pub use registry::{Description, Invalid, Model, Parameter, SpecError, State};
+pub use registry::{Description, Invalid, Model, Parameter, SpecError};

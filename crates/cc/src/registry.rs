@@ -1,17 +1,16 @@
 //! The registry: one line per model yields its module, its place in the dispatch enum and in the `Spec` enum, its
 //! text form (`"name"` or `{ kind = "name", parameter = ... }`), its JSON Schema and its row in the documentation.
 
+use crate::declare::{Internals, Ranges, State};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// What the registry needs of a model.
-pub trait Model: Sized {
+pub trait Model: Internals + Sized {
     /// Its parameters: every field documented, with a default and its source as schema extension `x-source`.
-    type Parameters: Clone + Default + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned + JsonSchema;
-    /// Its internals, in the order in which it observes them.
-    const STATES: &'static [State];
+    type Parameters: Clone + Default + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned + JsonSchema + Ranges;
 
     /// Named sets of parameters, where sources differ.
     const PRESETS: &'static [&'static str] = &[];
@@ -23,7 +22,7 @@ pub trait Model: Sized {
         Self::Parameters::default()
     }
 
-    /// Refuses values that the model is not defined for.
+    /// Refuses values that the model is not defined for beyond the ranges of its parameters.
     fn check(_: &Self::Parameters) -> Result<(), Invalid> {
         Ok(())
     }
@@ -32,7 +31,6 @@ pub trait Model: Sized {
 /// Large models are stored boxed: `bbr: Bbr(Box<bbr::Bbr>) = ...`.
 impl<M: Model> Model for Box<M> {
     type Parameters = M::Parameters;
-    const STATES: &'static [State] = M::STATES;
     const PRESETS: &'static [&'static str] = M::PRESETS;
 
     fn preset(name: &str) -> Self::Parameters {
@@ -46,14 +44,6 @@ impl<M: Model> Model for Box<M> {
     fn check(parameters: &Self::Parameters) -> Result<(), Invalid> {
         M::check(parameters)
     }
-}
-
-/// A named internal of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct State {
-    pub name: &'static str,
-    pub unit: &'static str,
-    pub doc: &'static str,
 }
 
 /// A parameter of a model.
@@ -84,11 +74,35 @@ pub struct Invalid {
 
 impl Invalid {
     /// `value` must lie strictly between `low` and `high`.
-    pub fn unless_between(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
+    pub fn between(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
         if value > low && value < high {
             return Ok(());
         }
         Err(Invalid { parameter, reason: format!("must be above {low} and below {high}, not {value}") })
+    }
+
+    /// `value` must lie between `low` and `high`, or be one of them.
+    pub fn within(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
+        if value >= low && value <= high {
+            return Ok(());
+        }
+        Err(Invalid { parameter, reason: format!("must be between {low} and {high}, not {value}") })
+    }
+
+    /// `value` must lie above `low` and not above `high`.
+    pub fn above(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
+        if value > low && value <= high {
+            return Ok(());
+        }
+        Err(Invalid { parameter, reason: format!("must be above {low} and at most {high}, not {value}") })
+    }
+
+    /// `value` must not lie below `low`, and must lie below `high`.
+    pub fn below(parameter: &'static str, value: f64, low: f64, high: f64) -> Result<(), Invalid> {
+        if value >= low && value < high {
+            return Ok(());
+        }
+        Err(Invalid { parameter, reason: format!("must be at least {low} and below {high}, not {value}") })
     }
 }
 
@@ -120,9 +134,12 @@ pub(crate) fn parameters<M: Model>(kind: &'static str, table: &Map<String, Value
         }
     }
     let bad = |parameter: String, reason| SpecError::BadParameter { kind, parameter, reason };
-    let parameters = serde_json::from_value(Value::Object(full))
+    let parameters: M::Parameters = serde_json::from_value(Value::Object(full))
         .map_err(|error| bad("parameters".to_string(), error.to_string()))?;
-    M::check(&parameters).map_err(|invalid| bad(invalid.parameter.to_string(), invalid.reason))?;
+    parameters
+        .in_range()
+        .and_then(|()| M::check(&parameters))
+        .map_err(|invalid| bad(invalid.parameter.to_string(), invalid.reason))?;
     Ok(parameters)
 }
 
@@ -262,7 +279,7 @@ macro_rules! registry {
                     summary: $summary,
                     presets: <$Storage as $crate::Model>::PRESETS,
                     parameters: $crate::registry::describe_parameters::<$Storage>(),
-                    states: <$Storage as $crate::Model>::STATES,
+                    states: <$Storage as $crate::declare::Internals>::STATES,
                 }),+ }
             }
 

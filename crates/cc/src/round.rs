@@ -28,7 +28,7 @@ impl Round {
 pub struct Delay {
     round: Round,
     /// The smallest round-trip time ever; none before the first.
-    pub base: Option<Span>,
+    base: Option<Span>,
     min: Span,
     sum_ps: u128,
     samples: u32,
@@ -71,6 +71,11 @@ impl Delay {
         *self = Delay { base: self.base, ignored: 2, ..Delay::new() };
     }
 
+    /// Sets the smallest round-trip time in seconds: for tests.
+    pub fn set_base(&mut self, seconds: f64) {
+        self.base = Some(Span::from_seconds(seconds));
+    }
+
     /// The smallest round-trip time in seconds, zero before the first: for observers.
     pub fn base_s(&self) -> f64 {
         self.base.unwrap_or(Span::ZERO).seconds()
@@ -94,6 +99,11 @@ impl Measured {
         }
         w.cwnd / w.mss * (1.0 - self.base.ps() as f64 / rtt.ps() as f64)
     }
+}
+
+/// Seconds of a round-trip time that is [`Span::MAX`] until it is known, zero until then: for observers.
+pub fn known_s(rtt: Span) -> f64 {
+    if rtt == Span::MAX { 0.0 } else { rtt.seconds() }
 }
 
 #[cfg(test)]

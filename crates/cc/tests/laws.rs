@@ -65,6 +65,7 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
             rate_bps,
             min_rtt: rtt_ps.map(Span),
             srtt: rtt_ps.map(Span),
+            lost: now.ps() >> 6,
             ..Ack::default()
         }),
         What::Loss { inflight } => c.on_congestion(&Signal::Loss { now, lost: MSS, inflight }),
@@ -77,15 +78,28 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
     }
 }
 
+/// Every law with each of its presets.
+fn presets() -> Vec<Spec> {
+    let table = |preset: &str| serde_json::json!({ "preset": preset });
+    let of = |law: Spec| law.describe().presets.iter().map(move |preset| (law.name(), table(preset)));
+    Spec::all()
+        .into_iter()
+        .flat_map(of)
+        .map(|(law, table)| Spec::with(law, table.as_object().unwrap()).unwrap())
+        .collect()
+}
+
 fn controllers() -> Vec<Controller> {
     let with = |law: &Spec, slow: &slow_start::Spec| Controller::with_slow_start(law, slow, Some(2.0), MSS, INITIAL);
     let slow_starts = slow_start::Spec::all();
-    Spec::all().iter().flat_map(|law| slow_starts.iter().map(move |slow| with(law, slow))).collect()
+    let classic = slow_start::Spec::default();
+    let defaults = Spec::all().into_iter().flat_map(|law| slow_starts.iter().map(move |slow| with(&law, slow)));
+    defaults.chain(presets().iter().map(|law| with(law, &classic))).collect()
 }
 
 /// Laws that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
 /// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 1] = ["bbr"];
+const SET_THEIR_WINDOW: [&str; 2] = ["bbr", "bbr3"];
 
 /// What holds after every step.
 fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCaseError> {

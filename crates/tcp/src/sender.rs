@@ -169,6 +169,7 @@ impl Sender {
             rate_app_limited: e.rate.is_some_and(|sample| sample.app_limited),
             min_rtt: (self.min_rtt != Span::MAX).then_some(self.min_rtt),
             srtt: self.rtt.srtt(),
+            lost: self.board.lost_total(),
         }
     }
 

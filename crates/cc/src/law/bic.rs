@@ -20,66 +20,35 @@
 //! it. Left out: integer windows of kernels.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::Time;
 
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// What an event leaves below `low_window`, as of Reno (RFC 5681 equation 4).
 const RENO_BETA: f64 = 0.5;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Smax: most segments a round trip.
-    #[schemars(extend("x-source" = "Xu 2004: 32; Linux tcp_bic.c max_increment 16"), range(min = 0))]
-    pub s_max: f64,
+    s_max: f64 = 32.0, "Xu 2004: 32; Linux tcp_bic.c max_increment 16" (min = 0);
     /// Smin: fewest segments a round trip.
-    #[schemars(extend("x-source" = "Xu 2004: 0.01; Linux tcp_bic.c BICTCP_B / smooth_part: 4/20"), range(min = 0))]
-    pub s_min: f64,
+    s_min: f64 = 0.01, "Xu 2004: 0.01; Linux tcp_bic.c BICTCP_B / smooth_part: 4/20" (min = 0);
     /// Segments from W_max within which the step is Smin.
-    #[schemars(extend("x-source" = "Xu 2004: none; Linux tcp_bic.c BICTCP_B 4"), range(min = 0))]
-    pub near: f64,
+    near: f64 = 0.0, "Xu 2004: none; Linux tcp_bic.c BICTCP_B 4" [min = 0];
     /// Divisor of the distance to W_max that gives the step below it.
-    #[schemars(extend("x-source" = "Xu 2004: 2; Linux tcp_bic.c BICTCP_B 4"), range(min = 1))]
-    pub search_divisor: f64,
+    search_divisor: f64 = 2.0, "Xu 2004: 2; Linux tcp_bic.c BICTCP_B 4" [min = 1];
     /// Divisor of the distance from W_max that gives the step beyond it.
-    #[schemars(extend("x-source" = "Xu 2004: 1; Linux tcp_bic.c BICTCP_B - 1"), range(min = 1))]
-    pub probe_divisor: f64,
+    probe_divisor: f64 = 1.0, "Xu 2004: 1; Linux tcp_bic.c BICTCP_B - 1" [min = 1];
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
-    #[schemars(extend("x-source" = "Linux tcp_bic.c: 20 ACKs a segment"), range(min = 0, max = 1))]
-    pub first_growth: f64,
+    first_growth: f64 = 0.0, "Linux tcp_bic.c: 20 ACKs a segment" below [min = 0, max = 1];
     /// The share of the window that a congestion event leaves.
-    #[schemars(extend("x-source" = "Xu 2004: 0.875; Linux tcp_bic.c beta 819/1024"), range(min = 0, max = 1))]
-    pub beta: f64,
+    beta: f64 = 0.875, "Xu 2004: 0.875; Linux tcp_bic.c beta 819/1024" (min = 0, max = 1);
     /// Window in segments below which the law is Reno; 1 switches that off.
-    #[schemars(extend("x-source" = "Xu 2004; Linux tcp_bic.c low_window"), range(min = 1))]
-    pub low_window: f64,
+    low_window: f64 = 14.0, "Xu 2004; Linux tcp_bic.c low_window" [min = 1];
     /// An event below the last W_max lowers W_max further, so that new flows find room sooner.
-    #[schemars(extend("x-source" = "Xu 2004; Linux tcp_bic.c fast_convergence"))]
-    pub fast_convergence: bool,
+    fast_convergence: bool = true, "Xu 2004; Linux tcp_bic.c fast_convergence";
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "Xu 2004; Linux tcp_bic.c (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            s_max: 32.0,
-            s_min: 0.01,
-            near: 0.0,
-            search_divisor: 2.0,
-            probe_divisor: 1.0,
-            first_growth: 0.0,
-            beta: 0.875,
-            low_window: 14.0,
-            fast_convergence: true,
-            reduce_from: ReduceFrom::Cwnd,
-        }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Xu 2004; Linux tcp_bic.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -93,8 +62,6 @@ pub struct Bic {
 
 impl Model for Bic {
     type Parameters = Parameters;
-    const STATES: &'static [State] =
-        &[State { name: "w_max", unit: "B", doc: "window that is searched for (W_max); 0 while there is none" }];
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
 
     fn new(p: &Parameters) -> Bic {
@@ -119,14 +86,7 @@ impl Model for Bic {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("s_max", p.s_max, 0.0, 1e9)?;
-        Invalid::unless_between("s_min", p.s_min, 0.0, p.s_max)?;
-        Invalid::unless_between("near", p.near, -1.0, 1e9)?;
-        Invalid::unless_between("search_divisor", p.search_divisor, 0.0, 1e9)?;
-        Invalid::unless_between("probe_divisor", p.probe_divisor, 0.0, 1e9)?;
-        Invalid::unless_between("first_growth", p.first_growth, -1.0, 1.0)?;
-        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
-        Invalid::unless_between("low_window", p.low_window, 0.0, 1e9)
+        Invalid::between("s_min", p.s_min, 0.0, p.s_max)
     }
 }
 
@@ -150,6 +110,11 @@ impl Bic {
     }
 }
 
+states! {
+    Bic, law, value;
+    "w_max" ["B"] "window that is searched for (W_max); 0 while there is none": law.w_max, value >= 0.0 => law.w_max = value;
+}
+
 impl Law for Bic {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
@@ -159,33 +124,20 @@ impl Law for Bic {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            self.w_max = self.prior;
-            return;
-        }
         let p = &self.p;
         let left = if self.is_reno(w) { RENO_BETA } else { p.beta };
         let reduced = left * p.reduce_from.bytes(w, signal.inflight());
         let converge = p.fast_convergence && w.cwnd < self.w_max;
         self.prior = self.w_max;
         self.w_max = if converge { 0.5 * (1.0 + p.beta) * w.cwnd } else { w.cwnd };
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = w.ssthresh;
+        w.cut(signal, reduced);
         if matches!(signal, Signal::Rto { .. }) {
-            (w.cwnd, self.w_max) = (w.mss, 0.0);
+            self.w_max = 0.0;
         }
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.push(("w_max", self.w_max));
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        let known = name == "w_max" && value >= 0.0;
-        if known {
-            self.w_max = value;
-        }
-        known
+    fn on_undo(&mut self, _now: Time) {
+        self.w_max = self.prior;
     }
 }
 

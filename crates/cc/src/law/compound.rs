@@ -19,45 +19,30 @@
 //! Windows that adapts to small buffers.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::Time;
 
 /// What an event leaves of cwnd (RFC 5681 equation 4).
 const RENO_BETA: f64 = 0.5;
 /// Smallest window that a cut leaves, in segments (RFC 5681 equation 4).
 const MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Factor of the growth.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02"), range(min = 0))]
-    pub alpha: f64,
+    alpha: f64 = 0.125, "draft-sridharan-tcpm-ctcp-02" (min = 0);
     /// The share of the window that an event takes.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02"), range(min = 0, max = 1))]
-    pub beta: f64,
+    beta: f64 = 0.5, "draft-sridharan-tcpm-ctcp-02" (min = 0, max = 1);
     /// Power of the window in the growth.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02"), range(min = 0, max = 1))]
-    pub k: f64,
+    k: f64 = 0.75, "draft-sridharan-tcpm-ctcp-02" (min = 0, max = 1);
     /// Own segments in the queue from which dwnd falls.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02"), range(min = 0))]
-    pub gamma: f64,
+    gamma: f64 = 30.0, "draft-sridharan-tcpm-ctcp-02" (min = 0);
     /// Segments by which dwnd falls for each in the queue.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02"), range(min = 0))]
-    pub zeta: f64,
+    zeta: f64 = 1.0, "draft-sridharan-tcpm-ctcp-02" (min = 0);
     /// Window in segments below which the law is Reno's.
-    #[schemars(extend("x-source" = "draft-sridharan-tcpm-ctcp-02; RFC 3649 Low_Window"), range(min = 0))]
-    pub low_window: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0, low_window: 38.0 }
-    }
+    low_window: f64 = 38.0, "draft-sridharan-tcpm-ctcp-02; RFC 3649 Low_Window" [min = 0];
 }
 
 #[derive(Clone, Debug)]
@@ -74,24 +59,17 @@ pub struct Compound {
 
 impl Model for Compound {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "dwnd", unit: "B", doc: "the part of the window that looks at delay" },
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
-        State { name: "diff", unit: "segments", doc: "own segments in the queue in the last round trip" },
-    ];
 
     fn new(p: &Parameters) -> Compound {
         Compound { p: p.clone(), delay: Delay::new(), dwnd: 0.0, prior: 0.0, diff: 0.0, gain: 0.0 }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("alpha", p.alpha, 0.0, 1e9)?;
-        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
-        Invalid::unless_between("k", p.k, 0.0, 1.0)?;
-        Invalid::unless_between("gamma", p.gamma, 0.0, 1e9)?;
-        Invalid::unless_between("zeta", p.zeta, 0.0, 1e9)?;
-        Invalid::unless_between("low_window", p.low_window, -1.0, 1e9)
-    }
+states! {
+    Compound, law, value;
+    "dwnd" ["B"] "the part of the window that looks at delay": law.dwnd, value >= 0.0 => law.dwnd = value;
+    "base_rtt" ["s"] "smallest round-trip time (baseRTT)": law.delay.base_s(), value > 0.0 => law.delay.set_base(value);
+    "diff" ["segments"] "own segments in the queue in the last round trip": law.diff, true => law.diff = value;
 }
 
 impl Law for Compound {
@@ -117,36 +95,23 @@ impl Law for Compound {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
         self.gain = 0.0;
-        if matches!(signal, Signal::Undo { .. }) {
-            self.dwnd = self.prior;
-            return;
-        }
         self.prior = self.dwnd;
         let reno = RENO_BETA * (w.cwnd - self.dwnd).max(0.0);
         self.dwnd = ((1.0 - self.p.beta) * w.cwnd - reno).max(0.0);
-        w.ssthresh = (reno + self.dwnd).max(MIN_SEGMENTS * w.mss);
-        w.cwnd = w.ssthresh;
+        w.cut(signal, reno + self.dwnd);
         if matches!(signal, Signal::Rto { .. }) {
-            (w.cwnd, self.dwnd) = (w.mss, 0.0);
+            self.dwnd = 0.0;
         }
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.gain = 0.0;
+        self.delay.restart();
+        self.dwnd = self.prior;
     }
 
     fn on_shrink(&mut self, w: &Window) {
         self.dwnd = self.dwnd.min((w.cwnd - w.mss).max(0.0));
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.extend([("dwnd", self.dwnd), ("base_rtt", self.delay.base_s()), ("diff", self.diff)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "dwnd" if value >= 0.0 => self.dwnd = value,
-            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
-            "diff" => self.diff = value,
-            _ => return false,
-        }
-        true
     }
 }
 
@@ -164,7 +129,7 @@ impl Compound {
         let cut = self.dwnd.min(self.p.zeta * self.diff * w.mss).min((w.cwnd - MIN_SEGMENTS * w.mss).max(0.0));
         self.dwnd -= cut;
         w.cwnd -= cut;
-        w.ssthresh = w.ssthresh.min(w.cwnd.max(MIN_SEGMENTS * w.mss));
+        w.leave_slow_start();
     }
 }
 

@@ -17,57 +17,32 @@
 //! the window in a round; the two minima are kept in quarters of their time, so a sample counts for up to a quarter longer.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Smallest `ssthresh` in segments, and what a timer leaves of the window as `ssthresh` (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 const BETA: f64 = 0.5;
 /// Rounds over which the largest round-trip time is looked for.
 const MAX_ROUNDS: usize = 4;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Weight of delay against rate: 1.25 / delta segments stand in the queue in the mean.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018"), range(min = 0))]
-    pub delta: f64,
+    delta: f64 = 0.5, "Arun and Balakrishnan 2018" (min = 0);
     /// Rounds in one direction before the velocity doubles.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018"), range(min = 1))]
-    pub velocity_rounds: u32,
+    velocity_rounds: u32 = 3, "Arun and Balakrishnan 2018" [min = 1];
     /// Time over which the smallest round-trip time is that of the path.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018"))]
-    pub min_rtt_window: Span,
+    min_rtt_window: Span = Span::from_s(10), "Arun and Balakrishnan 2018";
     /// Pacing rate over window per round-trip time.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018"), range(min = 1))]
-    pub pacing_gain: f64,
+    pacing_gain: f64 = 2.0, "Arun and Balakrishnan 2018" [min = 1];
     /// Whether the flow competes with flows that fill the queue.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018, competitive mode"))]
-    pub competitive: bool,
+    competitive: bool = true, "Arun and Balakrishnan 2018, competitive mode";
     /// Share of the range of round-trip times below which the queue is nearly empty.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018, competitive mode"), range(min = 0, max = 1))]
-    pub empty_share: f64,
+    empty_share: f64 = 0.1, "Arun and Balakrishnan 2018, competitive mode" (min = 0, max = 1);
     /// Round-trip times without a nearly empty queue that begin competitive mode.
-    #[schemars(extend("x-source" = "Arun and Balakrishnan 2018, competitive mode"), range(min = 1))]
-    pub empty_rtts: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            delta: 0.5,
-            velocity_rounds: 3,
-            min_rtt_window: Span::from_s(10),
-            pacing_gain: 2.0,
-            competitive: true,
-            empty_share: 0.1,
-            empty_rtts: 5,
-        }
-    }
+    empty_rtts: u32 = 5, "Arun and Balakrishnan 2018, competitive mode" [min = 1];
 }
 
 /// The smallest of a sliding time, in quarters of it: this one and the four before.
@@ -93,6 +68,16 @@ impl Least {
 
     fn get(&self) -> Option<Span> {
         self.quarters.into_iter().min().filter(|least| *least != Span::MAX)
+    }
+
+    /// Zero while there is none.
+    fn seconds(&self) -> f64 {
+        self.get().map_or(0.0, Span::seconds)
+    }
+
+    fn only(&mut self, seconds: f64) {
+        self.quarters = [Span::MAX; 5];
+        self.quarters[0] = Span::from_seconds(seconds);
     }
 }
 
@@ -127,12 +112,6 @@ pub struct Copa {
 
 impl Model for Copa {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "rtt_standing", unit: "s", doc: "smallest round-trip time of half a round, 0 if unknown" },
-        State { name: "rtt_min", unit: "s", doc: "smallest round-trip time of 10 s, 0 if unknown" },
-        State { name: "velocity", unit: "1", doc: "factor of the steps of the window" },
-        State { name: "delta", unit: "1", doc: "weight of delay in force" },
-    ];
 
     fn new(p: &Parameters) -> Copa {
         let steer = Steer { velocity: 1.0, inverse: 1.0 / p.delta, up: true, same: 0 };
@@ -149,12 +128,17 @@ impl Model for Copa {
             prior: steer,
         }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("delta", p.delta, 0.0, 1e6)?;
-        Invalid::unless_between("pacing_gain", p.pacing_gain, 0.0, 1e6)?;
-        Invalid::unless_between("empty_share", p.empty_share, 0.0, 1.0)
-    }
+states! {
+    Copa, law, value;
+    "rtt_standing" ["s"] "smallest round-trip time of half a round, 0 if unknown":
+        law.standing.seconds(), value > 0.0 => law.standing.only(value);
+    "rtt_min" ["s"] "smallest round-trip time of 10 s, 0 if unknown":
+        law.least.seconds(), value > 0.0 => law.least.only(value);
+    "velocity" ["1"] "factor of the steps of the window": law.steer.velocity, value > 0.0 => law.steer.velocity = value;
+    "delta" ["1"] "weight of delay in force":
+        1.0 / law.steer.inverse, value > 0.0 => law.steer.inverse = 1.0 / value;
 }
 
 impl Law for Copa {
@@ -180,17 +164,13 @@ impl Law for Copa {
         if self.too_fast(w) {
             w.cwnd -= step;
             // Or slow start would raise again what was lowered.
-            w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+            w.leave_slow_start();
         } else if !ack.app_limited {
             w.cwnd += step;
         }
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            self.steer = self.prior;
-            return;
-        }
         self.prior = self.steer;
         self.steer.inverse = (BETA * self.steer.inverse).max(1.0 / self.p.delta);
         let least = SSTHRESH_MIN_SEGMENTS * w.mss;
@@ -203,35 +183,13 @@ impl Law for Copa {
         }
     }
 
+    fn on_undo(&mut self, _now: Time) {
+        self.steer = self.prior;
+    }
+
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let rtt = self.standing.get()?.max(Span::from_ns(1));
         Some(self.p.pacing_gain * w.cwnd * 8.0 / rtt.seconds())
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let seconds = |least: &Least| least.get().map_or(0.0, Span::seconds);
-        out.extend([
-            ("rtt_standing", seconds(&self.standing)),
-            ("rtt_min", seconds(&self.least)),
-            ("velocity", self.steer.velocity),
-            ("delta", 1.0 / self.steer.inverse),
-        ]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        let only = |least: &mut Least| {
-            least.quarters.fill(Span::MAX);
-            least.quarters[0] = Span::from_seconds(value);
-        };
-        match name {
-            _ if value <= 0.0 => return false,
-            "rtt_standing" => only(&mut self.standing),
-            "rtt_min" => only(&mut self.least),
-            "velocity" => self.steer.velocity = value,
-            "delta" => self.steer.inverse = 1.0 / value,
-            _ => return false,
-        }
-        true
     }
 }
 
@@ -244,13 +202,13 @@ impl Copa {
 
     /// cwnd / standing > 1 / (delta dq), with nothing divided by what may be zero.
     fn too_fast(&self, w: &Window) -> bool {
-        let standing = self.standing.get().map_or(0.0, Span::seconds);
+        let standing = self.standing.seconds();
         w.cwnd / w.mss * self.queueing() > standing * self.steer.inverse
     }
 
     fn look_at_queue(&mut self, now: Time) {
         let largest = self.largest.into_iter().max().unwrap_or_default().seconds();
-        let least = self.least.get().map_or(0.0, Span::seconds);
+        let least = self.least.seconds();
         if self.queueing() <= self.p.empty_share * (largest - least) {
             self.empty_at = now;
         }

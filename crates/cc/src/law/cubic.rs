@@ -23,7 +23,7 @@
 //!
 //! Presets of other versions (`rfc9438` is the default):
 //! - `rfc8312`: curves from beta W_max instead of cwnd_epoch, so K = cbrt(W_max (1 - beta) / C), and Reno's as a function
-//!   of time, W_est(t) = beta W_max + alpha t / R; growth has no limit.
+//!   of time, W_est(t) = beta W_max + alpha t / R; no limit of growth but that of slow start (an ACK adds what it acknowledges).
 //! - `linux`: C = 410/1024, beta = 717/1024, alpha stays below 1, the smallest round-trip time in t + R, at least 5 % a
 //!   round trip while no event has set W_max (a timer forgets it).
 //! - `linux-2.6`: as `linux`, but beta = 819/1024, up to one segment per acknowledged segment, from K on at most 16
@@ -36,17 +36,15 @@
 //! arithmetic of kernels, and the initial ssthresh of 100 segments of Linux 2.6.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::Model;
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::{Ack, ReduceFrom, Signal, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Smallest `ssthresh`, and smallest `cwnd` after a loss, in segments (RFC 9438 section 4.6).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 const SECONDS_PER_PS: f64 = 1e-12;
-/// Limits of growth lie below it.
-const LIMIT_MAX: f64 = 1e9;
 /// The time that `s_max` is for.
 const S_MAX_S: f64 = 0.1;
 
@@ -70,60 +68,29 @@ pub enum RoundTrip {
     Min,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// C in segments/s^3: how fast the window leaves and regains W_max.
-    #[schemars(extend("x-source" = "RFC 9438 section 5.1"), range(min = 0))]
-    pub c: f64,
+    c: f64 = 0.4, "RFC 9438 section 5.1" (min = 0);
     /// The share of the window that a congestion event leaves.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.6"), range(min = 0, max = 1))]
-    pub beta: f64,
+    beta: f64 = 0.7, "RFC 9438 section 4.6" (min = 0, max = 1);
     /// An event below the last W_max lowers W_max further, so that new flows find room sooner.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.7"))]
-    pub fast_convergence: bool,
+    fast_convergence: bool = true, "RFC 9438 section 4.7";
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.6; Linux tcp_cubic.c (cwnd)"))]
-    pub reduce_from: ReduceFrom,
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 9438 section 4.6; Linux tcp_cubic.c (cwnd)";
     /// The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss.
-    #[schemars(extend("x-source" = "RFC 8511 section 3"), range(min = 0, max = 1))]
-    pub beta_ecn: f64,
+    beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
     /// Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share).
-    #[schemars(extend("x-source" = "RFC 9438 section 4.2 (cwnd); RFC 8312 equations 2 and 4 (w_max)"))]
-    pub curves_from: CurvesFrom,
+    curves_from: CurvesFrom = CurvesFrom::Cwnd, "RFC 9438 section 4.2 (cwnd); RFC 8312 equations 2 and 4 (w_max)";
     /// W_est grows by a whole segment a round trip once it has reached the window before the cut.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.3; not in Linux"))]
-    pub reno_catches_up: bool,
+    reno_catches_up: bool = true, "RFC 9438 section 4.3; not in Linux";
     /// The round-trip time in t + R: `smoothed` or `min`.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.2; Linux tcp_cubic.c delay_min"))]
-    pub round_trip: RoundTrip,
-    /// Most growth in a round trip, as a share of the window; 0 is no limit.
-    #[schemars(extend("x-source" = "RFC 9438 section 4.2: target <= 1.5 cwnd"), range(min = 0))]
-    pub growth_max: f64,
+    round_trip: RoundTrip = RoundTrip::Smoothed, "RFC 9438 section 4.2; Linux tcp_cubic.c delay_min";
+    /// Most growth in a round trip, as a share of the window; 1 is that of slow start.
+    growth_max: f64 = 0.5, "RFC 9438 section 4.2: target <= 1.5 cwnd" above [min = 0, max = 1];
     /// Most segments per 100 ms from K on; 0 is no limit.
-    #[schemars(extend("x-source" = "Linux 2.6 tcp_cubic.c max_increment 16"), range(min = 0))]
-    pub s_max: f64,
+    s_max: f64 = 0.0, "Linux 2.6 tcp_cubic.c max_increment 16" [min = 0];
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c: 20 ACKs a segment; Linux 2.6: 50"), range(min = 0, max = 1))]
-    pub first_growth: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-            reduce_from: ReduceFrom::Cwnd,
-            beta_ecn: 0.0,
-            curves_from: CurvesFrom::Cwnd,
-            reno_catches_up: true,
-            round_trip: RoundTrip::Smoothed,
-            growth_max: 0.5,
-            s_max: 0.0,
-            first_growth: 0.0,
-        }
-    }
+    first_growth: f64 = 0.0, "Linux tcp_cubic.c: 20 ACKs a segment; Linux 2.6: 50" below [min = 0, max = 1];
 }
 
 /// How the running or the next epoch gets its curve.
@@ -173,14 +140,6 @@ pub struct Cubic {
 
 impl Model for Cubic {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "w_max", unit: "B", doc: "window before the last cut (W_max)" },
-        State { name: "k", unit: "s", doc: "time from the beginning of the epoch to W_max (K)" },
-        State { name: "t", unit: "s", doc: "time in the epoch so far, without application-limited time" },
-        State { name: "w_est", unit: "B", doc: "the window that Reno would have (W_est)" },
-        State { name: "cwnd_prior", unit: "B", doc: "window when ssthresh was last set" },
-        State { name: "cwnd_epoch", unit: "B", doc: "window at the beginning of the epoch" },
-    ];
 
     const PRESETS: &'static [&'static str] = &["rfc9438", "rfc8312", "linux", "linux-2.6"];
 
@@ -196,7 +155,7 @@ impl Model for Cubic {
         };
         match name {
             "rfc8312" => {
-                Parameters { curves_from: CurvesFrom::WMax, reno_catches_up: false, growth_max: 0.0, ..rfc9438 }
+                Parameters { curves_from: CurvesFrom::WMax, reno_catches_up: false, growth_max: 1.0, ..rfc9438 }
             }
             "linux" => linux,
             "linux-2.6" => {
@@ -223,7 +182,6 @@ impl Model for Cubic {
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters {
             beta_ecn: unless_0(p.beta_ecn, p.beta),
-            growth_max: unless_0(p.growth_max, LIMIT_MAX),
             ..p.clone()
         };
         Cubic {
@@ -235,22 +193,21 @@ impl Model for Cubic {
             active: Time::ZERO,
         }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("c", p.c, 0.0, 1e9)?;
-        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
-        for (name, value, most) in [
-            ("beta_ecn", p.beta_ecn, 1.0),
-            ("growth_max", p.growth_max, LIMIT_MAX),
-            ("s_max", p.s_max, LIMIT_MAX),
-            ("first_growth", p.first_growth, 1.0),
-        ] {
-            if value != 0.0 {
-                Invalid::unless_between(name, value, 0.0, most)?;
-            }
-        }
-        Ok(())
-    }
+states! {
+    Cubic, law, value;
+    "w_max" ["B"] "window before the last cut (W_max)": law.curve.w_max, value >= 0.0 => law.curve.set_w_max(value);
+    "k" ["s"] "time from the beginning of the epoch to W_max (K)":
+        law.curve.k, value >= 0.0 => law.curve.running().k = value;
+    "t" ["s"] "time in the epoch so far, without application-limited time":
+        law.curve.t.seconds(), value >= 0.0 => law.curve.running().t = Span::from_seconds(value);
+    "w_est" ["B"] "the window that Reno would have (W_est)":
+        law.curve.w_est, value >= 0.0 => law.curve.running().w_est = value;
+    "cwnd_prior" ["B"] "window when ssthresh was last set":
+        law.curve.cwnd_prior, value >= 0.0 => law.curve.cwnd_prior = value;
+    "cwnd_epoch" ["B"] "window at the beginning of the epoch":
+        law.curve.cwnd_epoch, value >= 0.0 => law.curve.cwnd_epoch = value;
 }
 
 impl Law for Cubic {
@@ -279,10 +236,6 @@ impl Law for Cubic {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            self.curve = self.prior;
-            return;
-        }
         self.prior = self.curve;
         let left = if matches!(signal, Signal::Ecn { .. }) { self.p.beta_ecn } else { self.p.beta };
         let reduced = left * self.p.reduce_from.bytes(w, signal.inflight());
@@ -298,51 +251,14 @@ impl Law for Cubic {
         self.aim(w);
     }
 
+    fn on_undo(&mut self, _now: Time) {
+        self.curve = self.prior;
+    }
+
     fn on_shrink(&mut self, w: &Window) {
         if w.in_slow_start() && self.curve.stage == Stage::Running {
             self.curve.stage = Stage::Fresh;
         }
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let curve = &self.curve;
-        out.extend([
-            ("w_max", curve.w_max),
-            ("k", curve.k),
-            ("t", curve.t.seconds()),
-            ("w_est", curve.w_est),
-            ("cwnd_prior", curve.cwnd_prior),
-            ("cwnd_epoch", curve.cwnd_epoch),
-        ]);
-    }
-
-    /// W_max of an epoch to come gives its K; setting what only a running epoch has makes it run from the next ACK.
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        if value < 0.0 {
-            return false;
-        }
-        let curve = &mut self.curve;
-        match name {
-            "w_max" => curve.w_max = value,
-            "cwnd_prior" => curve.cwnd_prior = value,
-            "k" => curve.k = value,
-            "t" => curve.t = Span::from_seconds(value),
-            "w_est" => curve.w_est = value,
-            "cwnd_epoch" => curve.cwnd_epoch = value,
-            _ => return false,
-        }
-        curve.stage = match (name, curve.stage) {
-            ("w_max", Stage::Fresh) => {
-                curve.first = false;
-                Stage::AfterEvent
-            }
-            ("k" | "t" | "w_est", Stage::Fresh | Stage::AfterEvent) => {
-                curve.counted = Time::NEVER;
-                Stage::Running
-            }
-            (_, stage) => stage,
-        };
-        true
     }
 }
 
@@ -413,6 +329,22 @@ impl Cubic {
 }
 
 impl Curve {
+    /// W_max of an epoch to come gives its K.
+    fn set_w_max(&mut self, bytes: f64) {
+        self.w_max = bytes;
+        if self.stage == Stage::Fresh {
+            (self.first, self.stage) = (false, Stage::AfterEvent);
+        }
+    }
+
+    /// Setting what only a running epoch has makes it run from the next ACK.
+    fn running(&mut self) -> &mut Curve {
+        if self.stage != Stage::Running {
+            (self.counted, self.stage) = (Time::NEVER, Stage::Running);
+        }
+        self
+    }
+
     /// Lets `t` run up to `now` unless the application limited the flow since it last ran.
     #[inline]
     fn count(&mut self, now: Time) {

@@ -20,35 +20,21 @@
 //! fixed-point alpha.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Weight of the newest window of data in alpha.
-    #[schemars(extend("x-source" = "RFC 8257 section 4.2"), range(min = 0, max = 1))]
-    pub g: f64,
+    g: f64 = 0.0625, "RFC 8257 section 4.2" (min = 0, max = 1);
     /// alpha before the first window of data: 1 takes the first mark for a loss.
-    #[schemars(extend("x-source" = "RFC 8257 section 3.3"), range(min = 0, max = 1))]
-    pub alpha_initial: f64,
+    alpha_initial: f64 = 1.0, "RFC 8257 section 3.3" [min = 0, max = 1];
     /// The window that is halved at a loss: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "RFC 8257 section 3.5, RFC 5681 equation 4; Linux tcp_dctcp.c (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { g: 0.0625, alpha_initial: 1.0, reduce_from: ReduceFrom::Flight }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Flight, "RFC 8257 section 3.5, RFC 5681 equation 4; Linux tcp_dctcp.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -64,8 +50,6 @@ pub struct Dctcp {
 
 impl Model for Dctcp {
     type Parameters = Parameters;
-    const STATES: &'static [State] =
-        &[State { name: "alpha", unit: "1", doc: "moving share of the bytes that met congestion" }];
 
     fn new(p: &Parameters) -> Dctcp {
         Dctcp {
@@ -77,15 +61,12 @@ impl Model for Dctcp {
             marked: 0.0,
         }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("g", p.g, 0.0, 1.0)?;
-        if (0.0..=1.0).contains(&p.alpha_initial) {
-            return Ok(());
-        }
-        let reason = format!("must be between 0 and 1, not {}", p.alpha_initial);
-        Err(Invalid { parameter: "alpha_initial", reason })
-    }
+states! {
+    Dctcp, law, value;
+    "alpha" ["1"] "moving share of the bytes that met congestion":
+        law.alpha, (0.0..=1.0).contains(&value) => law.alpha = value;
 }
 
 impl Law for Dctcp {
@@ -109,24 +90,10 @@ impl Law for Dctcp {
     /// alpha is a measurement: no event changes it, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let reduced = match signal {
-            Signal::Undo { .. } => return,
             Signal::Ecn { .. } => w.cwnd * (1.0 - self.alpha / 2.0),
             _ => BETA * self.reduce_from.bytes(w, signal.inflight()),
         };
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.push(("alpha", self.alpha));
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        let known = name == "alpha" && (0.0..=1.0).contains(&value);
-        if known {
-            self.alpha = value;
-        }
-        known
+        w.cut(signal, reduced);
     }
 }
 

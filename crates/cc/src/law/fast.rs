@@ -16,38 +16,26 @@
 //! Left out: the control of bursts and of the queueing estimate at 20 ms, and the reaction to loss by the rate of loss.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
-use crate::round::Round;
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{parameters, states};
+use crate::registry::Model;
+use crate::round::{Round, known_s};
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::{Span, Time};
 
 /// Share of the window that a loss leaves, and the smallest `ssthresh` in segments (RFC 5681 equation 4).
 const BETA: f64 = 0.5;
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// Weight of a sample in the mean: that of a few per window, at most a quarter.
 const SAMPLES_PER_WINDOW: f64 = 3.0;
 const WEIGHT_MAX: f64 = 0.25;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Segments that the flow keeps in queues; 8, 20, 200 for 10, 100, 1000 Mbit/s.
-    #[schemars(extend("x-source" = "Jin, Wei and Low 2004 (1 Gbit/s)"), range(min = 0))]
-    pub alpha: f64,
+    alpha: f64 = 200.0, "Jin, Wei and Low 2004 (1 Gbit/s)" (min = 0);
     /// How much of the way the window goes in one change.
-    #[schemars(extend("x-source" = "Jin, Wei and Low 2004"), range(min = 0, max = 1))]
-    pub gamma: f64,
+    gamma: f64 = 0.5, "Jin, Wei and Low 2004" above [min = 0, max = 1];
     /// Queued segments beyond which slow start ends.
-    #[schemars(extend("x-source" = "assumption: as Vegas ends it (gamma = 1)"), range(min = 0))]
-    pub slow_start_queue: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { alpha: 200.0, gamma: 0.5, slow_start_queue: 1.0 }
-    }
+    slow_start_queue: f64 = 1.0, "assumption: as Vegas ends it (gamma = 1)" (min = 0);
 }
 
 /// The change under way: bytes of window per acknowledged byte, for so many acknowledged bytes.
@@ -75,10 +63,6 @@ pub struct Fast {
 
 impl Model for Fast {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time, 0 until it is measured" },
-        State { name: "mean_rtt", unit: "s", doc: "moving mean of the round-trip time, 0 until it is measured" },
-    ];
 
     fn new(p: &Parameters) -> Fast {
         Fast {
@@ -93,12 +77,14 @@ impl Model for Fast {
             prior: Change::default(),
         }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("alpha", p.alpha, 0.0, 1e9)?;
-        Invalid::unless_between("gamma", p.gamma, 0.0, 1.0 + f64::EPSILON)?;
-        Invalid::unless_between("slow_start_queue", p.slow_start_queue, 0.0, 1e9)
-    }
+states! {
+    Fast, law, value;
+    "base_rtt" ["s"] "smallest round-trip time, 0 until it is measured":
+        known_s(law.base_rtt), value > 0.0 => law.base_rtt = Span::from_seconds(value);
+    "mean_rtt" ["s"] "moving mean of the round-trip time, 0 until it is measured":
+        law.mean_rtt, value > 0.0 => law.mean_rtt = value;
 }
 
 impl Law for Fast {
@@ -126,32 +112,17 @@ impl Law for Fast {
         if !ack.app_limited || self.change.slope < 0.0 {
             w.cwnd += self.change.slope * acked;
             // Or slow start would raise again what was lowered.
-            w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+            w.leave_slow_start();
         }
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            self.change = self.prior;
-            return;
-        }
         self.prior = std::mem::take(&mut self.change);
-        w.ssthresh = (BETA * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, BETA * w.cwnd);
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let base = if self.base_rtt == Span::MAX { 0.0 } else { self.base_rtt.seconds() };
-        out.extend([("base_rtt", base), ("mean_rtt", self.mean_rtt)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "base_rtt" if value > 0.0 => self.base_rtt = Span::from_seconds(value),
-            "mean_rtt" if value > 0.0 => self.mean_rtt = value,
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, _now: Time) {
+        self.change = self.prior;
     }
 }
 

@@ -12,32 +12,18 @@
 //! growth in slow start that the patch lets the user set (slow start is an axis of its own).
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// A: segments by which the window grows in a round trip.
-    #[schemars(extend("x-source" = "Ravot 2003: set by the user; 1 is RFC 5681"), range(min = 0))]
-    pub a: f64,
+    a: f64 = 1.0, "Ravot 2003: set by the user; 1 is RFC 5681" (min = 0);
     /// B: the share of the window that a congestion event takes away.
-    #[schemars(extend("x-source" = "Ravot 2003: set by the user; 0.5 is RFC 5681"), range(min = 0, max = 1))]
-    pub b: f64,
+    b: f64 = 0.5, "Ravot 2003: set by the user; 0.5 is RFC 5681" (min = 0, max = 1);
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "Linux 2.4 tcp.h tcp_recalc_ssthresh (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { a: 1.0, b: 0.5, reduce_from: ReduceFrom::Cwnd }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Linux 2.4 tcp.h tcp_recalc_ssthresh (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -47,17 +33,13 @@ pub struct Griddt {
 
 impl Model for Griddt {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Griddt {
         Griddt { parameters: p.clone() }
     }
-
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("a", p.a, 0.0, 1e9)?;
-        Invalid::unless_between("b", p.b, 0.0, 1.0)
-    }
 }
+
+impl Internals for Griddt {}
 
 impl Law for Griddt {
     #[inline]
@@ -68,12 +50,8 @@ impl Law for Griddt {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let reduced = (1.0 - self.parameters.b) * self.parameters.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, reduced);
     }
 }
 

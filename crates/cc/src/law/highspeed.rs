@@ -20,13 +20,10 @@
 //! RFC recommends (`slow_start`), and Linux's reading of the table, one row further at every window.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{LIMIT, Internals, parameters};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// Increase in segments a round trip and decrease of Reno (RFC 5681 equations 3 and 4).
 const RENO_A: f64 = 1.0;
 const RENO_B: f64 = 0.5;
@@ -39,44 +36,21 @@ const TABLE: [u32; 72] = [
     61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053,
 ];
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Window in segments up to which the law is Reno.
-    #[schemars(extend("x-source" = "RFC 3649 section 5: Low_Window"), range(min = 1))]
-    pub low_window: f64,
+    low_window: f64 = 38.0, "RFC 3649 section 5: Low_Window" [min = 1];
     /// Window in segments at which an event takes `high_decrease`.
-    #[schemars(extend("x-source" = "RFC 3649 section 5: High_Window"), range(min = 1))]
-    pub high_window: f64,
+    high_window: f64 = 83_000.0, "RFC 3649 section 5: High_Window" (min = 1);
     /// The share of the window that an event takes at `high_window` and beyond.
-    #[schemars(extend("x-source" = "RFC 3649 section 5: High_Decrease"), range(min = 0, max = 1))]
-    pub high_decrease: f64,
+    high_decrease: f64 = 0.1, "RFC 3649 section 5: High_Decrease" (min = 0, max = 1);
     /// Factor of the loss rate p(w) = factor / w^exponent at which a window of w segments is held.
-    #[schemars(extend("x-source" = "RFC 3649 section 5: 0.078 / w^1.2"), range(min = 0))]
-    pub p_factor: f64,
+    p_factor: f64 = 0.078, "RFC 3649 section 5: 0.078 / w^1.2" (min = 0);
     /// Exponent of p(w).
-    #[schemars(extend("x-source" = "RFC 3649 section 5: 0.078 / w^1.2"), range(min = 0, max = 2))]
-    pub p_exponent: f64,
+    p_exponent: f64 = 1.2, "RFC 3649 section 5: 0.078 / w^1.2" (min = 0, max = 2);
     /// Increase and decrease from the table instead, which none of the above changes.
-    #[schemars(extend("x-source" = "RFC 3649 appendix B"))]
-    pub table: bool,
+    table: bool = false, "RFC 3649 appendix B";
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            low_window: 38.0,
-            high_window: 83_000.0,
-            high_decrease: 0.1,
-            p_factor: 0.078,
-            p_exponent: 1.2,
-            table: false,
-            reduce_from: ReduceFrom::Cwnd,
-        }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -89,7 +63,6 @@ pub struct Highspeed {
 
 impl Model for Highspeed {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Highspeed {
         let of_the_table = Parameters { table: true, reduce_from: p.reduce_from, ..Parameters::default() };
@@ -99,11 +72,7 @@ impl Model for Highspeed {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("low_window", p.low_window, 0.0, 1e9)?;
-        Invalid::unless_between("high_window", p.high_window, p.low_window, 1e12)?;
-        Invalid::unless_between("high_decrease", p.high_decrease, 0.0, 1.0)?;
-        Invalid::unless_between("p_factor", p.p_factor, 0.0, 1e9)?;
-        Invalid::unless_between("p_exponent", p.p_exponent, 0.0, 2.0)
+        Invalid::between("high_window", p.high_window, p.low_window, LIMIT)
     }
 }
 
@@ -146,6 +115,8 @@ fn row(w: f64) -> usize {
     TABLE.partition_point(|from| f64::from(*from) <= w)
 }
 
+impl Internals for Highspeed {}
+
 impl Law for Highspeed {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
@@ -155,12 +126,8 @@ impl Law for Highspeed {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let reduced = (1.0 - self.decrease(w.cwnd / w.mss)) * self.p.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, reduced);
     }
 }
 

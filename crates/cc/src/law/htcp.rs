@@ -21,11 +21,10 @@
 //! limits the flow, as in Linux.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// f(Delta) beyond Delta_L, per second and per second squared (draft-leith-tcp-htcp-06; Linux `htcp_alpha_update`).
 const F_LINEAR: f64 = 10.0;
@@ -39,51 +38,24 @@ const RTT_MAX_STEP_S: f64 = 0.02;
 const RTT_MAX_KEPT: f64 = 0.95;
 /// Round trips after an event in which the throughput is taken anew (Linux `measure_achieved_throughput`).
 const FRESH_ROUNDS: f64 = 3.0;
-/// Smallest `ssthresh` in segments (Linux `htcp_recalc_ssthresh`).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// The share of the window that an event leaves; with adaptive backoff the smallest.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MIN"), range(min = 0, max = 1))]
-    pub beta: f64,
+    beta: f64 = 0.5, "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MIN" (min = 0, max = 1);
     /// The largest share that adaptive backoff leaves.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MAX is 102/128"), range(min = 0, max = 1))]
-    pub beta_max: f64,
+    beta_max: f64 = 0.8, "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MAX is 102/128" (min = 0, max = 1);
     /// Leave RTTmin / RTTmax of the window, so that the queue just empties.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux use_bandwidth_switch = 1; FreeBSD cc_htcp off"))]
-    pub adaptive_backoff: bool,
+    adaptive_backoff: bool = true, "draft-leith-tcp-htcp-06; Linux use_bandwidth_switch = 1; FreeBSD cc_htcp off";
     /// Change of the throughput from epoch to epoch beyond which adaptive backoff leaves `beta`, as a share.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06; Linux htcp_beta_update"), range(min = 0))]
-    pub throughput_change: f64,
+    throughput_change: f64 = 0.2, "draft-leith-tcp-htcp-06; Linux htcp_beta_update" (min = 0);
     /// The first event after the throughput changed leaves `beta` too.
-    #[schemars(extend("x-source" = "Linux tcp_htcp.c modeswitch; not in the draft"))]
-    pub mode_switch: bool,
+    mode_switch: bool = false, "Linux tcp_htcp.c modeswitch; not in the draft";
     /// RTTmin up to which adaptive backoff leaves `beta`.
-    #[schemars(extend("x-source" = "Linux htcp_beta_update, 10 ms; not in the draft"))]
-    pub backoff_rtt_min: Span,
+    backoff_rtt_min: Span = Span::ZERO, "Linux htcp_beta_update, 10 ms; not in the draft";
     /// Growth in proportion to RTTmin, so that long paths are not slower.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06 (optional); Linux use_rtt_scaling = 1; FreeBSD cc_htcp off"))]
-    pub rtt_scaling: bool,
+    rtt_scaling: bool = true, "draft-leith-tcp-htcp-06 (optional); Linux use_rtt_scaling = 1; FreeBSD cc_htcp off";
     /// Delta_L: time after an event in which the law is Reno's.
-    #[schemars(extend("x-source" = "draft-leith-tcp-htcp-06"))]
-    pub delta_l: Span,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            beta: 0.5,
-            beta_max: 0.8,
-            adaptive_backoff: true,
-            throughput_change: 0.2,
-            mode_switch: false,
-            backoff_rtt_min: Span::ZERO,
-            rtt_scaling: true,
-            delta_l: Span::from_s(1),
-        }
-    }
+    delta_l: Span = Span::from_s(1), "draft-leith-tcp-htcp-06";
 }
 
 /// What an undone event restores. Rates in byte/s.
@@ -121,14 +93,6 @@ pub struct Htcp {
 impl Model for Htcp {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["linux", "freebsd"];
-    const STATES: &'static [State] = &[
-        State { name: "alpha", unit: "segments", doc: "growth in a round trip" },
-        State { name: "beta", unit: "1", doc: "share of the window that the last event left" },
-        State { name: "delta", unit: "s", doc: "time since the last event (Delta)" },
-        State { name: "rtt_min", unit: "s", doc: "smallest round-trip time" },
-        State { name: "rtt_max", unit: "s", doc: "largest round-trip time, forgotten slowly" },
-        State { name: "rate_max", unit: "B/s", doc: "largest throughput since the last event (B)" },
-    ];
 
     fn new(p: &Parameters) -> Htcp {
         let epoch = Epoch {
@@ -166,15 +130,22 @@ impl Model for Htcp {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("beta", p.beta, 0.0, 1.0)?;
-        Invalid::unless_between("throughput_change", p.throughput_change, 0.0, 1e9)?;
-        Invalid::unless_between("beta_max", p.beta_max, 0.0, 1.0)?;
-        if p.beta_max < p.beta {
-            let reason = format!("must not be below beta, {}", p.beta);
-            return Err(Invalid { parameter: "beta_max", reason });
-        }
-        Ok(())
+        Invalid::within("beta_max", p.beta_max, p.beta, 1.0)
     }
+}
+
+states! {
+    Htcp, law, value;
+    "alpha" ["segments"] "growth in a round trip": law.alpha, value >= 0.0 => law.alpha = value;
+    "beta" ["1"] "share of the window that the last event left":
+        law.epoch.beta, (0.0..=1.0).contains(&value) => law.epoch.beta = value;
+    "delta" ["s"] "time since the last event (Delta)":
+        law.epoch.delta.seconds(), value >= 0.0 => law.epoch.delta = Span::from_seconds(value);
+    "rtt_min" ["s"] "smallest round-trip time": law.rtt_min_s, value >= 0.0 => law.rtt_min_s = value;
+    "rtt_max" ["s"] "largest round-trip time, forgotten slowly":
+        law.epoch.rtt_max_s, value >= 0.0 => law.epoch.rtt_max_s = value;
+    "rate_max" ["B/s"] "largest throughput since the last event (B)":
+        law.epoch.rate_max, value >= 0.0 => law.epoch.rate_max = value;
 }
 
 impl Law for Htcp {
@@ -197,53 +168,24 @@ impl Law for Htcp {
             return;
         }
         self.alpha = 2.0 * (1.0 - self.epoch.beta) * self.f();
-        let acked = ack.acked as f64;
-        w.cwnd += (self.alpha * w.mss * acked.min(w.cwnd) / w.cwnd).min(acked);
+        w.cwnd += w.per_round(self.alpha * w.mss, ack.acked).min(ack.acked as f64);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.run_to(signal.now());
-        if matches!(signal, Signal::Undo { .. }) {
-            self.epoch = self.prior;
-            self.epoch.delta = self.epoch.delta.saturating_add(signal.now().since(self.prior_until));
-            return;
-        }
         (self.prior, self.prior_until) = (self.epoch, signal.now());
         let beta = if self.p.adaptive_backoff { self.backoff() } else { self.p.beta };
         let epoch = &mut self.epoch;
         epoch.beta = beta;
         epoch.rtt_max_s = self.rtt_min_s + RTT_MAX_KEPT * (epoch.rtt_max_s - self.rtt_min_s);
         (epoch.delta, epoch.open) = (Span::ZERO, false);
-        w.ssthresh = (beta * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, beta * w.cwnd);
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let epoch = &self.epoch;
-        out.extend([
-            ("alpha", self.alpha),
-            ("beta", epoch.beta),
-            ("delta", epoch.delta.seconds()),
-            ("rtt_min", self.rtt_min_s),
-            ("rtt_max", epoch.rtt_max_s),
-            ("rate_max", epoch.rate_max),
-        ]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        if value < 0.0 || (name == "beta" && value > 1.0) {
-            return false;
-        }
-        match name {
-            "alpha" => self.alpha = value,
-            "beta" => self.epoch.beta = value,
-            "delta" => self.epoch.delta = Span::from_seconds(value),
-            "rtt_min" => self.rtt_min_s = value,
-            "rtt_max" => self.epoch.rtt_max_s = value,
-            "rate_max" => self.epoch.rate_max = value,
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, now: Time) {
+        self.run_to(now);
+        self.epoch = self.prior;
+        self.epoch.delta = self.epoch.delta.saturating_add(now.since(self.prior_until));
     }
 }
 

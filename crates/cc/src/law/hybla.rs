@@ -20,34 +20,21 @@
 //! channel's bandwidth, integer windows of kernels.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{LIMIT, parameters, states};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
 use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// Most bytes per acknowledged byte: 2^rho - 1 with rho at most 16 (Linux tcp_hybla.c).
 const GAIN_MAX: f64 = 65_535.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// RTT0: round-trip time of the path whose growth is the model.
-    #[schemars(extend("x-source" = "Caini 2004; Linux tcp_hybla.c rtt0 25 ms"))]
-    pub rtt0: Span,
+    rtt0: Span = Span::from_ms(25), "Caini 2004; Linux tcp_hybla.c rtt0 25 ms";
     /// The window that is halved: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { rtt0: Span::from_ms(25), reduce_from: ReduceFrom::Cwnd }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -59,19 +46,19 @@ pub struct Hybla {
 
 impl Model for Hybla {
     type Parameters = Parameters;
-    const STATES: &'static [State] =
-        &[State { name: "rho", unit: "1", doc: "smoothed round-trip time in units of RTT0, at least 1" }];
 
     fn new(p: &Parameters) -> Hybla {
         Hybla { rtt0_s: p.rtt0.seconds(), reduce_from: p.reduce_from, rho: 1.0 }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        if p.rtt0 > Span::ZERO {
-            return Ok(());
-        }
-        Err(Invalid { parameter: "rtt0", reason: "must be above 0".to_owned() })
+        Invalid::between("rtt0", p.rtt0.seconds(), 0.0, LIMIT)
     }
+}
+
+states! {
+    Hybla, law, value;
+    "rho" ["1"] "smoothed round-trip time in units of RTT0, at least 1": law.rho, value >= 1.0 => law.rho = value;
 }
 
 impl Law for Hybla {
@@ -99,24 +86,8 @@ impl Law for Hybla {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let half = BETA * self.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = half.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.push(("rho", self.rho));
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        let known = name == "rho" && value >= 1.0;
-        if known {
-            self.rho = value;
-        }
-        known
+        w.cut(signal, half);
     }
 }
 

@@ -17,12 +17,11 @@
 //! found in flight is not looked at. Slow start is untouched; an ACK adds at most what it acknowledges.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{LIMIT, parameters, states};
+use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::{Span, Time};
 
 /// Shares of dm where alpha leaves its largest and beta its smallest and reaches its largest value (Linux
 /// `tcp_illinois.c`: dm / 100, dm / 10, 8 dm / 10; Liu, Basar and Srikant 2008 eta_1 to eta_3).
@@ -32,36 +31,20 @@ const D3: f64 = 0.8;
 /// Growth and cut of Reno, for small windows and after a timer (Linux `ALPHA_BASE`, `BETA_BASE`).
 const ALPHA_BASE: f64 = 1.0;
 const BETA_BASE: f64 = 0.5;
-/// Smallest `ssthresh` in segments (Linux `tcp_illinois_ssthresh`).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Growth in segments a round trip when nothing waits.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c ALPHA_MAX; Liu, Basar and Srikant 2008"), range(min = 0))]
-    pub alpha_max: f64,
+    alpha_max: f64 = 10.0, "Linux tcp_illinois.c ALPHA_MAX; Liu, Basar and Srikant 2008" (min = 0);
     /// Growth in segments a round trip at the largest delay.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c ALPHA_MIN; Liu, Basar and Srikant 2008"), range(min = 0))]
-    pub alpha_min: f64,
+    alpha_min: f64 = 0.3, "Linux tcp_illinois.c ALPHA_MIN; Liu, Basar and Srikant 2008" (min = 0);
     /// The share of the window that an event takes at a small delay.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c BETA_MIN; Liu, Basar and Srikant 2008"), range(min = 0, max = 1))]
-    pub beta_min: f64,
+    beta_min: f64 = 0.125, "Linux tcp_illinois.c BETA_MIN; Liu, Basar and Srikant 2008" (min = 0, max = 1);
     /// The share of the window that an event takes at a large delay.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c BETA_MAX; Liu, Basar and Srikant 2008"), range(min = 0, max = 1))]
-    pub beta_max: f64,
+    beta_max: f64 = 0.5, "Linux tcp_illinois.c BETA_MAX; Liu, Basar and Srikant 2008" (min = 0, max = 1);
     /// Window in segments below which the law is Reno's.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c win_thresh"), range(min = 0))]
-    pub win_thresh: f64,
+    win_thresh: f64 = 15.0, "Linux tcp_illinois.c win_thresh" [min = 0];
     /// Round trips of small delay in a row before growth is largest again.
-    #[schemars(extend("x-source" = "Linux tcp_illinois.c theta"), range(min = 1))]
-    pub theta: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { alpha_max: 10.0, alpha_min: 0.3, beta_min: 0.125, beta_max: 0.5, win_thresh: 15.0, theta: 5 }
-    }
+    theta: u32 = 5, "Linux tcp_illinois.c theta" [min = 1];
 }
 
 /// What an undone event restores.
@@ -86,12 +69,6 @@ pub struct Illinois {
 
 impl Model for Illinois {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "alpha", unit: "segments", doc: "growth in a round trip, for windows of win_thresh or more" },
-        State { name: "beta", unit: "1", doc: "share that an event takes, for windows of win_thresh or more" },
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
-        State { name: "rtt_max", unit: "s", doc: "largest round-trip time" },
-    ];
 
     fn new(p: &Parameters) -> Illinois {
         let shape = Shape { alpha: p.alpha_max, beta: BETA_BASE, above: false, low: 0 };
@@ -99,18 +76,19 @@ impl Model for Illinois {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("alpha_min", p.alpha_min, 0.0, 1e9)?;
-        Invalid::unless_between("alpha_max", p.alpha_max, 0.0, 1e9)?;
-        Invalid::unless_between("beta_min", p.beta_min, 0.0, 1.0)?;
-        Invalid::unless_between("beta_max", p.beta_max, 0.0, 1.0)?;
-        Invalid::unless_between("win_thresh", p.win_thresh, -1.0, 1e9)?;
-        for (parameter, min, max) in [("alpha_max", p.alpha_min, p.alpha_max), ("beta_max", p.beta_min, p.beta_max)] {
-            if max < min {
-                return Err(Invalid { parameter, reason: format!("must not be below the smallest, {min}") });
-            }
-        }
-        Ok(())
+        Invalid::within("alpha_max", p.alpha_max, p.alpha_min, LIMIT)?;
+        Invalid::within("beta_max", p.beta_max, p.beta_min, 1.0)
     }
+}
+
+states! {
+    Illinois, law, value;
+    "alpha" ["segments"] "growth in a round trip, for windows of win_thresh or more":
+        law.shape.alpha, value > 0.0 => law.shape.alpha = value;
+    "beta" ["1"] "share that an event takes, for windows of win_thresh or more":
+        law.shape.beta, (0.0..=1.0).contains(&value) => law.shape.beta = value;
+    "base_rtt" ["s"] "smallest round-trip time (baseRTT)": law.delay.base_s(), value > 0.0 => law.delay.set_base(value);
+    "rtt_max" ["s"] "largest round-trip time": law.rtt_max.seconds(), value >= 0.0 => law.rtt_max = Span::from_seconds(value);
 }
 
 impl Law for Illinois {
@@ -128,41 +106,22 @@ impl Law for Illinois {
             return;
         }
         let alpha = if self.is_small(w) { ALPHA_BASE } else { self.shape.alpha };
-        let acked = ack.acked as f64;
-        w.cwnd += (alpha * w.mss * acked.min(w.cwnd) / w.cwnd).min(acked);
+        w.cwnd += w.per_round(alpha * w.mss, ack.acked).min(ack.acked as f64);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
-        if matches!(signal, Signal::Undo { .. }) {
-            self.shape = self.prior;
-            return;
-        }
         self.prior = self.shape;
         let beta = if self.is_small(w) { BETA_BASE } else { self.shape.beta };
-        w.ssthresh = ((1.0 - beta) * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = w.ssthresh;
+        w.cut(signal, (1.0 - beta) * w.cwnd);
         if matches!(signal, Signal::Rto { .. }) {
-            w.cwnd = w.mss;
             self.shape = Shape { alpha: ALPHA_BASE, beta: BETA_BASE, above: false, low: 0 };
         }
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let Shape { alpha, beta, .. } = self.shape;
-        let rtt_max = self.rtt_max.seconds();
-        out.extend([("alpha", alpha), ("beta", beta), ("base_rtt", self.delay.base_s()), ("rtt_max", rtt_max)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "alpha" if value > 0.0 => self.shape.alpha = value,
-            "beta" if (0.0..=1.0).contains(&value) => self.shape.beta = value,
-            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
-            "rtt_max" if value >= 0.0 => self.rtt_max = Span::from_seconds(value),
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, _now: Time) {
+        self.delay.restart();
+        self.shape = self.prior;
     }
 }
 

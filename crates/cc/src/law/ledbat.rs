@@ -15,57 +15,33 @@
 //! Left out: randomised backoff of the estimate and everything that section 4 leaves to implementations.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{LIMIT, parameters, states};
+use crate::registry::{Invalid, Model};
+use crate::round::known_s;
 use crate::{Ack, Signal, Window};
 use elephan_units::{PS_PER_S, Span};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Share of the window that a loss leaves (RFC 6817 section 2.4.2).
 const BETA: f64 = 0.5;
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
 const MINUTE_PS: u64 = 60 * PS_PER_S;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Queueing delay that the flow aims at.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, TARGET, at most 100 ms"))]
-    pub target: Span,
+    target: Span = Span::from_ms(100), "RFC 6817 section 2.5, TARGET, at most 100 ms";
     /// Growth in segments per round trip where nothing queues.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, GAIN, at most 1"), range(min = 0))]
-    pub gain: f64,
+    gain: f64 = 1.0, "RFC 6817 section 2.5, GAIN, at most 1" above [min = 0, max = 1];
     /// Segments by which the window may exceed what is in flight.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, ALLOWED_INCREASE"), range(min = 0))]
-    pub allowed_increase: f64,
+    allowed_increase: f64 = 1.0, "RFC 6817 section 2.5, ALLOWED_INCREASE" (min = 0);
     /// Smallest window in segments, but for a timer.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, MIN_CWND"), range(min = 1))]
-    pub min_segments: f64,
+    min_segments: f64 = 2.0, "RFC 6817 section 2.5, MIN_CWND" [min = 1];
     /// Minutes over which the smallest delay is that of the path.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, BASE_HISTORY"), range(min = 1, max = 1000))]
-    pub base_history: u32,
+    base_history: u32 = 10, "RFC 6817 section 2.5, BASE_HISTORY" [min = 1, max = 1000];
     /// Delays whose smallest is that of now.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.5, CURRENT_FILTER"), range(min = 1, max = 1000))]
-    pub current_filter: u32,
+    current_filter: u32 = 4, "RFC 6817 section 2.5, CURRENT_FILTER" [min = 1, max = 1000];
     /// Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++.
-    #[schemars(extend("x-source" = "RFC 6817 section 2.4.2 (none); draft-irtf-iccrg-ledbat-plus-plus (0.75)"), range(min = 0))]
-    pub slow_start_until: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            target: Span::from_ms(100),
-            gain: 1.0,
-            allowed_increase: 1.0,
-            min_segments: 2.0,
-            base_history: 10,
-            current_filter: 4,
-            slow_start_until: 0.0,
-        }
-    }
+    slow_start_until: f64 = 0.0, "RFC 6817 section 2.4.2 (none); draft-irtf-iccrg-ledbat-plus-plus (0.75)" [min = 0];
 }
 
 #[derive(Clone, Debug)]
@@ -84,10 +60,6 @@ pub struct Ledbat {
 
 impl Model for Ledbat {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "base_delay", unit: "s", doc: "delay of the path without queues, 0 until it is measured" },
-        State { name: "current_delay", unit: "s", doc: "delay of now, 0 until it is measured" },
-    ];
 
     fn new(p: &Parameters) -> Ledbat {
         Ledbat {
@@ -103,14 +75,16 @@ impl Model for Ledbat {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("target", p.target.seconds(), 0.0, 1e6)?;
-        Invalid::unless_between("gain", p.gain, 0.0, 1.0 + f64::EPSILON)?;
-        Invalid::unless_between("allowed_increase", p.allowed_increase, 0.0, 1e9)?;
-        Invalid::unless_between("min_segments", p.min_segments, 0.0, 1e9)?;
-        Invalid::unless_between("base_history", f64::from(p.base_history), 0.0, 1001.0)?;
-        Invalid::unless_between("current_filter", f64::from(p.current_filter), 0.0, 1001.0)?;
-        Invalid::unless_between("slow_start_until", p.slow_start_until, -1.0, 1e9)
+        Invalid::between("target", p.target.seconds(), 0.0, LIMIT)
     }
+}
+
+states! {
+    Ledbat, law, value;
+    "base_delay" ["s"] "delay of the path without queues, 0 until it is measured":
+        known_s(law.base), value >= 0.0 => law.set_base(Span::from_seconds(value));
+    "current_delay" ["s"] "delay of now, 0 until it is measured":
+        known_s(law.current), value >= 0.0 => law.set_current(Span::from_seconds(value));
 }
 
 impl Law for Ledbat {
@@ -132,40 +106,15 @@ impl Law for Ledbat {
         let floor = (self.p.min_segments * w.mss).min(if ack.app_limited { w.cwnd } else { w.cwnd + acked });
         w.cwnd = (w.cwnd + growth).min(most).max(floor);
         // Or slow start would raise again what was lowered.
-        w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+        w.leave_slow_start();
     }
 
     /// The delays are measurements: no event changes them, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let least = self.p.min_segments * w.mss;
         let reduced = w.cwnd.min((BETA * w.cwnd).max(least));
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { reduced };
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let seconds = |span: Span| if span == Span::MAX { 0.0 } else { span.seconds() };
-        out.extend([("base_delay", seconds(self.base)), ("current_delay", seconds(self.current))]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        let span = Span::from_seconds(value);
-        match name {
-            _ if value < 0.0 => return false,
-            "base_delay" => {
-                self.minutes.fill(Span::MAX);
-                (self.minutes[self.minute_at], self.base) = (span, span);
-            }
-            "current_delay" => {
-                self.recent.fill(span);
-                self.current = span;
-            }
-            _ => return false,
-        }
-        true
     }
 }
 
@@ -182,6 +131,16 @@ impl Ledbat {
         self.recent_at = (self.recent_at + 1) % self.recent.len();
         let least = |delays: &[Span]| delays.iter().copied().min().unwrap_or(Span::MAX);
         (self.base, self.current) = (least(&self.minutes), least(&self.recent));
+    }
+
+    fn set_base(&mut self, delay: Span) {
+        self.minutes.fill(Span::MAX);
+        (self.minutes[self.minute_at], self.base) = (delay, delay);
+    }
+
+    fn set_current(&mut self, delay: Span) {
+        self.recent.fill(delay);
+        self.current = delay;
     }
 
     /// Queueing delay in targets; none is assumed before a delay is measured.

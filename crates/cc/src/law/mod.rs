@@ -1,5 +1,6 @@
 //! The laws: growth in congestion avoidance and the cut at a congestion event. One file and one line each.
 
+use crate::declare::Internals;
 use crate::registry::registry;
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
@@ -23,8 +24,11 @@ registry! {
     compound: Compound(Box<compound::Compound>) = "Compound TCP (draft-sridharan-tcpm-ctcp): Reno and a window that looks at delay",
     dctcp: Dctcp(dctcp::Dctcp) = "DCTCP (RFC 8257): the window is cut by half the share of bytes that met congestion",
     bbr: Bbr(Box<bbr::Bbr>) = "BBR version 1 (Linux): paces by the bandwidth and round-trip time that it measures",
+    bbr3: Bbr3(Box<bbr3::Bbr3>) = "BBR version 3 (draft-ietf-ccwg-bbr): the model of version 1, with bounds that losses set",
     ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
+    swift: Swift(Box<swift::Swift>) = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
+    lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
 }
 
@@ -51,9 +55,12 @@ pub trait Law {
     /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
     fn on_ack(&mut self, w: &mut Window, ack: &Ack);
 
-    /// A congestion event. The law sets `cwnd` and `ssthresh`; at [`Signal::Undo`] both are restored already and the
-    /// law restores its own state. A timer that expires again for the same segment is not told again.
+    /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`. A timer that expires again for
+    /// the same segment is not told again.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
+
+    /// The last event was spurious: `cwnd` and `ssthresh` are restored already, the law restores its own state.
+    fn on_undo(&mut self, _now: Time) {}
 
     /// The window was lowered without a congestion event (restart after idle, burst moderation).
     fn on_shrink(&mut self, _w: &Window) {}
@@ -67,14 +74,6 @@ pub trait Law {
     /// bit/s, for a law that paces.
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         None
-    }
-
-    /// Appends the internals named in [`crate::Model::STATES`], in that order.
-    fn observe(&self, _out: &mut Vec<(&'static str, f64)>) {}
-
-    /// Sets an internal (tests only); false if there is none of that name.
-    fn poke(&mut self, _name: &str, _value: f64) -> bool {
-        false
     }
 }
 
@@ -107,6 +106,10 @@ impl Law for Any {
         each_law!(self, law => law.on_congestion(w, signal))
     }
 
+    fn on_undo(&mut self, now: Time) {
+        each_law!(self, law => law.on_undo(now))
+    }
+
     fn on_shrink(&mut self, w: &Window) {
         each_law!(self, law => law.on_shrink(w))
     }
@@ -124,12 +127,14 @@ impl Law for Any {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         each_law!(self, law => law.pacing_rate(w))
     }
+}
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+impl Any {
+    pub(crate) fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
         each_law!(self, law => law.observe(out))
     }
 
-    fn poke(&mut self, name: &str, value: f64) -> bool {
+    pub(crate) fn poke(&mut self, name: &str, value: f64) -> bool {
         each_law!(self, law => law.poke(name, value))
     }
 }

@@ -21,31 +21,18 @@
 //! Left out: integer counters of kernels (up to one segment per round trip less).
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// The window that is halved: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "RFC 5681 equation 4"))]
-    pub reduce_from: ReduceFrom,
+    reduce_from: ReduceFrom = ReduceFrom::Flight, "RFC 5681 equation 4";
     /// The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss.
-    #[schemars(extend("x-source" = "RFC 8511 section 3"), range(min = 0, max = 1))]
-    pub beta_ecn: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { reduce_from: ReduceFrom::Flight, beta_ecn: 0.0 }
-    }
+    beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
 }
 
 #[derive(Clone, Debug)]
@@ -56,16 +43,13 @@ pub struct Reno {
 
 impl Model for Reno {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Reno {
         Reno { reduce_from: p.reduce_from, beta_ecn: if p.beta_ecn > 0.0 { p.beta_ecn } else { BETA } }
     }
-
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        if p.beta_ecn == 0.0 { Ok(()) } else { Invalid::unless_between("beta_ecn", p.beta_ecn, 0.0, 1.0) }
-    }
 }
+
+impl Internals for Reno {}
 
 impl Law for Reno {
     #[inline]
@@ -76,13 +60,9 @@ impl Law for Reno {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let left = if matches!(signal, Signal::Ecn { .. }) { self.beta_ecn } else { BETA };
         let reduced = left * self.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, reduced);
     }
 }
 

@@ -17,50 +17,26 @@
 //! segments instead of time.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 /// The cut below `low_window`, as Reno's (RFC 5681 equation 4).
 const RENO_B: f64 = 0.5;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Segments by which an acknowledged segment opens the window (an ACK, with `per_ack`).
-    #[schemars(extend("x-source" = "Kelly 2003; Linux 2.6 tcp_scalable.c TCP_SCALABLE_AI_CNT 50"), range(min = 0, max = 1))]
-    pub a: f64,
+    a: f64 = 0.01, "Kelly 2003; Linux 2.6 tcp_scalable.c TCP_SCALABLE_AI_CNT 50" (min = 0, max = 1);
     /// The share of the window that a congestion event takes away.
-    #[schemars(extend("x-source" = "Kelly 2003; Linux tcp_scalable.c TCP_SCALABLE_MD_SCALE 3"), range(min = 0, max = 1))]
-    pub b: f64,
+    b: f64 = 0.125, "Kelly 2003; Linux tcp_scalable.c TCP_SCALABLE_MD_SCALE 3" (min = 0, max = 1);
     /// lwnd in segments: below it the law is Reno; 1 switches that off.
-    #[schemars(extend("x-source" = "Kelly 2003; none in Linux"), range(min = 1))]
-    pub low_window: f64,
+    low_window: f64 = 16.0, "Kelly 2003; none in Linux" [min = 1];
     /// Never slower than Reno, which adds 1 / cwnd per acknowledged segment.
-    #[schemars(extend("x-source" = "Linux tcp_scalable.c: min(cwnd, TCP_SCALABLE_AI_CNT)"))]
-    pub at_least_reno: bool,
+    at_least_reno: bool = false, "Linux tcp_scalable.c: min(cwnd, TCP_SCALABLE_AI_CNT)";
     /// An ACK counts as one segment, however many it acknowledges.
-    #[schemars(extend("x-source" = "Linux 2.6 tcp_scalable.c"))]
-    pub per_ack: bool,
+    per_ack: bool = false, "Linux 2.6 tcp_scalable.c";
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    #[schemars(extend("x-source" = "Kelly 2003 (cwnd)"))]
-    pub reduce_from: ReduceFrom,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            a: 0.01,
-            b: 0.125,
-            low_window: 16.0,
-            at_least_reno: false,
-            per_ack: false,
-            reduce_from: ReduceFrom::Cwnd,
-        }
-    }
+    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Kelly 2003 (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +46,6 @@ pub struct Scalable {
 
 impl Model for Scalable {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
     const PRESETS: &'static [&'static str] = &["kelly", "linux", "linux-2.6"];
 
     fn new(p: &Parameters) -> Scalable {
@@ -85,12 +60,6 @@ impl Model for Scalable {
             _ => Parameters::default(),
         }
     }
-
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("a", p.a, 0.0, 1.0)?;
-        Invalid::unless_between("b", p.b, 0.0, 1.0)?;
-        Invalid::unless_between("low_window", p.low_window, 0.0, 1e9)
-    }
 }
 
 impl Scalable {
@@ -98,6 +67,8 @@ impl Scalable {
         w.cwnd < self.parameters.low_window * w.mss
     }
 }
+
+impl Internals for Scalable {}
 
 impl Law for Scalable {
     #[inline]
@@ -113,13 +84,9 @@ impl Law for Scalable {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let b = if self.is_reno(w) { RENO_B } else { self.parameters.b };
         let reduced = (1.0 - b) * self.parameters.reduce_from.bytes(w, signal.inflight());
-        w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, reduced);
     }
 }
 

@@ -21,10 +21,11 @@
 //! two after a timeout; Linux's ssthresh of at least 3/4 cwnd.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{LIMIT, parameters, states};
+use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
+use elephan_units::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,44 +52,21 @@ pub enum Start {
     EachCut,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Segments in the queue below which the window grows.
-    #[schemars(extend("x-source" = "Linux tcp_vegas.c alpha = 2; Brakmo and Peterson 1995: 1 or 2"), range(min = 0))]
-    pub alpha: f64,
+    alpha: f64 = 2.0, "Linux tcp_vegas.c alpha = 2; Brakmo and Peterson 1995: 1 or 2" (min = 0);
     /// Segments in the queue above which the window falls.
-    #[schemars(extend("x-source" = "Linux tcp_vegas.c beta = 4; Brakmo and Peterson 1995: 3 or 4"), range(min = 0))]
-    pub beta: f64,
+    beta: f64 = 4.0, "Linux tcp_vegas.c beta = 4; Brakmo and Peterson 1995: 3 or 4" (min = 0);
     /// Segments in the queue above which slow start ends.
-    #[schemars(extend("x-source" = "Brakmo and Peterson 1995: one buffer; Linux tcp_vegas.c gamma = 1"), range(min = 0))]
-    pub gamma: f64,
+    gamma: f64 = 1.0, "Brakmo and Peterson 1995: one buffer; Linux tcp_vegas.c gamma = 1" (min = 0);
     /// How the segments in the queue are reckoned: `queued` or `over_base`.
-    #[schemars(extend("x-source" = "Brakmo and Peterson 1995 (queued); Linux tcp_vegas.c (over_base)"))]
-    pub difference: Difference,
+    difference: Difference = Difference::Queued, "Brakmo and Peterson 1995 (queued); Linux tcp_vegas.c (over_base)";
     /// Slow start: `every_other` round trip, or `each_cut`.
-    #[schemars(extend("x-source" = "Brakmo and Peterson 1995 (every_other); Linux tcp_vegas.c (each_cut)"))]
-    pub start: Start,
+    start: Start = Start::EveryOther, "Brakmo and Peterson 1995 (every_other); Linux tcp_vegas.c (each_cut)";
     /// Samples of a round trip with fewer of which it counts as Reno's.
-    #[schemars(extend("x-source" = "Linux tcp_vegas.c: more than 2; Brakmo and Peterson 1995: any"), range(min = 1))]
-    pub samples_min: u32,
+    samples_min: u32 = 1, "Linux tcp_vegas.c: more than 2; Brakmo and Peterson 1995: any" [min = 1];
     /// The share of the window that an event leaves.
-    #[schemars(extend("x-source" = "RFC 5681 equation 4; Linux tcp_vegas.c (Reno's)"), range(min = 0, max = 1))]
-    pub backoff: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            alpha: 2.0,
-            beta: 4.0,
-            gamma: 1.0,
-            difference: Difference::Queued,
-            start: Start::EveryOther,
-            samples_min: 1,
-            backoff: 0.5,
-        }
-    }
+    backoff: f64 = 0.5, "RFC 5681 equation 4; Linux tcp_vegas.c (Reno's)" (min = 0, max = 1);
 }
 
 #[derive(Clone, Debug)]
@@ -106,11 +84,6 @@ pub struct Vegas {
 impl Model for Vegas {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
-    const STATES: &'static [State] = &[
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
-        State { name: "diff", unit: "segments", doc: "own segments in the queue in the last round trip" },
-        State { name: "step", unit: "segments", doc: "change of the window in this round trip" },
-    ];
 
     fn new(p: &Parameters) -> Vegas {
         Vegas { p: p.clone(), delay: Delay::new(), diff: 0.0, step: 1.0, prior_step: 1.0, holding: false }
@@ -129,15 +102,15 @@ impl Model for Vegas {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("alpha", p.alpha, 0.0, 1e9)?;
-        Invalid::unless_between("beta", p.beta, 0.0, 1e9)?;
-        Invalid::unless_between("gamma", p.gamma, 0.0, 1e9)?;
-        Invalid::unless_between("backoff", p.backoff, 0.0, 1.0)?;
-        if p.beta < p.alpha {
-            return Err(Invalid { parameter: "beta", reason: format!("must not be below alpha, {}", p.alpha) });
-        }
-        Ok(())
+        Invalid::within("beta", p.beta, p.alpha, LIMIT)
     }
+}
+
+states! {
+    Vegas, law, value;
+    "base_rtt" ["s"] "smallest round-trip time (baseRTT)": law.delay.base_s(), value > 0.0 => law.delay.set_base(value);
+    "diff" ["segments"] "own segments in the queue in the last round trip": law.diff, true => law.diff = value;
+    "step" ["segments"] "change of the window in this round trip": law.step, value.abs() <= 1.0 => law.step = value;
 }
 
 impl Law for Vegas {
@@ -167,33 +140,20 @@ impl Law for Vegas {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
         self.holding = false;
-        if matches!(signal, Signal::Undo { .. }) {
-            self.step = self.prior_step;
-            return;
-        }
         (self.prior_step, self.step) = (self.step, 1.0);
-        w.ssthresh = (self.p.backoff * w.cwnd).max(MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, self.p.backoff * w.cwnd);
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.extend([("base_rtt", self.delay.base_s()), ("diff", self.diff), ("step", self.step)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
-            "diff" => self.diff = value,
-            "step" if value.abs() <= 1.0 => self.step = value,
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, _now: Time) {
+        self.holding = false;
+        self.delay.restart();
+        self.step = self.prior_step;
     }
 }
 
 /// Lets congestion avoidance follow at the window of now.
 fn enter_avoidance(w: &mut Window) {
-    w.ssthresh = w.ssthresh.min(w.cwnd.max(MIN_SEGMENTS * w.mss));
+    w.leave_slow_start();
 }
 
 impl Vegas {

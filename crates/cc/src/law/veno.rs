@@ -14,39 +14,24 @@
 //! ns-3 and Linux a timer cuts as a loss does. Slow start is untouched.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::round::Delay;
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::Time;
 
 /// Growth with a queue, as a share of Reno's (Fu and Liew 2003: every second round trip).
 const QUEUED_GROWTH: f64 = 0.5;
-/// Smallest `ssthresh` in segments (RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Own segments in the queue from which the path counts as congested.
-    #[schemars(extend("x-source" = "Fu and Liew 2003; ns-3 TcpVeno Beta"), range(min = 0))]
-    pub beta: f64,
+    beta: f64 = 3.0, "Fu and Liew 2003; ns-3 TcpVeno Beta" (min = 0);
     /// The share of the window that an event leaves on a path that is not congested.
-    #[schemars(extend("x-source" = "Fu and Liew 2003; ns-3 TcpVeno"), range(min = 0, max = 1))]
-    pub backoff_random: f64,
+    backoff_random: f64 = 0.8, "Fu and Liew 2003; ns-3 TcpVeno" (min = 0, max = 1);
     /// The share of the window that an event leaves on a congested path.
-    #[schemars(extend("x-source" = "RFC 5681 equation 4; Fu and Liew 2003"), range(min = 0, max = 1))]
-    pub backoff_congested: f64,
+    backoff_congested: f64 = 0.5, "RFC 5681 equation 4; Fu and Liew 2003" (min = 0, max = 1);
     /// Samples of a round trip with fewer of which it counts as Reno's.
-    #[schemars(extend("x-source" = "ns-3 TcpVeno, Linux tcp_veno.c: more than 2"), range(min = 1))]
-    pub samples_min: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { beta: 3.0, backoff_random: 0.8, backoff_congested: 0.5, samples_min: 3 }
-    }
+    samples_min: u32 = 3, "ns-3 TcpVeno, Linux tcp_veno.c: more than 2" [min = 1];
 }
 
 #[derive(Clone, Debug)]
@@ -60,26 +45,23 @@ pub struct Veno {
 
 impl Model for Veno {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
-        State { name: "queued", unit: "segments", doc: "own segments in the queue in the last round trip (N)" },
-    ];
 
     fn new(p: &Parameters) -> Veno {
         Veno { p: p.clone(), delay: Delay::new(), queued: None, whole: true }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("beta", p.beta, 0.0, 1e9)?;
-        Invalid::unless_between("backoff_random", p.backoff_random, 0.0, 1.0)?;
-        Invalid::unless_between("backoff_congested", p.backoff_congested, 0.0, 1.0)
-    }
+states! {
+    Veno, law, value;
+    "base_rtt" ["s"] "smallest round-trip time (baseRTT)": law.delay.base_s(), value > 0.0 => law.delay.set_base(value);
+    "queued" ["segments"] "own segments in the queue in the last round trip (N)":
+        law.queued.unwrap_or(0.0), true => (law.queued, law.whole) = (Some(value), value < law.p.beta);
 }
 
 impl Law for Veno {
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         let Some(measured) = self.delay.advance(ack) else { return };
-        let known = measured.samples >= self.p.samples_min.max(1);
+        let known = measured.samples >= self.p.samples_min;
         if known {
             self.queued = Some(measured.backlog(w, measured.min));
         }
@@ -96,25 +78,12 @@ impl Law for Veno {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let left = if self.congested() { self.p.backoff_congested } else { self.p.backoff_random };
-        w.ssthresh = (left * w.cwnd).max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, left * w.cwnd);
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.extend([("base_rtt", self.delay.base_s()), ("queued", self.queued.unwrap_or(0.0))]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
-            "queued" => (self.queued, self.whole) = (Some(value), value < self.p.beta),
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, _now: Time) {
+        self.delay.restart();
     }
 }
 

@@ -12,35 +12,22 @@
 //! threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// What an event leaves before anything is known (RFC 5681 equation 4).
 const BETA: f64 = 0.5;
-/// Smallest `ssthresh` in segments (Grieco and Mascolo 2004; RFC 5681 equation 4).
-const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Shortest time that a sample of the bandwidth takes.
-    #[schemars(extend("x-source" = "Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN"))]
-    pub sample_min: Span,
+    sample_min: Span = Span::from_ms(50), "Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN";
     /// The weight of a new sample in the estimate.
-    #[schemars(extend("x-source" = "Grieco and Mascolo 2004; Linux westwood_do_filter"), range(min = 0, max = 1))]
-    pub gain: f64,
+    gain: f64 = 0.125, "Grieco and Mascolo 2004; Linux westwood_do_filter" (min = 0, max = 1);
     /// Filter the filtered samples once more.
-    #[schemars(extend("x-source" = "Linux westwood_filter; Grieco and Mascolo 2004: no"))]
-    pub filter_twice: bool,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { sample_min: Span::from_ms(50), gain: 0.125, filter_twice: false }
-    }
+    filter_twice: bool = false, "Linux westwood_filter; Grieco and Mascolo 2004: no";
 }
 
 #[derive(Clone, Debug)]
@@ -57,10 +44,6 @@ pub struct Westwood {
 impl Model for Westwood {
     type Parameters = Parameters;
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
-    const STATES: &'static [State] = &[
-        State { name: "bandwidth", unit: "B/s", doc: "estimate of the bandwidth (BWE)" },
-        State { name: "rtt_min", unit: "s", doc: "smallest round-trip time" },
-    ];
 
     fn new(p: &Parameters) -> Westwood {
         Westwood { p: p.clone(), once: 0.0, bandwidth: 0.0, rtt_min: None, from: None }
@@ -69,10 +52,14 @@ impl Model for Westwood {
     fn preset(name: &str) -> Parameters {
         Parameters { filter_twice: name == "linux", ..Parameters::default() }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("gain", p.gain, 0.0, 1.0)
-    }
+states! {
+    Westwood, law, value;
+    "bandwidth" ["B/s"] "estimate of the bandwidth (BWE)":
+        law.bandwidth, value >= 0.0 => (law.once, law.bandwidth) = (value, value);
+    "rtt_min" ["s"] "smallest round-trip time":
+        law.rtt_min.unwrap_or(Span::ZERO).seconds(), value > 0.0 => law.rtt_min = Some(Span::from_seconds(value));
 }
 
 impl Law for Westwood {
@@ -98,29 +85,12 @@ impl Law for Westwood {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        if matches!(signal, Signal::Undo { .. }) {
-            return;
-        }
         let path = match self.rtt_min {
             Some(rtt) if self.bandwidth > 0.0 => self.bandwidth * rtt.seconds(),
             _ => BETA * w.cwnd,
         };
         w.ssthresh = path.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.cwnd.min(w.ssthresh) };
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let rtt_min_s = self.rtt_min.unwrap_or(Span::ZERO).seconds();
-        out.extend([("bandwidth", self.bandwidth), ("rtt_min", rtt_min_s)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "bandwidth" if value >= 0.0 => (self.once, self.bandwidth) = (value, value),
-            "rtt_min" if value > 0.0 => self.rtt_min = Some(Span::from_seconds(value)),
-            _ => return false,
-        }
-        true
     }
 }
 

@@ -19,64 +19,36 @@
 //! event, as in Linux; before the first one the window is halved.
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{parameters, states};
+use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
-use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::Time;
 
 /// Most of the window that an event takes, and what it takes after many round trips in slow mode (Linux `tcp_yeah.c`).
 const HALF: f64 = 0.5;
 /// Smallest window that a cut leaves, and reno_count to begin with, in segments (Linux `tcp_yeah.c`).
 const MIN_SEGMENTS: f64 = 2.0;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Own segments in the queue above which slow mode holds.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_ALPHA; ns-3 TcpYeah"), range(min = 0))]
-    pub alpha: f64,
+    alpha: f64 = 80.0, "Linux tcp_yeah.c TCP_YEAH_ALPHA; ns-3 TcpYeah" (min = 0);
     /// Divisor of the queue that gives the cut of slow mode.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_GAMMA; ns-3 TcpYeah"), range(min = 1))]
-    pub gamma: f64,
+    gamma: f64 = 1.0, "Linux tcp_yeah.c TCP_YEAH_GAMMA; ns-3 TcpYeah" [min = 1];
     /// An event takes at least 2^-delta of the window.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_DELTA; ns-3 TcpYeah"), range(min = 1))]
-    pub delta: u32,
+    delta: u32 = 3, "Linux tcp_yeah.c TCP_YEAH_DELTA; ns-3 TcpYeah" [min = 1, max = 63];
     /// Slow mode takes at most 2^-epsilon of the window at once.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_EPSILON; ns-3 TcpYeah"), range(min = 1))]
-    pub epsilon: u32,
+    epsilon: u32 = 1, "Linux tcp_yeah.c TCP_YEAH_EPSILON; ns-3 TcpYeah" [min = 1, max = 63];
     /// Divisor of the smallest round-trip time that gives the queueing delay of slow mode.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_PHY; ns-3 TcpYeah"), range(min = 1))]
-    pub phy: f64,
+    phy: f64 = 8.0, "Linux tcp_yeah.c TCP_YEAH_PHY; ns-3 TcpYeah" [min = 1];
     /// Round trips in slow mode from which an event halves.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_RHO; ns-3 TcpYeah"))]
-    pub rho: u32,
+    rho: u32 = 16, "Linux tcp_yeah.c TCP_YEAH_RHO; ns-3 TcpYeah";
     /// Round trips in fast mode after which no Reno flow is presumed.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c TCP_YEAH_ZETA; ns-3 TcpYeah"))]
-    pub zeta: u32,
+    zeta: u32 = 50, "Linux tcp_yeah.c TCP_YEAH_ZETA; ns-3 TcpYeah";
     /// Acknowledged segments for one more segment in fast mode, at most.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c: Scalable's TCP_SCALABLE_AI_CNT, 100"), range(min = 1))]
-    pub scalable_count: f64,
+    scalable_count: f64 = 100.0, "Linux tcp_yeah.c: Scalable's TCP_SCALABLE_AI_CNT, 100" [min = 1];
     /// Samples that a round trip needs to count.
-    #[schemars(extend("x-source" = "Linux tcp_yeah.c: more than 2"), range(min = 1))]
-    pub samples_min: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            alpha: 80.0,
-            gamma: 1.0,
-            delta: 3,
-            epsilon: 1,
-            phy: 8.0,
-            rho: 16,
-            zeta: 50,
-            scalable_count: 100.0,
-            samples_min: 3,
-        }
-    }
+    samples_min: u32 = 3, "Linux tcp_yeah.c: more than 2" [min = 1];
 }
 
 /// What an undone event restores.
@@ -102,32 +74,28 @@ pub struct Yeah {
 
 impl Model for Yeah {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "base_rtt", unit: "s", doc: "smallest round-trip time (baseRTT)" },
-        State { name: "queued", unit: "segments", doc: "own segments in the queue in the last round trip (Q)" },
-        State { name: "slow_rounds", unit: "1", doc: "round trips in slow mode so far, zero in fast mode" },
-        State { name: "reno_count", unit: "segments", doc: "window that a Reno flow beside this one may have" },
-    ];
 
     fn new(p: &Parameters) -> Yeah {
         let rival = Rival { reno_count: MIN_SEGMENTS, fast_rounds: 0 };
         Yeah { p: p.clone(), delay: Delay::new(), rival, prior: rival, queued: None, slow_rounds: 0 }
     }
+}
 
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("alpha", p.alpha, 0.0, 1e9)?;
-        Invalid::unless_between("gamma", p.gamma, 0.0, 1e9)?;
-        Invalid::unless_between("delta", p.delta.into(), 0.0, 64.0)?;
-        Invalid::unless_between("epsilon", p.epsilon.into(), 0.0, 64.0)?;
-        Invalid::unless_between("phy", p.phy, 0.0, 1e9)?;
-        Invalid::unless_between("scalable_count", p.scalable_count, 0.0, 1e9)
-    }
+states! {
+    Yeah, law, value;
+    "base_rtt" ["s"] "smallest round-trip time (baseRTT)": law.delay.base_s(), value > 0.0 => law.delay.set_base(value);
+    "queued" ["segments"] "own segments in the queue in the last round trip (Q)":
+        law.queued.unwrap_or(0.0), value >= 0.0 => law.queued = Some(value);
+    "slow_rounds" ["1"] "round trips in slow mode so far, zero in fast mode":
+        law.slow_rounds.into(), value >= 0.0 => law.slow_rounds = value as u32;
+    "reno_count" ["segments"] "window that a Reno flow beside this one may have":
+        law.rival.reno_count, value >= 0.0 => law.rival.reno_count = value;
 }
 
 impl Law for Yeah {
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         match self.delay.advance(ack) {
-            Some(measured) if measured.samples >= self.p.samples_min.max(1) => self.begin_round(w, &measured),
+            Some(measured) if measured.samples >= self.p.samples_min => self.begin_round(w, &measured),
             _ => {}
         }
     }
@@ -144,10 +112,6 @@ impl Law for Yeah {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
-        if matches!(signal, Signal::Undo { .. }) {
-            self.rival = self.prior;
-            return;
-        }
         self.prior = self.rival;
         let half = HALF * w.cwnd;
         let cut = match self.queued {
@@ -155,28 +119,12 @@ impl Law for Yeah {
             _ => half,
         };
         self.rival = Rival { reno_count: (HALF * self.rival.reno_count).max(MIN_SEGMENTS), fast_rounds: 0 };
-        w.ssthresh = (w.cwnd - cut).max(MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.ssthresh };
+        w.cut(signal, w.cwnd - cut);
     }
 
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        out.extend([
-            ("base_rtt", self.delay.base_s()),
-            ("queued", self.queued.unwrap_or(0.0)),
-            ("slow_rounds", self.slow_rounds.into()),
-            ("reno_count", self.rival.reno_count),
-        ]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match name {
-            "base_rtt" if value > 0.0 => self.delay.base = Some(Span::from_seconds(value)),
-            "queued" if value >= 0.0 => self.queued = Some(value),
-            "slow_rounds" if value >= 0.0 => self.slow_rounds = value as u32,
-            "reno_count" if value >= 0.0 => self.rival.reno_count = value,
-            _ => return false,
-        }
-        true
+    fn on_undo(&mut self, _now: Time) {
+        self.delay.restart();
+        self.rival = self.prior;
     }
 }
 

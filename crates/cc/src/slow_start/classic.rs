@@ -1,7 +1,8 @@
 //! Classic slow start (RFC 5681 section 3.1): `cwnd += allowed`, doubling every round trip when every byte counts.
 
 use super::SlowStart;
-use crate::registry::{Model, State};
+use crate::declare::{Internals, Ranges};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,12 +11,19 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Parameters {}
 
+impl Ranges for Parameters {
+    fn in_range(&self) -> Result<(), Invalid> {
+        Ok(())
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Classic;
 
+impl Internals for Classic {}
+
 impl Model for Classic {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(_: &Parameters) -> Classic {
         Classic

@@ -12,51 +12,27 @@
 //! paced flows.
 
 use super::SlowStart;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::{Invalid, Model};
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Smallest window in segments that is looked at.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c hystart_low_window"))]
-    pub low_window: f64,
+    low_window: f64 = 16.0, "Linux tcp_cubic.c hystart_low_window";
     /// Longest gap between ACKs of one train.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c hystart_ack_delta_us"))]
-    pub ack_delta: Span,
+    ack_delta: Span = Span::from_ms(2), "Linux tcp_cubic.c hystart_ack_delta_us";
     /// Length of a train that ends slow start, as a share of the smallest round-trip time.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c: delay_min >> 1"), range(min = 0, max = 1))]
-    pub train_share: f64,
+    train_share: f64 = 0.5, "Linux tcp_cubic.c: delay_min >> 1" (min = 0);
     /// Divisor of the smallest round-trip time that gives the increase which ends slow start.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c HYSTART_DELAY_THRESH: delay_min >> 3"), range(min = 1))]
-    pub rtt_divisor: f64,
+    rtt_divisor: f64 = 8.0, "Linux tcp_cubic.c HYSTART_DELAY_THRESH: delay_min >> 3" [min = 1];
     /// Smallest increase of the round-trip time that ends slow start.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c HYSTART_DELAY_MIN"))]
-    pub delay_min: Span,
+    delay_min: Span = Span::from_ms(4), "Linux tcp_cubic.c HYSTART_DELAY_MIN";
     /// Largest increase that is waited for.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c HYSTART_DELAY_MAX"))]
-    pub delay_max: Span,
+    delay_max: Span = Span::from_ms(16), "Linux tcp_cubic.c HYSTART_DELAY_MAX";
     /// Samples of a round whose smallest counts.
-    #[schemars(extend("x-source" = "Linux tcp_cubic.c HYSTART_MIN_SAMPLES"), range(min = 1))]
-    pub samples: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            low_window: 16.0,
-            ack_delta: Span::from_ms(2),
-            train_share: 0.5,
-            rtt_divisor: 8.0,
-            delay_min: Span::from_ms(4),
-            delay_max: Span::from_ms(16),
-            samples: 8,
-        }
-    }
+    samples: u32 = 8, "Linux tcp_cubic.c HYSTART_MIN_SAMPLES" [min = 1];
 }
 
 #[derive(Clone, Debug)]
@@ -72,9 +48,10 @@ pub struct Hystart {
     sampled: u32,
 }
 
+impl Internals for Hystart {}
+
 impl Model for Hystart {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Hystart {
         Hystart {
@@ -89,9 +66,6 @@ impl Model for Hystart {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("low_window", p.low_window, 0.0, 1e9)?;
-        Invalid::unless_between("train_share", p.train_share, 0.0, 1e9)?;
-        Invalid::unless_between("rtt_divisor", p.rtt_divisor, 0.0, 1e9)?;
         if p.delay_max < p.delay_min {
             let reason = format!("must not be below delay_min, {}", p.delay_min);
             return Err(Invalid { parameter: "delay_max", reason });

@@ -12,51 +12,27 @@
 //! For the initial slow start only (section 4.3): later ones, with a finite `ssthresh`, are classic.
 
 use super::SlowStart;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::{Invalid, Model};
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Smallest rise of the round-trip time that counts.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MIN_RTT_THRESH"))]
-    pub rtt_thresh_min: Span,
+    rtt_thresh_min: Span = Span::from_ms(4), "RFC 9406 section 4.3, MIN_RTT_THRESH";
     /// Largest rise that is waited for.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MAX_RTT_THRESH"))]
-    pub rtt_thresh_max: Span,
+    rtt_thresh_max: Span = Span::from_ms(16), "RFC 9406 section 4.3, MAX_RTT_THRESH";
     /// Divisor of the last round's round-trip time that gives the rise.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, MIN_RTT_DIVISOR"), range(min = 1))]
-    pub rtt_divisor: f64,
+    rtt_divisor: f64 = 8.0, "RFC 9406 section 4.3, MIN_RTT_DIVISOR" [min = 1];
     /// Samples of a round before its smallest is believed.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, N_RTT_SAMPLE"), range(min = 1))]
-    pub rtt_samples: u32,
+    rtt_samples: u32 = 8, "RFC 9406 section 4.3, N_RTT_SAMPLE" [min = 1];
     /// How much slower conservative slow start grows.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR"), range(min = 2))]
-    pub css_growth_divisor: f64,
+    css_growth_divisor: f64 = 4.0, "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR" [min = 1];
     /// Rounds of conservative slow start.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, CSS_ROUNDS"), range(min = 1))]
-    pub css_rounds: u32,
+    css_rounds: u32 = 5, "RFC 9406 section 4.3, CSS_ROUNDS" [min = 1];
     /// Most segments that one ACK may add (L); takes the place of the stack's limit. 0 is no limit, as for paced flows.
-    #[schemars(extend("x-source" = "RFC 9406 section 4.3, L for flows that are not paced"), range(min = 0))]
-    pub limit: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters {
-            rtt_thresh_min: Span::from_ms(4),
-            rtt_thresh_max: Span::from_ms(16),
-            rtt_divisor: 8.0,
-            rtt_samples: 8,
-            css_growth_divisor: 4.0,
-            css_rounds: 5,
-            limit: 8.0,
-        }
-    }
+    limit: f64 = 8.0, "RFC 9406 section 4.3, L for flows that are not paced" [min = 0];
 }
 
 #[derive(Clone, Debug)]
@@ -70,9 +46,10 @@ pub struct Hystartpp {
     css: Option<(Span, u32)>,
 }
 
+impl Internals for Hystartpp {}
+
 impl Model for Hystartpp {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Hystartpp {
         Hystartpp {
@@ -86,8 +63,6 @@ impl Model for Hystartpp {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("rtt_divisor", p.rtt_divisor, 0.0, 1e9)?;
-        Invalid::unless_between("css_growth_divisor", p.css_growth_divisor, 0.0, 1e9)?;
         if p.rtt_thresh_max < p.rtt_thresh_min {
             let reason = format!("must not be below rtt_thresh_min, {}", p.rtt_thresh_min);
             return Err(Invalid { parameter: "rtt_thresh_max", reason });

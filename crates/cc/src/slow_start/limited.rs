@@ -9,23 +9,13 @@
 //! log2(max_ssthresh) + (W - max_ssthresh) / (max_ssthresh / 2) round trips (section 2).
 
 use super::SlowStart;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::{Internals, parameters};
+use crate::registry::Model;
 use crate::{Ack, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
+parameters! {
     /// Segments beyond which growth is limited.
-    #[schemars(extend("x-source" = "RFC 3742 section 2: recommended for experiments"), range(min = 2))]
-    pub max_ssthresh: f64,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { max_ssthresh: 100.0 }
-    }
+    max_ssthresh: f64 = 100.0, "RFC 3742 section 2: recommended for experiments" (min = 1);
 }
 
 #[derive(Clone, Debug)]
@@ -33,16 +23,13 @@ pub struct Limited {
     max_ssthresh: f64,
 }
 
+impl Internals for Limited {}
+
 impl Model for Limited {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[];
 
     fn new(p: &Parameters) -> Limited {
         Limited { max_ssthresh: p.max_ssthresh }
-    }
-
-    fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::unless_between("max_ssthresh", p.max_ssthresh, 1.0, 1e9)
     }
 }
 

@@ -149,6 +149,9 @@ impl Sender {
     /// Begins an episode of fast recovery: one signal to the controller.
     fn enter(&mut self, now: Time, lost: u64, stats: &mut Stats) {
         let inflight = self.board.flight().saturating_sub(self.rec.extra);
+        if self.board.lost_bytes() == 0 {
+            self.board.count_lost(lost);
+        }
         self.rec.mode = Mode::Recovery;
         self.rec.point = self.board.nxt();
         self.rec.head_due = true;

@@ -45,6 +45,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options) -> Verdict {
         return Verdict { grow: false, restart_timer: true };
     }
     tx.rec.head_due = true;
+    tx.board.count_lost(mss);
     tx.rec.inflation -= e.acked as i64;
     if e.acked >= mss {
         tx.rec.inflation += mss as i64;

@@ -85,7 +85,9 @@ impl Scoreboard {
         let mut at = from;
         while at < to {
             let (bits, next) = span(at, to);
-            self.lost_bytes += self.bytes_of(at & !63, bits);
+            let lost = self.bytes_of(at & !63, bits);
+            self.lost_bytes += lost;
+            self.lost_total += lost;
             marks.word_mut(at).lost |= bits;
             at = next;
         }
@@ -112,7 +114,10 @@ impl Scoreboard {
             at = next;
         }
         self.marks = Some(marks);
-        self.lost_bytes = self.flight() - self.sacked_bytes;
+        // What was lost already and not sent again is not lost once more.
+        let lost = self.flight() - self.sacked_bytes;
+        self.lost_total += lost - self.lost_bytes.saturating_sub(self.resent_bytes).min(lost);
+        self.lost_bytes = lost;
         self.resent_bytes = 0;
         self.loss_cursor = self.tail;
         self.sacked_above = 0;

@@ -122,6 +122,8 @@ pub(crate) struct Scoreboard {
     nxt: u64,
     sacked_bytes: u64,
     lost_bytes: u64,
+    /// Bytes ever found lost.
+    lost_total: u64,
     resent_bytes: u64,
     /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
@@ -151,6 +153,7 @@ impl Scoreboard {
             nxt: offset,
             sacked_bytes: 0,
             lost_bytes: 0,
+            lost_total: 0,
             resent_bytes: 0,
             adjustment: 0,
             marked: false,
@@ -213,6 +216,17 @@ impl Scoreboard {
     #[inline]
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
+    }
+
+    /// Bytes found lost since the connection began, those sent again and lost again once more.
+    #[inline]
+    pub fn lost_total(&self) -> u64 {
+        self.lost_total
+    }
+
+    /// Counts `bytes` that recovery without SACK takes for lost: nothing marks them here.
+    pub fn count_lost(&mut self, bytes: u64) {
+        self.lost_total += bytes;
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! BBR version 1 (Cardwell et al. 2016, draft-cardwell-iccrg-bbr-congestion-control-00, Linux `tcp_bbr.c`): the sender
 //! keeps a model of the path, its bandwidth and its round-trip time, and sends by that model, not by losses.
 //!
-//! Every ACK updates the model (`path.rs`) and then sets rate and window:
+//! Every ACK updates the model (`crate::path`) and then sets rate and window:
 //!
 //! ```text
 //! bw           = largest delivery rate of the last 10 rounds,  min_rtt = smallest round-trip time of the last 10 s
@@ -27,7 +27,6 @@
 //! detection of token-bucket policers (long-term bandwidth), segmentation offload (a burst is `burst_segments`).
 
 mod parameters;
-mod path;
 mod probe_bw;
 mod probe_rtt;
 mod startup;
@@ -35,12 +34,12 @@ mod startup;
 mod tests;
 
 use super::Law;
-use crate::registry::{Invalid, Model, State};
+use crate::declare::states;
+use crate::path::{Path, Repair, Stay, window_rate};
+use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
-use path::Path;
-use startup::Plateau;
 
 /// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
 const RTT_ASSUMED: Span = Span::from_ms(1);
@@ -54,17 +53,7 @@ enum Mode {
     Startup,
     Drain,
     ProbeBw { phase: u32, since: Time },
-    ProbeRtt(probe_rtt::Stay),
-}
-
-/// What a loss changes and an undone one restores.
-#[derive(Clone, Copy, Debug, Default)]
-struct Repair {
-    /// The window stays what was in flight until the round ends.
-    conserving: bool,
-    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
-    restore: f64,
-    plateau: Plateau,
+    ProbeRtt(Stay),
 }
 
 #[derive(Clone, Debug)]
@@ -90,17 +79,11 @@ pub struct Bbr {
 
 impl Model for Bbr {
     type Parameters = Parameters;
-    const STATES: &'static [State] = &[
-        State { name: "mode", unit: "1", doc: "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT" },
-        State { name: "bw", unit: "bit/s", doc: "bandwidth of the path, 0 until it is measured" },
-        State { name: "min_rtt", unit: "s", doc: "round-trip time of the path, 0 until it is measured" },
-        State { name: "pacing_gain", unit: "1", doc: "pacing rate over bandwidth" },
-    ];
 
     fn new(p: &Parameters) -> Bbr {
         Bbr {
             mode: Mode::Startup,
-            path: Path::new(p),
+            path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
             repair: Repair::default(),
             prior: Repair::default(),
             full: false,
@@ -114,21 +97,21 @@ impl Model for Bbr {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        for (name, value) in [("startup_gain", p.startup_gain), ("full_growth", p.full_growth)] {
-            Invalid::unless_between(name, value, 1.0, 100.0)?;
-        }
-        for (name, value) in [("probe_gain", p.probe_gain), ("drain_gain", p.drain_gain), ("cwnd_gain", p.cwnd_gain)] {
-            Invalid::unless_between(name, value, 0.0, 100.0)?;
-        }
-        Invalid::unless_between("bw_rounds", f64::from(p.bw_rounds), 0.0, 1001.0)?;
-        Invalid::unless_between("min_segments", p.min_segments, 0.0, 1e6)?;
-        Invalid::unless_between("pacing_margin", p.pacing_margin, -1.0, 1.0)?;
-        Invalid::unless_between("burst_segments", p.burst_segments, 0.0, 1e6)?;
-        if p.phase < probe_bw::PHASES && p.phase != probe_bw::DRAINING {
+        if p.phase != probe_bw::DRAINING {
             return Ok(());
         }
         Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", p.phase) })
     }
+}
+
+states! {
+    Bbr, law, value;
+    "mode" ["1"] "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT":
+        law.mode_number(), [0.0, 1.0, 2.0, 3.0].contains(&value) => law.set_mode(value);
+    "bw" ["bit/s"] "bandwidth of the path, 0 until it is measured": law.path.bw(), value > 0.0 => law.path.set_bw(value);
+    "min_rtt" ["s"] "round-trip time of the path, 0 until it is measured":
+        law.path.min_rtt().map_or(0.0, Span::seconds), value > 0.0 => law.path.set_min_rtt(Span::from_seconds(value));
+    "pacing_gain" ["1"] "pacing rate over bandwidth": law.pacing_gain, value > 0.0 => law.pacing_gain = value;
 }
 
 impl Law for Bbr {
@@ -151,13 +134,15 @@ impl Law for Bbr {
         if self.initial == 0.0 {
             self.initial = w.cwnd;
         }
-        let new_round = self.path.update(ack, w.cwnd);
+        let new_round = self.path.count(ack);
+        self.path.sample_rate(ack, self.path.round());
+        self.path.sample_extra(ack, w.cwnd, new_round);
         if new_round {
             self.repair.conserving = false;
         }
         self.cycle(w, ack);
-        if new_round && !self.path.limited(ack) {
-            self.look_for_plateau();
+        if new_round && !self.full && !self.path.limited(ack) {
+            self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
         }
         self.drain(w, ack);
         self.watch_min_rtt(w, ack, new_round);
@@ -171,18 +156,11 @@ impl Law for Bbr {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         match *signal {
-            Signal::Undo { .. } => {
-                let restore = if self.probing_rtt() { self.repair.restore } else { 0.0 };
-                self.repair = self.prior;
-                self.repair.restore = self.repair.restore.max(restore);
-            }
             Signal::Loss { lost, inflight, .. } => {
                 self.prior = self.repair;
                 self.lost = true;
-                self.repair.conserving = true;
-                self.repair.restore = self.repair.restore.max(w.cwnd);
+                self.repair.conserve(w, inflight.saturating_sub(lost));
                 self.path.restart_round(inflight.saturating_sub(lost));
-                w.cwnd = w.cwnd.min(inflight.saturating_sub(lost) as f64);
             }
             Signal::Rto { .. } => {
                 self.prior = self.repair;
@@ -190,44 +168,39 @@ impl Law for Bbr {
                 self.repair = Repair::default();
                 w.cwnd = w.mss;
             }
-            Signal::Ecn { .. } | Signal::LocalDrop { .. } => self.prior = self.repair,
+            _ => self.prior = self.repair,
         }
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.repair.undo(self.prior, self.probing_rtt());
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
-        Some(if self.pacing > 0.0 { self.pacing } else { self.first_pacing(w, RTT_ASSUMED) })
-    }
-
-    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
-        let mode = match self.mode {
-            Mode::Startup => 0.0,
-            Mode::Drain => 1.0,
-            Mode::ProbeBw { .. } => 2.0,
-            Mode::ProbeRtt(_) => 3.0,
-        };
-        let min_rtt = self.path.min_rtt().map_or(0.0, Span::seconds);
-        out.extend([("mode", mode), ("bw", self.path.bw()), ("min_rtt", min_rtt), ("pacing_gain", self.pacing_gain)]);
-    }
-
-    fn poke(&mut self, name: &str, value: f64) -> bool {
-        match (name, value) {
-            ("mode", 0.0) => (self.mode, self.full) = (Mode::Startup, false),
-            ("mode", 1.0) => (self.mode, self.full) = (Mode::Drain, true),
-            ("mode", 2.0) => {
-                self.full = true;
-                self.begin_probe_bw(Time::ZERO);
-            }
-            ("mode", 3.0) => self.mode = Mode::ProbeRtt(probe_rtt::Stay::default()),
-            ("bw", _) if value > 0.0 => self.path.set_bw(value),
-            ("min_rtt", _) if value > 0.0 => self.path.set_min_rtt(Span::from_seconds(value)),
-            ("pacing_gain", _) if value > 0.0 => self.pacing_gain = value,
-            _ => return false,
-        }
-        true
+        Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
 }
 
 impl Bbr {
+    fn mode_number(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => 0.0,
+            Mode::Drain => 1.0,
+            Mode::ProbeBw { .. } => 2.0,
+            Mode::ProbeRtt(_) => 3.0,
+        }
+    }
+
+    fn set_mode(&mut self, number: f64) {
+        self.full = number == 1.0 || number == 2.0 || (number == 3.0 && self.full);
+        match number {
+            0.0 => self.mode = Mode::Startup,
+            1.0 => self.mode = Mode::Drain,
+            2.0 => self.begin_probe_bw(Time::ZERO),
+            _ => self.mode = Mode::ProbeRtt(Stay::default()),
+        }
+    }
+
     fn probing_rtt(&self) -> bool {
         matches!(self.mode, Mode::ProbeRtt(_))
     }
@@ -250,14 +223,10 @@ impl Bbr {
         Some(w.mss * (2.0 * (segments / 2.0).ceil() + extra))
     }
 
-    fn first_pacing(&self, w: &Window, rtt: Span) -> f64 {
-        self.p.startup_gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
-    }
-
     fn pace(&mut self, w: &Window) {
         self.pacing_gain = self.gains().0;
         if self.pacing == 0.0 {
-            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| self.first_pacing(w, rtt));
+            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| window_rate(w, self.p.startup_gain, rtt));
         }
         let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
         if rate > 0.0 && (self.full || rate > self.pacing) {
@@ -269,8 +238,7 @@ impl Bbr {
         let probing_rtt = self.probing_rtt();
         if !self.repair.conserving {
             if !ack.app_limited && !probing_rtt {
-                w.cwnd = w.cwnd.max(self.repair.restore);
-                self.repair.restore = 0.0;
+                self.repair.restore(w);
             }
             self.approach_target(w, ack);
         }

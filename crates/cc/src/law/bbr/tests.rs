@@ -1,4 +1,5 @@
 use super::Bbr;
+use crate::declare::{Internals, Ranges};
 use crate::law::Law;
 use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
 use crate::testing::{MSS, loss, state};
@@ -224,5 +225,5 @@ fn the_first_phase_is_a_parameter() {
 #[test]
 fn parameters_that_make_no_sense_are_refused() {
     let bad = super::Parameters { bw_rounds: 0, ..super::Parameters::default() };
-    assert!(matches!(Bbr::check(&bad), Err(Invalid { parameter: "bw_rounds", .. })));
+    assert!(matches!(bad.in_range(), Err(Invalid { parameter: "bw_rounds", .. })));
 }

@@ -1,0 +1,119 @@
+//! What every law and slow start declares about itself in the same words: its parameters and its internals.
+
+use crate::Invalid;
+
+/// Parameters that know the ranges of their values.
+pub trait Ranges {
+    fn in_range(&self) -> Result<(), Invalid>;
+}
+
+/// Values lie below it where a range has no end of its own.
+pub(crate) const LIMIT: f64 = 1e9;
+
+/// `parameters! { /// What it means. name: type = default, "source" RANGE; ... }` declares `struct Parameters` (serde,
+/// schema), its defaults and the check of its ranges. RANGE is nothing, `(min = 0, max = 1)` (both ends excluded),
+/// `[min = 1]` (included), `above [min = 0, max = 1]` (the lower end excluded) or `below [...]` (the upper end); `max` may
+/// be left out. Ends are whole numbers.
+macro_rules! parameters {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr, $source:literal
+        $(($($open:tt)+))? $([$($closed:tt)+])? $($half:ident [$($half_open:tt)+])?;)+) => {
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Parameters {
+            $($(#[doc = $doc])+
+            #[schemars(
+                extend("x-source" = $source)
+                $(, range($($open)+))? $(, range($($closed)+))? $(, range($($half_open)+))?
+            )]
+            pub $name: $type,)+
+        }
+
+        impl Default for Parameters {
+            fn default() -> Parameters {
+                Parameters { $($name: $default),+ }
+            }
+        }
+
+        impl $crate::declare::Ranges for Parameters {
+            fn in_range(&self) -> Result<(), $crate::Invalid> {
+                $($($crate::declare::range!(between self.$name, $name, $($open)+);)?
+                $($crate::declare::range!(within self.$name, $name, $($closed)+);)?
+                $($crate::declare::range!($half self.$name, $name, $($half_open)+);)?)+
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// Checks one range of [`parameters!`].
+macro_rules! range {
+    ($kind:ident $value:expr, $name:ident, min = $low:literal) => {
+        $crate::Invalid::$kind(stringify!($name), f64::from($value), f64::from($low), $crate::declare::LIMIT)?
+    };
+    ($kind:ident $value:expr, $name:ident, min = $low:literal, max = $high:literal) => {
+        $crate::Invalid::$kind(stringify!($name), f64::from($value), f64::from($low), f64::from($high))?
+    };
+}
+pub(crate) use range;
+
+/// A named internal of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct State {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub doc: &'static str,
+}
+
+/// What observers and tests see of a model's internals.
+pub trait Internals {
+    /// In the order in which they are observed.
+    const STATES: &'static [State] = &[];
+
+    /// Appends the internals named in [`Internals::STATES`].
+    fn observe(&self, _out: &mut Vec<(&'static str, f64)>) {}
+
+    /// Sets an internal (tests only); false if there is none of that name or it cannot have that value.
+    fn poke(&mut self, _name: &str, _value: f64) -> bool {
+        false
+    }
+}
+
+impl<M: Internals> Internals for Box<M> {
+    const STATES: &'static [State] = M::STATES;
+
+    fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+        (**self).observe(out);
+    }
+
+    fn poke(&mut self, name: &str, value: f64) -> bool {
+        (**self).poke(name, value)
+    }
+}
+
+/// `states! { Model, it, value; "name" ["unit"] "what it is": read it, where value is allowed => set it; ... }` declares
+/// the internals of a model.
+macro_rules! states {
+    ($model:ident, $it:ident, $value:ident;
+        $($name:literal [$unit:literal] $doc:literal: $get:expr, $allowed:expr => $set:expr;)+) => {
+        impl $crate::declare::Internals for $model {
+            const STATES: &'static [$crate::State] =
+                &[$($crate::State { name: $name, unit: $unit, doc: $doc }),+];
+
+            fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
+                let $it = self;
+                out.extend([$(($name, $get)),+]);
+            }
+
+            fn poke(&mut self, name: &str, $value: f64) -> bool {
+                let $it = self;
+                match name {
+                    $($name if $allowed => $set,)+
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+pub(crate) use states;

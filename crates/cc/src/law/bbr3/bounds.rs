@@ -1,0 +1,118 @@
+//! What losses say of the path: bounds of rate and flight for now (`lo`) and of flight for good (`hi`).
+
+use super::{Bbr3, Mode};
+use crate::{Ack, Window};
+
+/// Probing for more doubles its step each round, at most so often (draft-ietf-ccwg-bbr, BBRRaiseInflightLongtermSlope).
+const UP_ROUNDS_MAX: i32 = 30;
+
+/// Infinite while nothing bounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// bit/s.
+    pub bw_lo: f64,
+    /// Bytes.
+    pub inflight_lo: f64,
+    pub inflight_hi: f64,
+}
+
+impl Bounds {
+    pub const NONE: Bounds =
+        Bounds { bw_lo: f64::INFINITY, inflight_lo: f64::INFINITY, inflight_hi: f64::INFINITY };
+
+    pub fn forget_low(&mut self) {
+        (self.bw_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
+    }
+}
+
+/// What this round has seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Bytes lost so far over the life of the connection, as the last ACK said.
+    lost_total: u64,
+    pub lost: u64,
+    /// Bytes in flight at its beginning, and delivered by then.
+    pub inflight: u64,
+    delivered: u64,
+    /// Largest rate, bit/s.
+    rate: f64,
+}
+
+/// How UP raises the upper bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Climb {
+    rounds: i32,
+    acked: f64,
+}
+
+impl Tally {
+    fn count(&mut self, ack: &Ack) {
+        self.lost += ack.lost.saturating_sub(self.lost_total);
+        self.lost_total = ack.lost;
+        self.rate = self.rate.max(ack.rate_bps.filter(|rate| rate.is_finite()).unwrap_or(0.0));
+    }
+
+    fn begin(&mut self, ack: &Ack) {
+        let inflight = ack.inflight.saturating_sub(ack.acked);
+        *self = Tally { lost_total: self.lost_total, inflight, delivered: ack.delivered, lost: 0, rate: 0.0 };
+    }
+}
+
+impl Bbr3 {
+    /// Whether this round loses more than the path is meant to.
+    pub(super) fn loses_too_much(&self) -> bool {
+        self.tally.lost as f64 > self.p.loss_thresh * self.tally.inflight as f64
+    }
+
+    /// Takes in what an ACK says of losses; to be called before a new round's tally begins.
+    pub(super) fn look_at_losses(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        self.tally.count(ack);
+        if self.judging && self.loses_too_much() {
+            self.judging = false;
+            let target = self.bdp(1.0).unwrap_or(f64::INFINITY).min(w.cwnd);
+            if !self.path.limited(ack) {
+                self.bounds.inflight_hi = (self.tally.inflight as f64).max(self.p.beta * target);
+            }
+            if self.mode == Mode::Up {
+                self.begin_down(ack.now);
+            }
+        } else if self.bounds.inflight_hi.is_finite() {
+            self.bounds.inflight_hi = self.bounds.inflight_hi.max(ack.inflight as f64).max(w.mss);
+            self.climb(w, ack, new_round);
+        }
+        if new_round {
+            self.lower(w, ack);
+            self.tally.begin(ack);
+        }
+    }
+
+    /// A round with losses outside a probe lowers the bounds for now.
+    fn lower(&mut self, w: &Window, ack: &Ack) {
+        if self.tally.lost == 0 || matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up) {
+            return;
+        }
+        let bounds = &mut self.bounds;
+        let from = |bound: f64, now: f64| if bound.is_finite() { bound } else { now };
+        let delivered = ack.delivered.saturating_sub(self.tally.delivered) as f64;
+        bounds.bw_lo = (self.p.beta * from(bounds.bw_lo, self.path.bw())).max(self.tally.rate).max(1.0);
+        bounds.inflight_lo = (self.p.beta * from(bounds.inflight_lo, w.cwnd)).max(delivered).max(w.mss);
+    }
+
+    /// UP raises the upper bound by 1, 2, 4 ... segments a round while the window is at it.
+    fn climb(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        if self.mode != Mode::Up {
+            self.climb = Climb::default();
+            return;
+        }
+        if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
+            self.climb.acked += ack.acked as f64;
+            let step = libm::ldexp(w.mss, self.climb.rounds).min(w.cwnd);
+            let share = (self.climb.acked / w.cwnd).min(1.0);
+            self.climb.acked = 0.0;
+            self.bounds.inflight_hi += step * share;
+        }
+        if new_round {
+            self.climb.rounds = (self.climb.rounds + 1).min(UP_ROUNDS_MAX);
+        }
+    }
+}

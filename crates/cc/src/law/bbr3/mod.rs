@@ -1,0 +1,356 @@
+//! BBR version 3 (draft-ietf-ccwg-bbr): as version 1 a model of the path, and besides bounds that losses set.
+//!
+//! Every ACK updates the model (`crate::path`, shared with version 1) and the bounds (`bounds.rs`), then rate and window:
+//!
+//! ```text
+//! max_bw       = largest delivery rate of the last 2 probes,   bw = min(max_bw, bw_lo)
+//! min_rtt      = smallest round-trip time of the last 10 s
+//! inflight(g)  = g bw min_rtt + 3 bursts, at least 4 segments
+//! pacing rate  = 0.99 pacing_gain bw            (before the pipe is full: never lowered)
+//! cwnd         = min(cwnd + acked, inflight(cwnd_gain) + what ACKs brought beyond bw, bound), at least 4 segments
+//! bound        = inflight_lo, and inflight_hi in DOWN, REFILL, UP, 0.85 inflight_hi in CRUISE and PROBE_RTT
+//! ```
+//!
+//! | mode | pacing gain | window gain | leaves it |
+//! |---|---|---|---|
+//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 segments |
+//! | DRAIN | 0.5 | 2 | inflight <= inflight(1) |
+//! | DOWN | 0.9 | 2 | to CRUISE: inflight <= min(inflight(1), 0.85 inflight_hi) |
+//! | CRUISE | 1 | 2 | to REFILL, as DOWN: 2.5 s, or min(63, BDP in segments) rounds |
+//! | REFILL | 1 | 2 | a round; the low bounds are forgotten at its beginning |
+//! | UP | 1.25 | 2.25 | the bandwidth stops growing below inflight_hi, or more than 2 % of a round is lost |
+//! | PROBE_RTT | 1 | 0.5 | every 5 s without a smaller round-trip time: 200 ms and a round |
+//!
+//! Losses: more than 2 % of what was in flight, in UP or the round after it: inflight_hi = max(what was in flight,
+//! 0.7 min(BDP, cwnd)); UP raises it by 1, 2, 4 ... segments a round while the window is at it. A round with losses in other
+//! modes: bw_lo and inflight_lo = 0.7 of what they were, at least what the round has delivered.
+//!
+//! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before).
+//!
+//! Chosen where the draft asks what a law is not told: losses are judged by rounds (lost in the round against in flight at
+//! its beginning) instead of by segments, six lost segments stand for six lost ranges, the wait before a probe is a
+//! parameter instead of a random draw, packet conservation lasts a round. Left out: segmentation offload, and ECN.
+
+mod bounds;
+mod parameters;
+mod probe_bw;
+#[cfg(test)]
+mod tests;
+
+use super::Law;
+use crate::declare::states;
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::path::{MinRtt, Path, Repair, Stay, window_rate};
+use crate::registry::Model;
+use crate::{Ack, Signal, Window};
+use bounds::{Bounds, Climb, Tally};
+use elephan_units::{Span, Time};
+pub use parameters::Parameters;
+
+/// Round-trip time that the first pacing rate is reckoned with before one is measured (draft-ietf-ccwg-bbr,
+/// BBRInitPacingRate).
+const RTT_ASSUMED: Span = Span::from_ms(1);
+/// Bursts that the window has room for beyond bandwidth times delay (draft-ietf-ccwg-bbr, BBRUpdateOffloadBudget).
+const BURSTS: f64 = 3.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt(Stay),
+}
+
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    p: Parameters,
+    mode: Mode,
+    /// Since when, and for how many rounds, the cycle of PROBE_BW waits for its next probe.
+    since: Time,
+    rounds: u64,
+    /// Probes so far: slots of the bandwidth filter.
+    cycles: u64,
+    path: Path,
+    min_rtt: MinRtt,
+    bounds: Bounds,
+    tally: Tally,
+    climb: Climb,
+    /// Losses now are those of a probe.
+    judging: bool,
+    repair: Repair,
+    /// As they were before the last event.
+    prior: (Repair, Bounds),
+    /// The bandwidth has stopped growing: STARTUP is done for good.
+    full: bool,
+    /// bit/s, 0 until a round-trip time is known.
+    pacing: f64,
+    /// The window of the first ACK in bytes.
+    initial: f64,
+    /// Sending has begun again after silence.
+    restarted: bool,
+}
+
+impl Model for Bbr3 {
+    type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["draft-05", "draft-04"];
+
+    fn new(p: &Parameters) -> Bbr3 {
+        Bbr3 {
+            mode: Mode::Startup,
+            since: Time::ZERO,
+            rounds: 0,
+            cycles: 0,
+            path: Path::new(p.bw_cycles, p.extra_acked_rounds, p.extra_acked_max),
+            min_rtt: MinRtt::default(),
+            bounds: Bounds::NONE,
+            tally: Tally::default(),
+            climb: Climb::default(),
+            judging: false,
+            repair: Repair::default(),
+            prior: (Repair::default(), Bounds::NONE),
+            full: false,
+            pacing: 0.0,
+            initial: 0.0,
+            restarted: false,
+            p: p.clone(),
+        }
+    }
+
+    fn preset(name: &str) -> Parameters {
+        let latest = Parameters::default();
+        if name == "draft-04" { Parameters { drain_gain: 0.35, ..latest } } else { latest }
+    }
+}
+
+/// What bounds, zero if nothing does.
+fn bound(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
+states! {
+    Bbr3, law, value;
+    "mode" ["1"] "0 STARTUP, 1 DRAIN, 2 DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 PROBE_RTT":
+        law.mode_number(), (0.0..=6.0).contains(&value) => law.set_mode(value);
+    "bw" ["bit/s"] "bandwidth of the path, 0 until it is measured": law.path.bw(), value > 0.0 => law.path.set_bw(value);
+    "min_rtt" ["s"] "round-trip time of the path, 0 until it is measured":
+        law.min_rtt.get().map_or(0.0, Span::seconds), value > 0.0 => law.set_min_rtt(Span::from_seconds(value));
+    "bw_lo" ["bit/s"] "bound of the rate for now, 0 if none": bound(law.bounds.bw_lo), value > 0.0 => law.bounds.bw_lo = value;
+    "inflight_lo" ["B"] "bound of the flight for now, 0 if none":
+        bound(law.bounds.inflight_lo), value > 0.0 => law.bounds.inflight_lo = value;
+    "inflight_hi" ["B"] "bound of the flight, 0 if none":
+        bound(law.bounds.inflight_hi), value > 0.0 => law.bounds.inflight_hi = value;
+}
+
+impl Law for Bbr3 {
+    fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
+        if inflight == 0 {
+            self.restarted = true;
+            self.path.extra.begin(now);
+        }
+    }
+
+    fn grows_by_ack(&self) -> bool {
+        false
+    }
+
+    fn measures_rate(&self) -> bool {
+        true
+    }
+
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        if self.initial == 0.0 {
+            self.initial = w.cwnd;
+        }
+        let new_round = self.path.count(ack);
+        self.path.sample_rate(ack, self.cycles);
+        self.path.sample_extra(ack, w.cwnd, new_round);
+        self.repair.conserving &= !new_round;
+        if new_round {
+            self.look_for_full_pipe(w, ack);
+        }
+        self.look_at_losses(w, ack, new_round);
+        self.drain(w, ack);
+        self.cycle(w, ack, new_round);
+        self.watch_min_rtt(w, ack, new_round);
+        self.pace(w);
+        self.set_window(w, ack);
+        self.restarted = false;
+    }
+
+    /// Never called: the law sets its window at each delivery.
+    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        self.prior = (self.repair, self.bounds);
+        match *signal {
+            Signal::Loss { lost, inflight, .. } => self.repair.conserve(w, inflight.saturating_sub(lost)),
+            Signal::Rto { .. } => {
+                self.repair = Repair::default();
+                w.cwnd = w.mss;
+            }
+            _ => {}
+        }
+    }
+
+    fn on_undo(&mut self, _now: Time) {
+        self.repair.undo(self.prior.0, self.probing_rtt());
+        self.bounds = self.prior.1;
+    }
+
+    fn pacing_rate(&self, w: &Window) -> Option<f64> {
+        Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
+    }
+}
+
+impl Bbr3 {
+    fn mode_number(&self) -> f64 {
+        let numbers = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
+        numbers.iter().position(|mode| *mode == self.mode).map_or(6.0, |number| number as f64)
+    }
+
+    fn set_mode(&mut self, number: f64) {
+        let numbers = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
+        self.mode = numbers.get(number as usize).copied().unwrap_or(Mode::ProbeRtt(Stay::default()));
+        self.full = self.mode != Mode::Startup;
+    }
+
+    fn set_min_rtt(&mut self, rtt: Span) {
+        self.path.set_min_rtt(rtt);
+        self.min_rtt.set(rtt);
+    }
+
+    fn probing_rtt(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRtt(_))
+    }
+
+    /// Pacing and window gain.
+    fn gains(&self) -> (f64, f64) {
+        let p = &self.p;
+        match self.mode {
+            Mode::Startup => (p.startup_gain, p.cwnd_gain),
+            Mode::Drain => (p.drain_gain, p.cwnd_gain),
+            Mode::Down if !self.restarted => (p.down_gain, p.cwnd_gain),
+            Mode::Up if !self.restarted => (p.up_gain, p.up_cwnd_gain),
+            Mode::ProbeRtt(_) => (1.0, p.probe_rtt_gain),
+            _ => (1.0, p.cwnd_gain),
+        }
+    }
+
+    /// bit/s.
+    fn bw(&self) -> f64 {
+        self.path.bw().min(self.bounds.bw_lo)
+    }
+
+    /// `gain` times bandwidth and delay in bytes; none while the path is unknown.
+    fn bdp(&self, gain: f64) -> Option<f64> {
+        let rtt = self.min_rtt.get().filter(|_| self.path.bw() > 0.0)?;
+        Some(gain * self.bw() * rtt.seconds() / 8.0)
+    }
+
+    /// Bytes in flight at `gain`, with room for bursts; infinite while the path is unknown.
+    fn inflight(&self, w: &Window, gain: f64) -> f64 {
+        let bursts = BURSTS * self.p.burst_segments * w.mss;
+        self.bdp(gain).map_or(f64::INFINITY, |bdp| (bdp + bursts).max(self.p.min_segments * w.mss))
+    }
+
+    /// The upper bound less what is left to others.
+    fn headroom(&self, w: &Window) -> f64 {
+        let hi = self.bounds.inflight_hi;
+        // Of no bound nothing can be left.
+        let left = (1.0 - self.p.headroom) * hi;
+        left.min(hi - w.mss).max(self.p.min_segments * w.mss)
+    }
+
+    fn look_for_full_pipe(&mut self, w: &Window, ack: &Ack) {
+        if self.full || self.path.limited(ack) {
+            return;
+        }
+        self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
+        if self.loses_too_much() && self.tally.lost as f64 >= self.p.full_losses * w.mss {
+            self.full = true;
+            self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
+        }
+    }
+
+    fn drain(&mut self, w: &mut Window, ack: &Ack) {
+        let pipe = self.inflight(w, 1.0);
+        if self.mode == Mode::Startup && self.full {
+            self.mode = Mode::Drain;
+            // Nothing reads it here; others see by it that slow start is over.
+            w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        }
+        if self.mode == Mode::Drain && ack.inflight.saturating_sub(ack.acked) as f64 <= pipe {
+            self.begin_down(ack.now);
+        }
+    }
+
+    fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        let expired = self.path.sample_rtt(ack, self.p.probe_rtt_interval);
+        self.min_rtt.sample(ack.now, self.path.min_rtt(), self.p.min_rtt_window);
+        if expired && !self.restarted && !self.probing_rtt() {
+            self.mode = Mode::ProbeRtt(Stay::default());
+            self.repair.restore = self.repair.restore.max(w.cwnd);
+        }
+        let Mode::ProbeRtt(mut stay) = self.mode else { return };
+        let most = self.probe_rtt_window(w);
+        let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
+        self.mode = Mode::ProbeRtt(stay);
+        if over {
+            self.bounds.forget_low();
+            match self.full {
+                true => self.begin_down(ack.now),
+                false => self.mode = Mode::Startup,
+            }
+        }
+    }
+
+    fn probe_rtt_window(&self, w: &Window) -> f64 {
+        self.bdp(self.p.probe_rtt_gain).unwrap_or(0.0).max(self.p.min_segments * w.mss)
+    }
+
+    fn pace(&mut self, w: &Window) {
+        if self.pacing == 0.0 {
+            self.pacing = self.min_rtt.get().map_or(0.0, |rtt| window_rate(w, self.p.startup_gain, rtt));
+        }
+        let rate = self.gains().0 * (1.0 - self.p.pacing_margin) * self.bw();
+        if rate > 0.0 && (self.full || rate > self.pacing) {
+            self.pacing = rate;
+        }
+    }
+
+    fn set_window(&mut self, w: &mut Window, ack: &Ack) {
+        let probing_rtt = self.probing_rtt();
+        if !self.repair.conserving {
+            if !ack.app_limited && !probing_rtt {
+                self.repair.restore(w);
+            }
+            self.approach_target(w, ack);
+        }
+        let least = self.p.min_segments * w.mss;
+        let hi = match self.mode {
+            Mode::Startup | Mode::Drain => f64::INFINITY,
+            Mode::Cruise | Mode::ProbeRtt(_) => self.headroom(w),
+            _ => self.bounds.inflight_hi,
+        };
+        w.cwnd = w.cwnd.min(hi.min(self.bounds.inflight_lo).max(least));
+        if probing_rtt {
+            w.cwnd = w.cwnd.min(self.probe_rtt_window(w));
+        }
+    }
+
+    fn approach_target(&self, w: &mut Window, ack: &Ack) {
+        let growth = if ack.app_limited { 0.0 } else { ack.acked as f64 };
+        let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
+        if self.full {
+            w.cwnd = (w.cwnd + growth).min(target);
+        } else if w.cwnd < target || (ack.delivered as f64) < self.initial {
+            w.cwnd += growth;
+        }
+        if !ack.app_limited {
+            w.cwnd = w.cwnd.max(self.p.min_segments * w.mss);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The constants of BBR version 3.
+
+use crate::declare::parameters;
+use elephan_units::Span;
+
+parameters! {
+    /// Pacing gain in STARTUP, 4 ln 2.
+    startup_gain: f64 = 2.77, "draft-ietf-ccwg-bbr, StartupPacingGain" (min = 1, max = 100);
+    /// Pacing gain in DRAIN.
+    drain_gain: f64 = 0.5, "draft-ietf-ccwg-bbr-05, DrainPacingGain; 0.35 up to -04" (min = 0, max = 1);
+    /// Window gain, but in UP.
+    cwnd_gain: f64 = 2.0, "draft-ietf-ccwg-bbr, DefaultCwndGain" [min = 1, max = 100];
+    /// Growth of the bandwidth in a round below which the pipe may be full.
+    full_growth: f64 = 1.25, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" (min = 1, max = 100);
+    /// Rounds without that growth until the pipe is full.
+    full_rounds: u32 = 3, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" [min = 1];
+    /// Segments lost in a round from which a loss rate ends STARTUP.
+    full_losses: f64 = 6.0, "draft-ietf-ccwg-bbr, StartupFullLossCnt (there lost ranges)" (min = 0);
+    /// Pacing gain in DOWN, which empties the queue.
+    down_gain: f64 = 0.9, "draft-ietf-ccwg-bbr, ProbeBW_DOWN" (min = 0, max = 1);
+    /// Pacing gain in UP, which probes for more.
+    up_gain: f64 = 1.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" (min = 1, max = 100);
+    /// Window gain in UP.
+    up_cwnd_gain: f64 = 2.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" [min = 1, max = 100];
+    /// Time in DOWN and CRUISE before the next probe; give flows different ones, as the random draw would.
+    probe_wait: Span = Span::from_ms(2500), "draft-ietf-ccwg-bbr, BBRPickProbeWait: 2 s and up to 1 s at random";
+    /// Rounds after which a probe comes at the latest, where the path holds no fewer segments.
+    probe_rounds: f64 = 63.0, "draft-ietf-ccwg-bbr, BBRIsRenoCoexistenceProbeTime" [min = 1];
+    /// Share of what was in flight whose loss is too much.
+    loss_thresh: f64 = 0.02, "draft-ietf-ccwg-bbr, LossThresh" (min = 0, max = 1);
+    /// What a loss leaves of the bounds.
+    beta: f64 = 0.7, "draft-ietf-ccwg-bbr, Beta" (min = 0, max = 1);
+    /// Share of the upper bound that CRUISE leaves to others.
+    headroom: f64 = 0.15, "draft-ietf-ccwg-bbr, Headroom" below [min = 0, max = 1];
+    /// Probes over which the largest delivery rate is the bandwidth.
+    bw_cycles: u32 = 2, "draft-ietf-ccwg-bbr, MaxBwFilterLen" [min = 1, max = 1000];
+    /// Time over which the smallest round-trip time is that of the path.
+    min_rtt_window: Span = Span::from_s(10), "draft-ietf-ccwg-bbr, MinRTTFilterLen";
+    /// Time without a smaller round-trip time that brings PROBE_RTT.
+    probe_rtt_interval: Span = Span::from_s(5), "draft-ietf-ccwg-bbr, ProbeRTTInterval";
+    /// Time in PROBE_RTT with little in flight.
+    probe_rtt_time: Span = Span::from_ms(200), "draft-ietf-ccwg-bbr, ProbeRTTDuration";
+    /// Window gain in PROBE_RTT.
+    probe_rtt_gain: f64 = 0.5, "draft-ietf-ccwg-bbr, ProbeRTTCwndGain" (min = 0, max = 1);
+    /// Smallest window in segments.
+    min_segments: f64 = 4.0, "draft-ietf-ccwg-bbr, MinPipeCwnd" [min = 1];
+    /// Share of the bandwidth that pacing leaves free, so that queues do not stand.
+    pacing_margin: f64 = 0.01, "draft-ietf-ccwg-bbr, PacingMarginPercent" below [min = 0, max = 1];
+    /// Segments that leave the host as one burst.
+    burst_segments: f64 = 1.0, "draft-ietf-ccwg-bbr, C.send_quantum; 1 without segmentation offload" [min = 1];
+    /// Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers.
+    extra_acked_rounds: u32 = 5, "draft-ietf-ccwg-bbr, ExtraAckedFilterLen: 10" [min = 1];
+    /// Most of it that the window takes, as time at the bandwidth; 0 takes none.
+    extra_acked_max: Span = Span::from_ms(100), "Linux tcp_bbr.c, bbr_extra_acked_max_us";
+}

@@ -1,0 +1,61 @@
+//! PROBE_BW: DOWN empties the queue, CRUISE keeps it empty, REFILL fills the pipe again, UP probes for more.
+
+use super::{Bbr3, Mode};
+use crate::path::Plateau;
+use crate::{Ack, Window};
+use elephan_units::Time;
+
+impl Bbr3 {
+    pub(super) fn begin_down(&mut self, now: Time) {
+        (self.mode, self.since, self.rounds) = (Mode::Down, now, 0);
+    }
+
+    /// Moves on where the mode is over.
+    pub(super) fn cycle(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        self.rounds += u64::from(new_round);
+        let inflight = ack.inflight.saturating_sub(ack.acked) as f64;
+        match self.mode {
+            Mode::Down | Mode::Cruise if self.is_time_to_probe(w, ack.now) => {
+                self.bounds.forget_low();
+                (self.mode, self.rounds) = (Mode::Refill, 0);
+                self.path.restart_round(ack.inflight.saturating_sub(ack.acked));
+            }
+            Mode::Down => {
+                if self.rounds == 1 && new_round {
+                    // What the probe has sent is acknowledged: its largest rate is one of the cycle that ends here.
+                    self.judging = false;
+                    self.cycles += u64::from(!self.path.limited(ack));
+                }
+                if inflight <= self.headroom(w).min(self.inflight(w, 1.0)) {
+                    self.mode = Mode::Cruise;
+                }
+            }
+            Mode::Refill if self.rounds > 0 => {
+                self.judging = true;
+                (self.mode, self.since) = (Mode::Up, ack.now);
+                self.repair.plateau = Plateau::default();
+            }
+            Mode::Up if new_round => {
+                if self.is_time_to_go_down(w, ack) {
+                    self.begin_down(ack.now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// As Reno would with this window, a flow probes no later than after so many rounds as it has segments.
+    fn is_time_to_probe(&self, w: &Window, now: Time) -> bool {
+        let reno = (self.bdp(1.0).unwrap_or(f64::INFINITY).min(w.cwnd) / w.mss).min(self.p.probe_rounds);
+        now.since(self.since) > self.p.probe_wait || self.rounds as f64 >= reno.max(1.0)
+    }
+
+    /// The bandwidth no longer grows, and it is not the upper bound that keeps it from growing.
+    fn is_time_to_go_down(&mut self, w: &Window, ack: &Ack) -> bool {
+        if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
+            self.repair.plateau = Plateau::default();
+            return false;
+        }
+        self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds)
+    }
+}

@@ -1,0 +1,182 @@
+use crate::testing::pipe::{BDP, Pipe, RATE_BPS};
+use crate::testing::{MSS, state};
+use crate::{Ack, Controller, Signal, Spec};
+use elephan_units::{Span, Time};
+use serde_json::json;
+
+const S: f64 = MSS as f64;
+
+fn within(value: f64, low: f64, high: f64) {
+    assert!((low..=high).contains(&value), "{value} is not within {low}..{high}");
+}
+
+fn bbr3(table: serde_json::Value) -> Controller {
+    Controller::new(&Spec::with("bbr3", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS)
+}
+
+/// In `mode` on a path of 8 Mbit/s and 50 ms, 50 segments, with a window of 60.
+fn on_path(mode: f64, table: serde_json::Value) -> Controller {
+    let mut c = bbr3(table);
+    for (name, value) in [("bw", RATE_BPS), ("min_rtt", 0.05), ("mode", mode), ("cwnd", 60.0 * S)] {
+        assert!(c.poke(name, value), "{name}");
+    }
+    c
+}
+
+/// ACK `n`, 10 ms apart, one segment of what was in flight; a new round begins where `begins`.
+fn ack(n: u64, inflight: u64, begins: bool, lost: u64) -> Ack {
+    let delivered = if begins { n * 1_000_000 } else { 0 };
+    Ack {
+        now: Time::from_seconds(n as f64 * 0.01),
+        acked: MSS,
+        rtt: Some(Span::from_ms(50)),
+        inflight: inflight * MSS,
+        delivered,
+        lost: lost * MSS,
+        ..Ack::default()
+    }
+}
+
+/// 2.77 * 10 segments of 1000 bytes in the millisecond that is assumed.
+#[test]
+fn the_first_rate_is_the_initial_window_in_a_millisecond() {
+    within(bbr3(json!({})).pacing_rate().unwrap(), 2.2159e8, 2.2161e8);
+}
+
+/// Draft: pacing gains 0.5 (0.35 before -05), 0.9, 1, 1, 1.25, 1, times 0.99 of 8 Mbit/s.
+#[test]
+fn each_mode_has_its_pacing_gain() {
+    let cases = [
+        (1.0, json!({}), 0.5),
+        (1.0, json!({ "preset": "draft-04" }), 0.35),
+        (2.0, json!({}), 0.9),
+        (3.0, json!({}), 1.0),
+        (5.0, json!({}), 1.25),
+        (6.0, json!({}), 1.0),
+    ];
+    for (mode, table, gain) in cases {
+        let mut c = on_path(mode, table);
+        c.on_ack(&Ack { rtt: None, ..ack(1, 100, false, 0) });
+        assert_eq!(state(&c, "mode"), mode);
+        within(c.pacing_rate().unwrap() / (0.99 * RATE_BPS), gain - 1e-9, gain + 1e-9);
+    }
+}
+
+/// Windows: 2 BDP and three bursts are 103 segments, in UP 2.25 BDP and three, 115.5, in PROBE_RTT half a BDP, 25.
+#[test]
+fn each_mode_has_its_window() {
+    for (mode, segments) in [(3.0, 103.0), (5.0, 115.5), (6.0, 25.0)] {
+        let mut c = on_path(mode, json!({ "extra_acked_max": "0 s" }));
+        c.poke("cwnd", 300.0 * S);
+        c.on_ack(&Ack { rtt: None, ..ack(1, 100, false, 0) });
+        within(c.window() / S, segments - 1e-9, segments + 1e-9);
+    }
+}
+
+/// The upper bound holds in UP; CRUISE leaves 15 % of it, PROBE_RTT too; the low bound holds everywhere.
+#[test]
+fn bounds_limit_the_window() {
+    for (mode, bound, segments) in
+        [(5.0, "inflight_hi", 40.0), (3.0, "inflight_hi", 34.0), (3.0, "inflight_lo", 40.0), (1.0, "inflight_lo", 40.0)]
+    {
+        let mut c = on_path(mode, json!({}));
+        c.poke(bound, 40.0 * S);
+        c.on_ack(&Ack { rtt: None, app_limited: true, ..ack(1, 30, false, 0) });
+        within(c.window() / S, segments - 1e-9, segments + 1e-9);
+    }
+}
+
+/// Of 100 segments in flight two may be lost; the third makes the bound max(100, 0.7 * 50) and ends UP.
+#[test]
+fn too_many_losses_in_up_set_the_upper_bound() {
+    let mut c = on_path(4.0, json!({}));
+    c.on_ack(&ack(1, 101, true, 0));
+    assert_eq!(state(&c, "mode"), 5.0);
+    c.on_ack(&ack(2, 101, false, 2));
+    assert_eq!((state(&c, "mode"), state(&c, "inflight_hi")), (5.0, 0.0));
+    c.on_ack(&ack(3, 101, false, 3));
+    assert_eq!((state(&c, "mode"), state(&c, "inflight_hi")), (2.0, 100.0 * S));
+}
+
+/// A round with a loss in CRUISE: 0.7 of the bandwidth and of the window of 60; the next 0.7 of that.
+#[test]
+fn a_lossy_round_outside_a_probe_lowers_the_low_bounds() {
+    let mut c = on_path(3.0, json!({}));
+    let limited = |n, begins, lost| Ack { app_limited: true, ..ack(n, 60, begins, lost) };
+    c.on_ack(&limited(1, true, 0));
+    c.on_ack(&Ack { delivered: 1_000_000, ..limited(2, false, 1) });
+    assert_eq!(state(&c, "bw_lo"), 0.0);
+    c.on_ack(&Ack { delivered: 1_060_001, ..limited(3, false, 1) });
+    within(state(&c, "bw_lo"), 0.7 * RATE_BPS - 1.0, 0.7 * RATE_BPS + 1.0);
+    // The round has delivered 60 segments, more than 0.7 * 60.
+    within(state(&c, "inflight_lo") / S, 60.0, 60.002);
+    within(c.pacing_rate().unwrap(), 0.99 * 0.7 * RATE_BPS - 1.0, 0.99 * 0.7 * RATE_BPS + 1.0);
+}
+
+/// A round of STARTUP that loses six segments of a hundred fills the pipe; one that loses five does not.
+#[test]
+fn six_losses_end_startup() {
+    for (lost, mode) in [(5, 0.0), (6, 1.0)] {
+        let mut c = on_path(0.0, json!({}));
+        let fast = |ack: Ack| Ack { rate_bps: Some(9e7), ..ack };
+        c.on_ack(&fast(ack(1, 101, true, 0)));
+        c.on_ack(&Ack { delivered: 1_000_000, ..ack(2, 101, false, lost) });
+        c.on_ack(&fast(Ack { rate_bps: Some(9e8), ..ack(3, 1000, true, lost) }));
+        assert_eq!(state(&c, "mode"), mode, "{lost}");
+    }
+}
+
+/// DOWN and CRUISE last 2.5 s or as many rounds as the BDP has segments, 50 of 50 ms: 2.5 s; REFILL a round; UP ends where
+/// the bandwidth no longer grows: three rounds after the first.
+#[test]
+fn probe_bw_cycles() {
+    let mut pipe = Pipe::new("bbr3");
+    let mut begins = Vec::new();
+    for mode in [3.0, 4.0, 5.0, 2.0] {
+        pipe.until(|pipe| pipe.mode() == mode);
+        begins.push(pipe.now.seconds());
+    }
+    within(begins[1] - begins[0], 2.4, 2.8);
+    within((begins[2] - begins[1]) / 0.05, 0.9, 1.8);
+    within((begins[3] - begins[2]) / 0.05, 3.0, 6.0);
+}
+
+/// One flow on a pipe of 8 Mbit/s and 50 ms: it fills it with a short queue.
+#[test]
+fn it_fills_the_pipe_with_a_short_queue() {
+    let mut pipe = Pipe::new("bbr3");
+    pipe.run(3.0);
+    let (pacing, flight) = pipe.run(20.0);
+    within(pacing / RATE_BPS, 0.93, 1.03);
+    within(flight / BDP, 0.93, 1.25);
+    within(state(&pipe.c, "bw") / RATE_BPS, 0.99, 1.01);
+    assert!(!pipe.c.in_slow_start());
+}
+
+/// Five seconds without a smaller round-trip time: half a BDP for 200 ms and a round.
+#[test]
+fn probe_rtt_comes_every_five_seconds_with_half_the_window() {
+    let mut pipe = Pipe::new("bbr3");
+    pipe.until(|pipe| pipe.mode() == 6.0);
+    within(pipe.now.seconds(), 5.0, 5.3);
+    pipe.until(|pipe| pipe.c.window() < 26.0 * S);
+    let begin = pipe.now.seconds();
+    pipe.until(|pipe| pipe.mode() != 6.0);
+    within(pipe.now.seconds() - begin, 0.2, 0.2 + 3.0 * 0.051);
+    assert_eq!(pipe.mode(), 2.0);
+}
+
+/// 60 of 104 segments are in flight, 5 lost: 55 for a round; undone, nothing has happened. A timer leaves a segment.
+#[test]
+fn a_loss_keeps_packets_for_a_round_and_a_timer_leaves_a_segment() {
+    let mut pipe = Pipe::new("bbr3");
+    pipe.until(|pipe| pipe.mode() == 3.0);
+    let (before, now) = (pipe.c.window(), pipe.now);
+    let model = pipe.c.observe();
+    pipe.c.on_congestion(&Signal::Loss { now, lost: 5 * MSS, inflight: 60 * MSS });
+    assert_eq!(pipe.c.window(), 55.0 * S);
+    pipe.c.on_congestion(&Signal::Undo { now });
+    assert_eq!((pipe.c.window(), pipe.c.observe()), (before, model));
+    pipe.c.on_congestion(&Signal::Rto { now, inflight: 60 * MSS });
+    assert_eq!(pipe.c.window(), S);
+}

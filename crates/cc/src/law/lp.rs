@@ -1,0 +1,189 @@
+//! TCP-LP (Kuzmanovic and Knightly 2003; Linux `tcp_lp.c`): a background flow that leaves at the first sign of a queue.
+//!
+//! Delays are smoothed; d_min and d_max are the smallest and largest seen:
+//!
+//! ```text
+//! d      = 7/8 d + 1/8 sample
+//! early  = d > d_min + delta (d_max - d_min)                                                         delta = 0.15
+//! growth: as Reno, but none while inferring
+//! early:  cwnd = max(cwnd / 2, 1), and infer for 3 round trips; when it comes while inferring: cwnd = 1, infer anew
+//! loss:   ssthresh = max(cwnd / 2, 2), cwnd = ssthresh                                           timer: cwnd = 1
+//! ```
+//!
+//! Preset `linux` forgets the extremes at an early sign: d_min = d, d_max = 2 d.
+//!
+//! The delay is the round-trip time here, because a law is not told one-way delays: queues on the way back count too, so
+//! the flow gives way more often. The round that follows a cut still measures the queue of before it; as in Linux nothing
+//! is done about that, so an early sign is usually followed by a window of one. Left out: Linux's d_max, which skips a
+//! single outlier, and its guess of the peer's clock.
+
+use super::Law;
+use crate::declare::{parameters, states};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::registry::Model;
+use crate::{Ack, Signal, Window};
+use elephan_units::{Span, Time};
+
+/// What an event or an early sign leaves (RFC 5681 equation 4).
+const BETA: f64 = 0.5;
+
+parameters! {
+    /// Share of the range of delays above which congestion is near.
+    delta: f64 = 0.15, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 15 / 100" (min = 0, max = 1);
+    /// Weight of a sample in the smoothed delay.
+    gain: f64 = 0.125, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 1/8" above [min = 0, max = 1];
+    /// Round trips after an early sign in which the window does not grow.
+    inference: f64 = 3.0, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 3 round trips" [min = 0];
+    /// An early sign forgets the extremes: from then on the smoothed delay and twice it.
+    forgets: bool = false, "Linux tcp_lp.c; Kuzmanovic and Knightly 2003: no";
+}
+
+#[derive(Clone, Debug)]
+pub struct Lp {
+    p: Parameters,
+    /// Smoothed, smallest and largest delay in seconds, 0 before the first.
+    delay: f64,
+    least: f64,
+    most: f64,
+    /// No growth before it.
+    inferring_until: Time,
+    inferring: bool,
+}
+
+impl Model for Lp {
+    type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["paper", "linux"];
+
+    fn new(p: &Parameters) -> Lp {
+        Lp { p: p.clone(), delay: 0.0, least: 0.0, most: 0.0, inferring_until: Time::ZERO, inferring: false }
+    }
+
+    fn preset(name: &str) -> Parameters {
+        Parameters { forgets: name == "linux", ..Parameters::default() }
+    }
+}
+
+states! {
+    Lp, law, value;
+    "delay" ["s"] "smoothed delay, 0 until it is measured": law.delay, value >= 0.0 => law.delay = value;
+    "delay_min" ["s"] "smallest delay, 0 until it is measured": law.least, value >= 0.0 => law.least = value;
+    "delay_max" ["s"] "largest delay, 0 until it is measured": law.most, value >= 0.0 => law.most = value;
+}
+
+impl Law for Lp {
+    fn grows_by_ack(&self) -> bool {
+        !self.inferring
+    }
+
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        self.inferring = ack.now < self.inferring_until;
+        if let Some(rtt) = ack.rtt {
+            self.measure(rtt.seconds());
+            if self.delay > self.least + self.p.delta * (self.most - self.least) {
+                self.give_way(w, ack.now, rtt);
+            }
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
+        if !ack.app_limited {
+            w.cwnd += w.per_round(w.mss, ack.acked);
+        }
+    }
+
+    /// The delays are measurements: no event changes them, so none has to be undone.
+    fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
+        w.cut(signal, BETA * w.cwnd);
+    }
+}
+
+impl Lp {
+    fn measure(&mut self, sample: f64) {
+        let first = self.delay == 0.0;
+        self.delay = if first { sample } else { self.delay + self.p.gain * (sample - self.delay) };
+        self.least = if self.least == 0.0 { sample } else { self.least.min(sample) };
+        self.most = self.most.max(sample);
+    }
+
+    fn give_way(&mut self, w: &mut Window, now: Time, rtt: Span) {
+        if self.p.forgets {
+            (self.least, self.most) = (self.delay, 2.0 * self.delay);
+        }
+        w.cwnd = if self.inferring { w.mss } else { (BETA * w.cwnd).max(w.mss) };
+        w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+        self.inferring_until = now.saturating_add(Span::from_seconds(self.p.inference * rtt.seconds()));
+        self.inferring = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{MSS, ack, loss, round, state};
+    use crate::{Controller, Signal, Spec};
+    use elephan_units::Time;
+    use serde_json::json;
+
+    const S: f64 = MSS as f64;
+
+    /// In congestion avoidance at 100 segments; delays have been between 100 and 200 ms, and are 100 ms now.
+    fn lp(table: serde_json::Value) -> Controller {
+        let mut c = Controller::new(&Spec::with("lp", table.as_object().unwrap()).unwrap(), MSS, 100 * MSS);
+        c.poke("ssthresh", 100.0 * S);
+        for (name, value) in [("delay", 0.1), ("delay_min", 0.1), ("delay_max", 0.2)] {
+            assert!(c.poke(name, value));
+        }
+        c
+    }
+
+    /// 7/8 * 100 + 1/8 * 180 = 110 ms, then 7/8 * 110 + 1/8 * 230 = 125 ms of at most 230: 100 + 0.15 * 130 = 119.5.
+    #[test]
+    fn delays_are_smoothed_by_an_eighth() {
+        let mut c = lp(json!({}));
+        c.on_ack(&ack(0.0, 0, 0.18));
+        assert!((state(&c, "delay") - 0.11).abs() < 1e-12);
+        assert_eq!(c.window(), 100.0 * S);
+        c.on_ack(&ack(0.0, 0, 0.23));
+        assert!((state(&c, "delay") - 0.125).abs() < 1e-12);
+        assert_eq!((state(&c, "delay_max"), c.window()), (0.23, 50.0 * S));
+    }
+
+    /// The threshold is 115 ms: below it a segment a round trip, above it half, and one segment when it comes again within
+    /// three round trips; nothing grows in them.
+    #[test]
+    fn an_early_sign_halves_and_a_second_one_leaves_a_segment() {
+        let mut c = lp(json!({ "gain": 1.0 }));
+        round(&mut c, 0.0, 0.114);
+        assert!((c.window() / S - 101.0).abs() < 0.01, "{}", c.window());
+        let mut c = lp(json!({ "gain": 1.0 }));
+        c.on_ack(&ack(1.0, MSS, 0.116));
+        assert_eq!((c.window(), c.ssthresh()), (50.0 * S, 50.0 * S));
+        // 3 * 116 ms = 348 ms of inference.
+        for now_s in [1.1, 1.3, 1.347] {
+            c.on_ack(&ack(now_s, MSS, 0.1));
+            assert_eq!(c.window(), 50.0 * S);
+        }
+        c.on_ack(&ack(1.349, MSS, 0.1));
+        assert_eq!(c.window(), 50.02 * S);
+        c.on_ack(&ack(2.0, MSS, 0.2));
+        c.on_ack(&ack(2.1, MSS, 0.2));
+        assert_eq!((c.window(), c.ssthresh()), (S, 2.0 * S));
+    }
+
+    /// Linux `tcp_lp.c`: owd_min = sowd, owd_max = 2 sowd.
+    #[test]
+    fn linux_forgets_the_extremes() {
+        let mut c = lp(json!({ "preset": "linux", "gain": 1.0 }));
+        c.on_ack(&ack(0.0, MSS, 0.15));
+        assert_eq!((state(&c, "delay_min"), state(&c, "delay_max")), (0.15, 0.3));
+    }
+
+    #[test]
+    fn losses_are_those_of_reno() {
+        let mut c = lp(json!({}));
+        c.on_congestion(&loss(0.0, 100.0));
+        assert_eq!((c.window(), c.ssthresh()), (50.0 * S, 50.0 * S));
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 50 * MSS });
+        assert_eq!((c.window(), c.ssthresh()), (S, 25.0 * S));
+    }
+}

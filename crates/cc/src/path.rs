@@ -1,0 +1,307 @@
+//! The model of the path that the BBR family keeps: rounds by what is delivered, bandwidth, round-trip time, and what ACKs
+//! bring beyond the bandwidth.
+
+use crate::{Ack, Window};
+use elephan_units::{Span, Time};
+
+/// Rounds, after the last ACK in PROBE_RTT, whose samples still measure its small window: those of segments sent in it
+/// and those of segments sent while they were in flight.
+const AFTERMATH_ROUNDS: u64 = 2;
+/// A sample is taken for at least and at most so much, bit/s.
+const RATE_MIN: f64 = 1.0;
+const RATE_MAX: f64 = 1e15;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    /// The number of the round.
+    round: u64,
+    /// The round ends when more than so much is delivered.
+    round_end: u64,
+    delivered: u64,
+    bw: MaxRate,
+    /// Samples up to this round were limited by PROBE_RTT.
+    limited_through: u64,
+    least: MinRtt,
+    pub(crate) extra: Extra,
+    extra_max: Span,
+}
+
+impl Path {
+    /// The bandwidth is the largest rate of `rate_slots` rounds (or what else the law counts), the extra that of twice
+    /// `extra_rounds` rounds, at most `extra_max` at the bandwidth.
+    pub fn new(rate_slots: u32, extra_rounds: u32, extra_max: Span) -> Path {
+        Path {
+            round: 0,
+            round_end: 0,
+            delivered: 0,
+            bw: MaxRate { slots: vec![0.0; rate_slots as usize], newest: 0, max: 0.0 },
+            limited_through: 0,
+            least: MinRtt::default(),
+            extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
+            extra_max,
+        }
+    }
+
+    /// Counts what an ACK delivers; answers whether it is the first of a new round.
+    pub fn count(&mut self, ack: &Ack) -> bool {
+        self.delivered = ack.delivered;
+        let new_round = ack.delivered > self.round_end;
+        if new_round {
+            self.round += 1;
+            self.restart_round(ack.inflight.saturating_sub(ack.acked));
+        }
+        new_round
+    }
+
+    /// Takes in the delivery rate that an ACK measured, as one of slot `slot`.
+    pub fn sample_rate(&mut self, ack: &Ack, slot: u64) {
+        if let Some(rate) = ack.rate_bps.filter(|rate| *rate > 0.0) {
+            let rate = rate.clamp(RATE_MIN, RATE_MAX);
+            if !self.limited(ack) || rate >= self.bw.max {
+                self.bw.push(slot, rate);
+            }
+        }
+    }
+
+    /// Takes in what an ACK brings beyond the bandwidth.
+    pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
+        self.extra.update(ack, self.bw.max, cwnd, new_round);
+    }
+
+    /// The number of the round.
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// A round begins now, with `inflight` bytes in flight.
+    pub fn restart_round(&mut self, inflight: u64) {
+        self.round_end = self.delivered.saturating_add(inflight);
+    }
+
+    /// Whether this ACK's sample says nothing about the path: the application or PROBE_RTT kept the sender slow.
+    pub fn limited(&self, ack: &Ack) -> bool {
+        ack.rate_app_limited || self.round <= self.limited_through
+    }
+
+    /// Samples of what is sent now will be limited.
+    pub fn limit(&mut self) {
+        self.limited_through = self.round + AFTERMATH_ROUNDS;
+    }
+
+    /// bit/s, 0 until it is known.
+    pub fn bw(&self) -> f64 {
+        self.bw.max
+    }
+
+    pub fn set_bw(&mut self, bps: f64) {
+        self.bw.slots.fill(0.0);
+        self.bw.push(self.bw.newest, bps.clamp(RATE_MIN, RATE_MAX));
+    }
+
+    pub fn min_rtt(&self) -> Option<Span> {
+        self.least.get()
+    }
+
+    pub fn set_min_rtt(&mut self, rtt: Span) {
+        self.least.set(rtt);
+    }
+
+    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
+    pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
+        self.least.sample(ack.now, ack.rtt, window)
+    }
+
+    /// PROBE_RTT has seen the round-trip time of the path.
+    pub fn confirm_min_rtt(&mut self, now: Time) {
+        self.least.at = now;
+    }
+
+    /// Bandwidth times delay in bytes.
+    pub fn bdp(&self) -> Option<f64> {
+        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0)?;
+        Some(self.bw.max * rtt.seconds() / 8.0)
+    }
+
+    /// Bytes that the window has to have room for because ACKs come in lumps.
+    pub fn extra_bytes(&self) -> f64 {
+        let most = self.bw.max * self.extra_max.seconds() / 8.0;
+        self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
+    }
+}
+
+/// The smallest round-trip time, until it is too old.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MinRtt {
+    rtt: Span,
+    /// When it was measured.
+    at: Time,
+}
+
+impl Default for MinRtt {
+    fn default() -> MinRtt {
+        MinRtt { rtt: Span::MAX, at: Time::ZERO }
+    }
+}
+
+impl MinRtt {
+    pub fn get(&self) -> Option<Span> {
+        (self.rtt != Span::MAX).then_some(self.rtt)
+    }
+
+    pub fn set(&mut self, rtt: Span) {
+        self.rtt = rtt;
+    }
+
+    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
+    pub fn sample(&mut self, now: Time, rtt: Option<Span>, window: Span) -> bool {
+        let expired = self.rtt != Span::MAX && now.since(self.at) > window;
+        if let Some(rtt) = rtt
+            && (rtt < self.rtt || expired)
+        {
+            (self.rtt, self.at) = (rtt, now);
+        }
+        expired
+    }
+}
+
+/// How long the bandwidth has not grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plateau {
+    /// bit/s when it last grew.
+    bw: f64,
+    rounds: u32,
+}
+
+impl Plateau {
+    /// At the beginning of a round: whether `bw` has grown by less than the factor `growth` for `rounds` rounds.
+    pub fn reached(&mut self, bw: f64, growth: f64, rounds: u32) -> bool {
+        if bw >= self.bw * growth {
+            (self.bw, self.rounds) = (bw, 0);
+            return false;
+        }
+        self.rounds += 1;
+        self.rounds >= rounds
+    }
+}
+
+/// What a loss changes and an undone one restores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Repair {
+    /// The window stays what was in flight until the round ends.
+    pub conserving: bool,
+    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
+    pub restore: f64,
+    pub plateau: Plateau,
+}
+
+impl Repair {
+    /// Packet conservation begins: `inflight` bytes stay in flight for a round.
+    pub fn conserve(&mut self, w: &mut Window, inflight: u64) {
+        self.conserving = true;
+        self.restore = self.restore.max(w.cwnd);
+        w.cwnd = w.cwnd.min(inflight as f64);
+    }
+
+    /// The window of before, once nothing is in its way.
+    pub fn restore(&mut self, w: &mut Window) {
+        w.cwnd = w.cwnd.max(self.restore);
+        self.restore = 0.0;
+    }
+
+    /// The repair before a spurious event takes over again; in PROBE_RTT the window to return to stays.
+    pub fn undo(&mut self, prior: Repair, probing_rtt: bool) {
+        let restore = if probing_rtt { self.restore } else { 0.0 };
+        *self = Repair { restore: prior.restore.max(restore), ..prior };
+    }
+}
+
+/// A stay in PROBE_RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stay {
+    /// Since so little is in flight as is meant to be: when it has been so for long enough.
+    until: Option<Time>,
+    /// A round has passed since.
+    round_done: bool,
+}
+
+impl Stay {
+    /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
+    pub fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
+        path.limit();
+        let inflight = ack.inflight.saturating_sub(ack.acked);
+        match self.until {
+            None if inflight as f64 <= most => {
+                self.until = Some(ack.now.saturating_add(time));
+                path.restart_round(inflight);
+            }
+            None => {}
+            Some(_) => self.round_done |= new_round,
+        }
+        let over = self.round_done && self.until.is_some_and(|until| ack.now > until);
+        if over {
+            path.confirm_min_rtt(ack.now);
+        }
+        over
+    }
+}
+
+/// Pacing rate of `gain` windows in a round-trip time, bit/s: before a bandwidth is known.
+pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
+    gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
+}
+
+/// The largest rate of the last rounds. A round leaves only when a newer one has a sample: a flow that measures nothing
+/// forgets nothing.
+#[derive(Clone, Debug)]
+struct MaxRate {
+    slots: Vec<f64>,
+    newest: u64,
+    max: f64,
+}
+
+impl MaxRate {
+    fn push(&mut self, round: u64, rate: f64) {
+        let len = self.slots.len() as u64;
+        for gone in (self.newest + 1..=round).take(self.slots.len()) {
+            self.slots[(gone % len) as usize] = 0.0;
+        }
+        self.newest = round;
+        let slot = &mut self.slots[(round % len) as usize];
+        *slot = slot.max(rate);
+        self.max = self.slots.iter().copied().fold(0.0, f64::max);
+    }
+}
+
+/// How many bytes ACKs bring beyond what the bandwidth would have brought: two maxima, over this interval of rounds and
+/// over the one before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extra {
+    rounds_each: u32,
+    rounds: u32,
+    bytes: [f64; 2],
+    since: Time,
+    acked: f64,
+}
+
+impl Extra {
+    /// The comparison with the bandwidth begins now.
+    pub fn begin(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
+    fn update(&mut self, ack: &Ack, bw: f64, cwnd: f64, new_round: bool) {
+        if new_round {
+            self.rounds += 1;
+            if self.rounds >= self.rounds_each {
+                (self.rounds, self.bytes) = (0, [0.0, self.bytes[0]]);
+            }
+        }
+        let mut expected = bw * ack.now.since(self.since).seconds() / 8.0;
+        if self.acked <= expected {
+            self.begin(ack.now);
+            expected = 0.0;
+        }
+        self.acked += ack.acked as f64;
+        self.bytes[0] = self.bytes[0].max((self.acked - expected).min(cwnd));
+    }
+}
