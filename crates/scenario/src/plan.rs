@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_link::{
+    FlowControl, Framing, Loss, PauseReaction,
+    queue::{Limit, QueueSpec},
+};
 use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
@@ -24,6 +27,8 @@ pub struct Plan {
     /// Names of the stacks the options came from, same index.
     pub option_stacks: Vec<String>,
     pub traffic: Vec<Traffic>,
+    /// What changes during the run, in the order of time.
+    pub changes: Vec<Change>,
     pub record: Record,
 }
 
@@ -89,6 +94,33 @@ pub struct FlowPlan {
     /// Index into [`Plan::options`] for the sending and the receiving end.
     pub sender: u32,
     pub receiver: u32,
+}
+
+/// What is different from `at` on.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub at: Time,
+    pub links: Vec<LinkChange>,
+    pub laws: Vec<LawChange>,
+}
+
+/// What is different at one direction of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkChange {
+    pub link: u32,
+    pub rate: Option<Rate>,
+    pub delay: Option<Span>,
+    pub loss: Option<Loss>,
+    /// Limit of the queue, and what must wait for packets to be marked.
+    pub limit: Option<Limit>,
+    pub mark_above: Option<Limit>,
+}
+
+/// Another congestion control for the senders of a traffic entry.
+#[derive(Clone, Debug)]
+pub struct LawChange {
+    pub traffic: u32,
+    pub law: elephan_cc::Spec,
 }
 
 /// What is written down.

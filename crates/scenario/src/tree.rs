@@ -213,6 +213,16 @@ impl Node {
         (steps == path.0.len()).then_some(node)
     }
 
+    /// Whether this value or one within it stands there.
+    pub fn has_origin(&self, origin: Origin) -> bool {
+        let inside = match &self.value {
+            Value::Array(items) => items.iter().any(|item| item.has_origin(origin)),
+            Value::Table(table) => table.values().any(|e| e.key == origin || e.node.has_origin(origin)),
+            _ => false,
+        };
+        inside || self.origin == origin
+    }
+
     /// Sets `key`; an existing key keeps its place.
     pub fn set(&mut self, key: &str, node: Node) {
         if let Some(table) = self.as_table_mut() {

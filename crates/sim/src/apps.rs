@@ -99,7 +99,7 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        let law = &self.plan.traffic[flow.traffic as usize].congestion_control;
+        let law = self.laws[flow.traffic as usize];
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             Socket {

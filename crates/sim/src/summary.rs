@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use crate::Error;
 use crate::flow::{Application, Flow};
 use crate::net::Window;
-use crate::tables::utilisation;
 use crate::world::World;
 
 /// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
@@ -55,8 +54,7 @@ impl World<'_> {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
         let busy = |i: usize| {
-            let l = &self.net.links[i];
-            utilisation(l.counts.measured_bytes, l.rate.bps(), measured)
+            self.net.utilisation(i as u32, self.net.links[i].counts.measured_bytes, window.warmup, window.end)
         };
         let ports = 0..self.net.links.len();
         let Some(i) = ports.max_by(|&a, &b| {

@@ -3,6 +3,7 @@
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
 //! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
+use elephan_cc::Spec;
 use elephan_engine::{Alarm, Bell, Class, Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
@@ -25,6 +26,8 @@ pub struct Progress {
 
 /// Ids of application events: flows by index, and above this bit the arrivals of a traffic entry.
 pub const ARRIVALS: u32 = 1 << 31;
+/// Id of the event of `[[change]]` entries; traffic entries stop by their index.
+pub const CHANGES: u32 = 1 << 31;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -46,6 +49,10 @@ pub struct World<'a> {
     pub violation: Option<Error>,
     /// Ports and switches looked at by each sample.
     pub observed: Vec<bool>,
+    /// The congestion control of each traffic entry's senders, as of now.
+    pub laws: Vec<&'a Spec>,
+    /// Index into the plan's changes of the one that comes next.
+    pub next_change: usize,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -82,6 +89,8 @@ impl<'a> World<'a> {
             events_done: 0,
             violation: None,
             observed,
+            laws: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
+            next_change: 0,
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -96,6 +105,7 @@ impl<'a> World<'a> {
                 world.net.events.push(Event::new(stop, Class::Change, i as u32, i as u32));
             }
         }
+        world.schedule_change();
         Ok(world)
     }
 
@@ -149,6 +159,7 @@ impl<'a> World<'a> {
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
+            Class::Change if id == CHANGES => self.change(now),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),

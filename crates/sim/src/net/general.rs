@@ -117,7 +117,7 @@ impl Net {
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight { arrival: l.busy_until + l.delay, packet: CONTROL | u32::from(quanta), then: NONE };
+            let flight = Flight { arrival: l.arrival(l.busy_until), packet: CONTROL | u32::from(quanta), then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
@@ -145,7 +145,7 @@ impl Net {
         if l.loses(p.traits) {
             p.traits |= traits::LOST;
         }
-        let (end, arrival) = (l.busy_until, l.busy_until + l.delay);
+        let (end, arrival) = (l.busy_until, l.arrival(l.busy_until));
         let then = self.after(item.handle);
         self.links[link as usize].launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
         self.schedule(end, Class::End, link);

@@ -168,6 +168,8 @@ pub struct General {
     pub refresh_armed: Time,
     /// When the integrals of the queue were last brought up to date.
     pub integrated: Time,
+    /// The part of the link's delay that is the latency of a far-end switch without memory.
+    pub latency: Span,
 }
 
 /// What is on the wire of a general port.
@@ -231,6 +233,12 @@ impl Link {
             events.push(Event::new(next.arrival, next.class(), id, id));
         }
         first
+    }
+
+    /// When a frame is in whose last bit leaves now: no frame overtakes another, also when the delay gets shorter.
+    pub fn arrival(&self, end: Time) -> Time {
+        let arrival = end.saturating_add(self.delay);
+        self.flight.back().map_or(arrival, |last| arrival.max(last.arrival))
     }
 
     /// Forgets the packets whose transmission has started by `now`.

@@ -6,6 +6,7 @@
 //! *general*. Both give the same packets at the same picosecond.
 
 mod build;
+mod change;
 mod fast;
 mod general;
 mod link;
@@ -15,7 +16,10 @@ mod switch;
 use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_units::Time;
 
+use std::collections::BTreeMap;
+
 pub use build::{Paths, build};
+pub use change::Rates;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -34,7 +38,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds.
+    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -47,10 +51,23 @@ pub enum Kind {
     Resume,
     FastRetransmit,
     Timeout,
+    /// A link changes.
+    Change,
+    /// A flow changes its congestion control.
+    Law,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] = [Kind::Drop, Kind::Mark, Kind::Pause, Kind::Resume, Kind::FastRetransmit, Kind::Timeout];
+    pub const ALL: [Kind; 8] = [
+        Kind::Drop,
+        Kind::Mark,
+        Kind::Pause,
+        Kind::Resume,
+        Kind::FastRetransmit,
+        Kind::Timeout,
+        Kind::Change,
+        Kind::Law,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -60,6 +77,7 @@ impl Kind {
             Kind::Resume => "resume",
             Kind::FastRetransmit => "fast_retransmit",
             Kind::Timeout => "rto",
+            Kind::Change | Kind::Law => "change",
         }
     }
 }
@@ -92,6 +110,8 @@ pub struct Net {
     pub injected: u64,
     pub delivered: u64,
     pub dropped: u64,
+    /// The rates of the links whose rate has changed.
+    pub rates: BTreeMap<u32, Rates>,
     /// Ports to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
 }

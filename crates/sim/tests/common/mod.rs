@@ -29,6 +29,7 @@ impl Builder {
                 options: vec![],
                 option_stacks: vec![],
                 traffic: vec![],
+                changes: vec![],
                 record: Record { every: None, flows: true, ports: PortSelection::All, messages: true, events: false },
             },
         }
