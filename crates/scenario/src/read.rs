@@ -101,7 +101,7 @@ pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Resul
     let fail = |problems: Vec<Problem>| Errors::from(problems, source, overrides);
     let written = prepare(source, overrides, seed).map_err(fail)?;
     let Written { tree, words, dropped, has_sweep } = written;
-    let mut outcome = resolve(words, &tree).map_err(fail)?;
+    let mut outcome = resolve(words, &tree, None).map_err(fail)?;
     changes::resolve(&mut outcome, &tree).map_err(fail)?;
     let (plan, words) = (outcome.plan, outcome.words);
     let (toml, provenance) = output::write(&words, &tree, schema());

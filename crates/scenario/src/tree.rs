@@ -72,6 +72,10 @@ impl Path {
         Path(steps)
     }
 
+    pub fn begins_with(&self, key: &str) -> bool {
+        self.0.first() == Some(&Step::Key(key.to_owned()))
+    }
+
     /// The path without its last step.
     pub fn parent(&self) -> Path {
         Path(self.0[..self.0.len().saturating_sub(1)].to_vec())

@@ -82,7 +82,7 @@ impl Entry<'_> {
 
     /// Something is wrong with this entry, seen at `place` of the scenario: at the entry's own value if that is to blame.
     fn problem(&self, place: &Path, origin: Origin, message: &str) -> Problem {
-        let own = self.set.iter().any(|(_, _, node)| node.has_origin(origin));
+        let own = self.set.iter().any(|(_, key, node)| *key == origin || node.has_origin(origin));
         let message = if place.0.is_empty() { message.to_owned() } else { format!("{place}: {message}") };
         Problem::new(self.at.clone(), if own { origin } else { self.origin }, message)
     }
@@ -149,8 +149,16 @@ impl State {
                     let message = "a template is expanded before the run; name its links, like links.left->right.rate";
                     return Err(one(&set.place(&tree), *origin, message));
                 }
-                set.apply(schema(), &mut tree, 0).map_err(|p| one(&p.path, *origin, &p.message))?;
-                places.push((set.place(&tree), *origin, path.as_str()));
+                let place = set.place(&tree);
+                let known = !place.begins_with("change") && !place.begins_with("sweep");
+                if known {
+                    set.apply(schema(), &mut tree, 0).map_err(|p| one(&p.path, *origin, &p.message))?;
+                }
+                if !known || !(can_change(&place) || has_more(&place)) {
+                    let message = format!("{place} cannot change during a run; {CAN_CHANGE}");
+                    return Err(one(&Path::default(), *origin, &message));
+                }
+                places.push((place, *origin, path.as_str()));
             }
         }
         let again = |problems: Vec<Problem>| -> Vec<Problem> {
@@ -160,14 +168,15 @@ impl State {
         if !problems.is_empty() {
             return Err(again(problems));
         }
-        let next = super::resolve(typed(&tree).map_err(again)?, &tree).map_err(again)?;
+        let set: Vec<Path> = places.iter().map(|(place, ..)| place.clone()).collect();
+        let next = super::resolve(typed(&tree).map_err(again)?, &tree, Some(&set)).map_err(again)?;
         let words = serde_json::to_value(&next.words).unwrap_or_default();
         let mut problems = Vec::new();
         self.refuse(&words, entry, &places, &mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
-        let change = self.differences(time, &next, &places, entry)?;
+        let change = self.differences(time, &next, &set, entry)?;
         let laws = spelt_out(&next, &places);
         (self.tree, self.words, self.links) = (tree, words, next.plan.links);
         Ok((change, laws))
@@ -199,7 +208,7 @@ impl State {
         &mut self,
         at: Time,
         next: &Outcome,
-        places: &[(Path, Origin, &str)],
+        set: &[Path],
         entry: &Entry<'_>,
     ) -> Result<Change, Vec<Problem>> {
         let mut links = Vec::new();
@@ -208,8 +217,7 @@ impl State {
                 let (which, forward) = next.entries[i];
                 let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
                 let message = "only the limits of a fifo queue can change during a run";
-                let origin = places.iter().find(|(p, ..)| p.to_string().contains("queue")).map(|(_, o, _)| *o);
-                return Err(vec![entry.problem(&place, origin.unwrap_or(entry.origin), message)]);
+                return Err(vec![entry.problem(&place, entry.origin, message)]);
             }
             let mut change = LinkChange {
                 link: i as u32,
@@ -218,7 +226,7 @@ impl State {
                 loss: (old.loss != new.loss).then(|| new.loss.clone()),
                 ..LinkChange::default()
             };
-            if sets_queue(&next.words, next.entries[i], is_of_host(next, new), places) {
+            if sets_queue(&next.words, next.entries[i], is_of_host(next, new), set) {
                 let limits = limits(&new.queue, new.bdp_bytes);
                 let [limit, mark_above] = std::mem::replace(&mut self.limits[i], limits);
                 change.limit = (limits[0] != limit).then_some(limits[0]);
@@ -263,12 +271,7 @@ fn fixed(queue: &QueueSpec) -> Json {
 }
 
 /// Whether the entry says anew what the queue of a direction is, or what a bdp is there.
-fn sets_queue(
-    words: &Scenario,
-    (entry, forward): (usize, bool),
-    host: bool,
-    places: &[(Path, Origin, &str)],
-) -> bool {
+pub(super) fn sets_queue(words: &Scenario, (entry, forward): (usize, bool), host: bool, set: &[Path]) -> bool {
     let link = &words.links[entry];
     let (own, name) = if forward { (&link.forward, "forward") } else { (&link.backward, "backward") };
     let at = at!["links", entry];
@@ -277,7 +280,7 @@ fn sets_queue(
         None => at.key(if host { "host_queue" } else { "queue" }),
     };
     let rtt = if own.bdp_rtt.is_some() { at.key(name).key("bdp_rtt") } else { at.key("bdp_rtt") };
-    places.iter().any(|(place, ..)| {
+    set.iter().any(|place| {
         [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0))
     })
 }
@@ -301,6 +304,16 @@ fn can_change(path: &Path) -> bool {
             matches!(*what, "rate" | "delay" | "loss" | "queue" | "host_queue" | "bdp_rtt")
         }
         ["traffic", "[]", "congestion_control", ..] | ["traffic", "[]", "tcp", "congestion_control", ..] => true,
+        _ => false,
+    }
+}
+
+/// A table of which a part can change.
+fn has_more(path: &Path) -> bool {
+    match path.0.as_slice() {
+        [Step::Key(list), Step::Index(_), Step::Key(part)] => {
+            list == "links" && (part == "forward" || part == "backward") || list == "traffic" && part == "tcp"
+        }
         _ => false,
     }
 }

@@ -59,8 +59,8 @@ pub(crate) struct Outcome {
     pub entries: Vec<(usize, bool)>,
 }
 
-/// Resolves a scenario as it is at the start of the run.
-pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<Outcome, Vec<Problem>> {
+/// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
+pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) -> Result<Outcome, Vec<Problem>> {
     let mut r = Resolver {
         tree,
         problems: Vec::new(),
@@ -83,7 +83,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<Outcome, Vec<P
     r.done()?;
     r.routes(&words);
     r.done()?;
-    r.queues();
+    r.queues(&words, set);
     r.buffers(&words);
     let record = r.record(&words);
     r.done()?;

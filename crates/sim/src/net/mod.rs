@@ -134,7 +134,9 @@ impl Net {
         }
         let l = &mut self.links[link as usize];
         let Flight { packet, then, .. } = l.land(link, &mut self.events);
-        if let Some(flight) = l.flight.get(AHEAD) {
+        if let Some(flight) = l.flight.get(AHEAD)
+            && flight.packet & CONTROL == 0
+        {
             prefetch(&self.packets[flight.packet], 1);
         }
         let into = l.into;
