@@ -10,6 +10,8 @@ use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
 
+pub use crate::written::{Jitter, Order, Reorder};
+
 /// One run, ready to build.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -71,6 +73,22 @@ pub struct Link {
     /// What a limit of "1 bdp" means at this port, in bytes.
     pub bdp_bytes: u64,
     pub loss: Loss,
+    pub impairments: Impairments,
+}
+
+/// What a link does to packets beside losing them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impairments {
+    pub reorder: Option<Reorder>,
+    /// Share of the packets that arrive twice.
+    pub duplicate: f64,
+    pub jitter: Option<Jitter>,
+}
+
+impl Impairments {
+    pub fn is_none(&self) -> bool {
+        *self == Impairments::default()
+    }
 }
 
 /// One `[[traffic]]` entry.

@@ -55,6 +55,8 @@ impl World<'_> {
                 sent_bytes: 0,
                 received_packets: 0,
                 received_bytes: 0,
+                expected: 0,
+                reordered: 0,
             })),
             Carrier::Stream | Carrier::Transfers => Application::Stream { source, next: None, total: 0 },
         };
@@ -212,10 +214,11 @@ impl World<'_> {
             return;
         }
         d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
+        let seq = d.sent_packets as u32;
         d.sent_packets += 1;
         d.sent_bytes += offer.bytes;
         let route = d.route;
-        self.send_datagram(now, id, route, number, offer.bytes);
+        self.send_datagram(now, id, route, (number, seq), offer.bytes);
         self.rearm(id);
     }
 
@@ -333,7 +336,8 @@ impl World<'_> {
         self.discard(receiver);
     }
 
-    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64) {
+    /// A datagram is in; `seq` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
+    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64, seq: Option<u32>) {
         let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
         if flow.number != number {
             return;
@@ -341,6 +345,11 @@ impl World<'_> {
         if let Application::Datagrams(d) = &mut flow.application {
             d.received_packets += 1;
             d.received_bytes += bytes;
+            match seq {
+                Some(seq) if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
+                Some(_) => d.reordered += 1,
+                None => {}
+            }
         }
     }
 

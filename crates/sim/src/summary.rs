@@ -40,6 +40,9 @@ impl World<'_> {
         put("timeouts", json!(totals.timeouts));
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
+        put("duplicates", json!(self.net.duplicated));
+        put("reordered", json!(self.net.links.iter().map(|l| l.reordered()).sum::<u64>()));
+        put("reordered_datagrams", json!(self.reordered_datagrams()));
         put("messages_dropped", json!(self.tables.messages_dropped));
         put("bottleneck", self.bottleneck());
         put("message_latency", self.tables.latencies.summary());
@@ -47,6 +50,15 @@ impl World<'_> {
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));
         Ok(Value::Object(out))
+    }
+
+    /// Datagrams that came after one that was sent later (RFC 4737).
+    fn reordered_datagrams(&self) -> u64 {
+        let of = |flow: &Flow| match &flow.application {
+            Application::Datagrams(d) => d.reordered,
+            _ => 0,
+        };
+        self.flows.iter().flatten().map(of).sum()
     }
 
     /// The port that dropped most or, if none did, was busiest.

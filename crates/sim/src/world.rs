@@ -180,9 +180,10 @@ impl<'a> World<'a> {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
         if p.traits & traits::UDP != 0 {
-            let bytes = u64::from(p.segment.len);
+            let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
+            let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
-            self.datagram_arrived(dest, number, bytes);
+            self.datagram_arrived(dest, number, bytes, first.then_some(seq));
             return;
         }
         let socket = &mut self.sockets[dest as usize];
@@ -274,10 +275,10 @@ impl<'a> World<'a> {
     }
 
     /// Sends one datagram of `payload` bytes.
-    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, number: u32, payload: u64) {
+    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, (number, seq): (u32, u32), payload: u64) {
         let packet = self.spare;
         let (p, _) = self.net.packets.get_mut(packet);
-        p.segment = elephan_tcp::Segment { len: payload as u32, ..Default::default() };
+        p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
         p.route = route;
         p.dest = flow;
         p.flow = number;
@@ -318,11 +319,12 @@ impl<'a> World<'a> {
         let inside = self.net.inside();
         let live = self.net.packets.live() as u64 - 1;
         let (injected, delivered, dropped) = (self.net.injected, self.net.delivered, self.net.dropped);
-        if injected == delivered + dropped + inside && live == inside {
+        let duplicated = self.net.duplicated;
+        if injected + duplicated == delivered + dropped + inside && live == inside {
             return Ok(());
         }
         Err(Error::Conservation(format!(
-            "{injected} packets sent, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
+            "{injected} packets sent, {duplicated} duplicated, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
         )))
     }
 }

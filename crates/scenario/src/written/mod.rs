@@ -9,7 +9,7 @@ mod sweep;
 mod traffic;
 
 pub use change::ChangeWords;
-pub use links::{Delay, Direction, LinkPairing, Links, Spread};
+pub use links::{Delay, Direction, Jitter, LinkPairing, Links, Order, Reorder, Spread};
 pub use nodes::{Hosts, Switches};
 pub use record::{PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};

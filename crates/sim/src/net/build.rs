@@ -9,6 +9,7 @@ use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, Routes};
 use super::{Net, Switch};
@@ -71,6 +72,7 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         injected: 0,
         delivered: 0,
         dropped: 0,
+        duplicated: 0,
         rates: BTreeMap::new(),
         scratch: Vec::new(),
     })
@@ -93,7 +95,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
     };
     let can_be_paused = sends_pause(plan, l.to);
     let QueueSpec::Fifo(fifo) = &l.queue;
-    let general = general || out_of != NONE || can_be_paused;
+    let general = general || !l.impairments.is_none() || out_of != NONE || can_be_paused;
     let limit = Limit::of(fifo.limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
     let reaction = plan.nodes[l.from as usize].pause;
@@ -120,6 +122,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
                 refresh_armed: Time::NEVER,
                 integrated: Time::ZERO,
                 latency,
+                impair: Impair::new(plan.seed, &l.name, &l.impairments),
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

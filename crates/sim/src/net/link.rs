@@ -9,6 +9,8 @@ use elephan_link::{
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
+use super::impair::Impair;
+
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
 /// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
@@ -170,6 +172,8 @@ pub struct General {
     pub integrated: Time,
     /// The part of the link's delay that is the latency of a far-end switch without memory.
     pub latency: Span,
+    /// What the link does to packets beside losing them.
+    pub impair: Option<Box<Impair>>,
 }
 
 /// What is on the wire of a general port.
@@ -235,9 +239,10 @@ impl Link {
         first
     }
 
-    /// When a frame is in whose last bit leaves now: no frame overtakes another, also when the delay gets shorter.
-    pub fn arrival(&self, end: Time) -> Time {
-        let arrival = end.saturating_add(self.delay);
+    /// When a frame is in whose last bit leaves at `end` and that is held back for `extra`: no frame overtakes another,
+    /// also when the delay gets shorter.
+    pub fn arrival(&self, end: Time, extra: Span) -> Time {
+        let arrival = end.saturating_add(self.delay).saturating_add(extra);
         self.flight.back().map_or(arrival, |last| arrival.max(last.arrival))
     }
 

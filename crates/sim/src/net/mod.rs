@@ -9,6 +9,7 @@ mod build;
 mod change;
 mod fast;
 mod general;
+mod impair;
 mod link;
 mod route;
 mod switch;
@@ -55,10 +56,14 @@ pub enum Kind {
     Change,
     /// A flow changes its congestion control.
     Law,
+    /// A packet arrives a second time.
+    Duplicate,
+    /// A packet arrives after one that was sent later.
+    Reorder,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -67,6 +72,8 @@ impl Kind {
         Kind::Timeout,
         Kind::Change,
         Kind::Law,
+        Kind::Duplicate,
+        Kind::Reorder,
     ];
 
     pub fn name(self) -> &'static str {
@@ -78,6 +85,8 @@ impl Kind {
             Kind::FastRetransmit => "fast_retransmit",
             Kind::Timeout => "rto",
             Kind::Change | Kind::Law => "change",
+            Kind::Duplicate => "duplicate",
+            Kind::Reorder => "reorder",
         }
     }
 }
@@ -110,6 +119,8 @@ pub struct Net {
     pub injected: u64,
     pub delivered: u64,
     pub dropped: u64,
+    /// Packets that links have made of others.
+    pub duplicated: u64,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
     /// Ports to pause or resume; kept to spare an allocation.
@@ -129,8 +140,7 @@ impl Net {
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
         if link as usize >= self.links.len() {
-            self.leave_stage(now, link - self.links.len() as u32);
-            return None;
+            return self.arrive_otherwise(now, link - self.links.len() as u32);
         }
         let l = &mut self.links[link as usize];
         let Flight { packet, then, .. } = l.land(link, &mut self.events);
@@ -139,7 +149,24 @@ impl Net {
         {
             prefetch(&self.packets[flight.packet], 1);
         }
-        let into = l.into;
+        self.take_in(now, link, packet, then)
+    }
+
+    /// A frame leaves the stage of a switch, or comes in over a link that does not keep the order.
+    #[cold]
+    fn arrive_otherwise(&mut self, now: Time, place: u32) -> Option<Delivered> {
+        let links = self.links.len() as u32;
+        if place >= links {
+            return self.arrive_late(now, place - links);
+        }
+        self.leave_stage(now, place);
+        None
+    }
+
+    /// A packet is in at the far end of a link.
+    #[inline(always)]
+    fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
+        let into = self.links[link as usize].into;
         let p = &mut self.packets[packet];
         if p.traits & (traits::LOST | traits::REFUSED) != 0 {
             self.lose(now, link, then, packet);
@@ -202,7 +229,8 @@ impl Net {
         use elephan_link::queue::Discipline;
         let on_link = |l: &Link| {
             let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
-            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets())
+            let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets() + late(g))
         };
         self.links.iter().map(on_link).sum()
     }
