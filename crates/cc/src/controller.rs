@@ -60,6 +60,14 @@ impl Controller {
         self.bound();
     }
 
+    /// Another law steers from now on, from the window and the threshold that it finds. Slow start and a backed-off timer
+    /// stay as they are; what the new law measures it begins to measure. An event from before is not undone any more: it
+    /// was the old law's.
+    pub fn switch_law(&mut self, spec: &Spec) {
+        self.law = law::Any::new(spec);
+        self.prior = None;
+    }
+
     /// `bytes` are being sent while `inflight` bytes were in flight before them.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
@@ -304,6 +312,55 @@ mod tests {
             assert!(!c.poke(name, value), "{name}");
         }
         assert!(!controller("reno").poke("w_max", 1.0));
+    }
+
+    /// Every pair of laws: nothing jumps at the switch, and an ACK after it adds what it acknowledges at most, as in slow
+    /// start. A delay-based law may lower the window, by its own rule, step by step.
+    #[test]
+    fn a_switch_of_laws_keeps_window_and_threshold() {
+        for (before, _) in crate::list() {
+            for spec in Spec::all() {
+                let mut c = controller(before);
+                for n in 0..20 {
+                    c.on_ack(&ack(0.1 + f64::from(n) / 100.0, MSS, 0.1));
+                }
+                c.on_congestion(&loss(0.3, 30.0));
+                c.poke("cwnd", 50.0 * S);
+                c.poke("ssthresh", 40.0 * S);
+                c.switch_law(&spec);
+                let pair = format!("{before} to {}", spec.name());
+                assert_eq!((c.name(), c.window(), c.ssthresh()), (spec.name(), 50.0 * S, 40.0 * S), "{pair}");
+                for n in 0..10 {
+                    let was = c.window();
+                    let inflight = 50 * MSS;
+                    c.on_ack(&Ack { inflight, delivered: (21 + n) * MSS, ..ack(0.4 + n as f64 / 500.0, MSS, 0.1) });
+                    assert!((was - S..=was + S + 1e-6).contains(&c.window()), "{pair}: {was} then {}", c.window());
+                }
+            }
+        }
+    }
+
+    /// RFC 3649 appendix B: 2 segments a round trip at 118 segments, where Reno adds 1.
+    #[test]
+    fn the_new_law_grows_from_the_window_it_finds() {
+        let mut c = controller("reno");
+        c.poke("ssthresh", 118.0 * S);
+        for (law, growth) in [("reno", 1.0), ("highspeed", 2.0), ("reno", 1.0)] {
+            c.switch_law(&Spec::named(law).unwrap());
+            c.poke("cwnd", 118.0 * S);
+            crate::testing::round(&mut c, 1.0, 0.1);
+            assert!((c.window() / S - 118.0 - growth).abs() < 0.03, "{law}: {}", c.window() / S);
+        }
+    }
+
+    #[test]
+    fn an_event_of_the_old_law_is_not_undone() {
+        let mut c = controller("cubic");
+        c.on_congestion(&loss(0.0, 10.0));
+        let left = (c.window(), c.ssthresh());
+        c.switch_law(&Spec::named("htcp").unwrap());
+        c.on_congestion(&undo());
+        assert_eq!((c.window(), c.ssthresh()), left);
     }
 
     #[test]

@@ -25,6 +25,7 @@ enum What {
     Undo,
     Timer,
     Shrink { bytes: u64 },
+    Switch { law: usize },
 }
 
 fn what() -> impl Strategy<Value = What> {
@@ -42,6 +43,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => Just(What::Undo),
         1 => Just(What::Timer),
         1 => bytes().prop_map(|bytes| What::Shrink { bytes }),
+        1 => (0..list().len()).prop_map(|law| What::Switch { law }),
     ]
 }
 
@@ -75,6 +77,7 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
         What::Undo => c.on_congestion(&Signal::Undo { now }),
         What::Timer => c.on_timer(now),
         What::Shrink { bytes } => c.shrink_to(bytes as f64),
+        What::Switch { law } => c.switch_law(&Spec::all()[law]),
     }
 }
 
@@ -126,6 +129,7 @@ fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCase
             prop_assert!(cwnd <= before.0.max(2.0 * MSS as f64), "an event raised the window");
         }
         What::Shrink { .. } => prop_assert!(cwnd <= before.0),
+        What::Switch { .. } => prop_assert_eq!((cwnd, ssthresh), before, "a switch moved the window"),
         What::Undo | What::Timer | What::Sent { .. } => {}
     }
     Ok(())

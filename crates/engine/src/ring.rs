@@ -39,6 +39,11 @@ impl<T: Copy> Ring<T> {
         Some(unsafe { *self.places.get_unchecked(self.place(0)) })
     }
 
+    #[inline]
+    pub fn back(&self) -> Option<T> {
+        self.get(self.len.checked_sub(1)?)
+    }
+
     /// The value `i` places behind the front.
     #[inline]
     pub fn get(&self, i: u32) -> Option<T> {

@@ -78,6 +78,18 @@ pub enum Loss {
     Listed(Vec<u64>),
 }
 
+impl Loss {
+    /// The share of the packets with data that is lost, where the process has one that does not depend on its history.
+    pub fn mean(&self) -> Option<f64> {
+        match self {
+            Loss::None => Some(0.0),
+            Loss::Periodic(every) => Some(1.0 / *every as f64),
+            Loss::Bernoulli(probability) => Some(*probability),
+            Loss::GilbertElliott(_) | Loss::Listed(_) => None,
+        }
+    }
+}
+
 /// A link that is good or bad: before each packet with data it may change, then the packet is lost with the probability of
 /// the state. The share of bad packets is `to_bad / (to_bad + to_good)`, a bad period lasts `1 / to_good` packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -66,7 +66,7 @@ fn document(map: &Map<String, Json>) -> DocumentMut {
                 }
                 Item::Table(section)
             }
-            ("links" | "traffic", Json::Array(entries)) => {
+            ("links" | "traffic" | "change", Json::Array(entries)) => {
                 let mut tables = ArrayOfTables::new();
                 entries.iter().for_each(|entry| tables.push(table(entry)));
                 Item::ArrayOfTables(tables)

@@ -70,6 +70,19 @@ impl Override {
         &self.label
     }
 
+    /// The path in `tree`, entries named by their index.
+    pub(crate) fn place(&self, tree: &Node) -> Path {
+        let mut steps = self.steps.0.clone();
+        let names = names_of(tree);
+        if let [Step::Key(list), entry @ Step::Key(_), ..] = steps.as_mut_slice()
+            && let Step::Key(name) = &*entry
+            && let Some(i) = names.list(list).iter().position(|n| n == name)
+        {
+            *entry = Step::Index(i);
+        }
+        Path(steps)
+    }
+
     pub(crate) fn is_template(&self) -> bool {
         self.steps.0.first() == Some(&Step::Key("template".to_owned()))
     }
@@ -151,6 +164,16 @@ fn parse_path(text: &str) -> Result<Path, String> {
 struct Names {
     traffic: Vec<String>,
     links: Vec<String>,
+}
+
+impl Names {
+    fn list(&self, key: &str) -> &[String] {
+        match key {
+            "traffic" => &self.traffic,
+            "links" => &self.links,
+            _ => &[],
+        }
+    }
 }
 
 fn names_of(tree: &Node) -> Names {
@@ -297,11 +320,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn index_of(&self, items: &[Node], step: &Step, at: &Path) -> Result<usize, Wrong> {
-        let names: &[String] = match at.to_string().as_str() {
-            "traffic" => &self.names.traffic,
-            "links" => &self.names.links,
-            _ => &[],
-        };
+        let names = self.names.list(&at.to_string());
         match step {
             Step::Index(i) if *i < items.len() => Ok(*i),
             Step::Index(i) => Err((at.index(*i), format!("{at} has {} entries, counted from 0", items.len()))),

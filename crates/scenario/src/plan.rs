@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_link::{
+    FlowControl, Framing, Loss, PauseReaction,
+    queue::{Limit, QueueSpec},
+};
 use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
+
+pub use crate::written::{Jitter, Order, Reorder};
 
 /// One run, ready to build.
 #[derive(Clone, Debug)]
@@ -24,6 +29,8 @@ pub struct Plan {
     /// Names of the stacks the options came from, same index.
     pub option_stacks: Vec<String>,
     pub traffic: Vec<Traffic>,
+    /// What changes during the run, in the order of time.
+    pub changes: Vec<Change>,
     pub record: Record,
 }
 
@@ -66,6 +73,22 @@ pub struct Link {
     /// What a limit of "1 bdp" means at this port, in bytes.
     pub bdp_bytes: u64,
     pub loss: Loss,
+    pub impairments: Impairments,
+}
+
+/// What a link does to packets beside losing them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impairments {
+    pub reorder: Option<Reorder>,
+    /// Share of the packets that arrive twice.
+    pub duplicate: f64,
+    pub jitter: Option<Jitter>,
+}
+
+impl Impairments {
+    pub fn is_none(&self) -> bool {
+        *self == Impairments::default()
+    }
 }
 
 /// One `[[traffic]]` entry.
@@ -89,6 +112,33 @@ pub struct FlowPlan {
     /// Index into [`Plan::options`] for the sending and the receiving end.
     pub sender: u32,
     pub receiver: u32,
+}
+
+/// What is different from `at` on.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub at: Time,
+    pub links: Vec<LinkChange>,
+    pub laws: Vec<LawChange>,
+}
+
+/// What is different at one direction of a link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkChange {
+    pub link: u32,
+    pub rate: Option<Rate>,
+    pub delay: Option<Span>,
+    pub loss: Option<Loss>,
+    /// Limit of the queue, and what must wait for packets to be marked.
+    pub limit: Option<Limit>,
+    pub mark_above: Option<Limit>,
+}
+
+/// Another congestion control for the senders of a traffic entry.
+#[derive(Clone, Debug)]
+pub struct LawChange {
+    pub traffic: u32,
+    pub law: elephan_cc::Spec,
 }
 
 /// What is written down.

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Errors, Problem};
 use crate::output::{self, Provenance};
-use crate::resolve::resolve;
+use crate::resolve::{changes, resolve};
 use crate::shape;
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
@@ -101,7 +101,9 @@ pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Resul
     let fail = |problems: Vec<Problem>| Errors::from(problems, source, overrides);
     let written = prepare(source, overrides, seed).map_err(fail)?;
     let Written { tree, words, dropped, has_sweep } = written;
-    let (plan, words) = resolve(words, &tree).map_err(fail)?;
+    let mut outcome = resolve(words, &tree, None).map_err(fail)?;
+    changes::resolve(&mut outcome, &tree).map_err(fail)?;
+    let (plan, words) = (outcome.plan, outcome.words);
     let (toml, provenance) = output::write(&words, &tree, schema());
     Ok(Resolved { plan, toml, provenance, dropped, has_sweep })
 }
@@ -137,10 +139,8 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     if !problems.is_empty() {
         return Err(problems);
     }
-    match serde_json::from_value(tree.to_json()) {
-        Ok(words) => Ok(Written { tree, words, dropped, has_sweep }),
-        Err(error) => Err(blame(&tree, &error.to_string())),
-    }
+    let words = typed(&tree)?;
+    Ok(Written { tree, words, dropped, has_sweep })
 }
 
 /// Applies the overrides of the template, or all others; those that choose a kind first.
@@ -165,6 +165,11 @@ fn expand_template(root: &Json, tree: &mut Node) -> Result<(), Vec<Problem>> {
     }
     let problems = template::expand(tree);
     if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The words of a tree that meets the schema.
+pub(crate) fn typed(tree: &Node) -> Result<Scenario, Vec<Problem>> {
+    serde_json::from_value(tree.to_json()).map_err(|error| blame(tree, &error.to_string()))
 }
 
 /// The schema was met, yet a type refused its value: finds the smallest part that is refused by itself.

@@ -267,7 +267,8 @@ fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>
 fn short_names(axes: &[Axis]) -> Vec<String> {
     let last = |key: &str, n: usize| {
         let parts: Vec<&str> = key.split('.').collect();
-        parts[parts.len().saturating_sub(n)..].join(".")
+        // A path within a path, as of `change[0].set`, is in quotes.
+        parts[parts.len().saturating_sub(n)..].join(".").replace('"', "")
     };
     let unique = |key: &str, n: usize| axes.iter().filter(|a| last(&a.key, n) == last(key, n)).count() == 1;
     let short = |key: &str| (1..20).find(|n| unique(key, *n)).map_or_else(|| key.to_owned(), |n| last(key, n));

@@ -72,6 +72,10 @@ impl Path {
         Path(steps)
     }
 
+    pub fn begins_with(&self, key: &str) -> bool {
+        self.0.first() == Some(&Step::Key(key.to_owned()))
+    }
+
     /// The path without its last step.
     pub fn parent(&self) -> Path {
         Path(self.0[..self.0.len().saturating_sub(1)].to_vec())
@@ -211,6 +215,16 @@ impl Node {
     pub fn at(&self, path: &Path) -> Option<&Node> {
         let (node, steps) = self.deepest(path);
         (steps == path.0.len()).then_some(node)
+    }
+
+    /// Whether this value or one within it stands there.
+    pub fn has_origin(&self, origin: Origin) -> bool {
+        let inside = match &self.value {
+            Value::Array(items) => items.iter().any(|item| item.has_origin(origin)),
+            Value::Table(table) => table.values().any(|e| e.key == origin || e.node.has_origin(origin)),
+            _ => false,
+        };
+        inside || self.origin == origin
     }
 
     /// Sets `key`; an existing key keeps its place.

@@ -1,7 +1,9 @@
 //! Right scenarios: each resolves, its resolved text resolves to the same plan, and the figures are those of paper
 //! and pencil.
 
-use elephan_scenario::{NodeKind, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
+use elephan_link::queue::Limit;
+use elephan_link::{GilbertElliott, Loss};
+use elephan_scenario::{LinkChange, NodeKind, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
 use elephan_units::{Rate, Span};
 
 fn text(name: &str) -> String {
@@ -30,7 +32,7 @@ fn again(resolved: &Resolved) -> Resolved {
         .unwrap_or_else(|e| panic!("{e}\n{}", resolved.toml))
 }
 
-const ALL: [&str; 7] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed"];
+const ALL: [&str; 8] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed", "changes"];
 
 #[test]
 fn the_resolved_text_gives_the_same_plan() {
@@ -142,6 +144,57 @@ fn mixed() {
     assert_eq!(plan.options[first.sender as usize].dup_ack_threshold, 3);
     let NodeKind::Switch(left) = &plan.nodes[4].kind else { panic!() };
     assert_eq!(left.memory_bytes, Some(49_152));
+}
+
+#[test]
+fn changes_are_what_differs() {
+    let r = resolved("changes", &[]);
+    let plan = &r.plan;
+    let id = |name: &str| plan.links.iter().position(|l| l.name == name).unwrap() as u32;
+    let (there, back) = (id("left->right"), id("right->left"));
+    // 100 Mb/s x 20 ms.
+    assert_eq!(plan.links[there as usize].bdp_bytes, 250_000);
+    let [first, second, third, fourth] = plan.changes.as_slice() else { panic!("{:?}", plan.changes) };
+    let at = [first, second, third, fourth].map(|c| c.at.seconds());
+    assert_eq!(at, [10.0, 20.0, 30.0, 30.0]);
+    // The limit of one bdp keeps its bytes.
+    let rate = LinkChange { link: there, rate: Some(Rate(50_000_000)), ..LinkChange::default() };
+    let delay = Some(Span::from_ms(20));
+    assert_eq!(first.links, [rate.clone(), LinkChange { link: back, delay, ..rate }]);
+    assert!(first.laws.is_empty());
+    // Set again it is 50 Mb/s x (1 + 9 + 20 + 1) ms; the loss of one direction.
+    let limit = Some(Limit { bytes: 193_750, packets: u64::MAX });
+    let bursts = Loss::GilbertElliott(GilbertElliott { to_bad: 1e-4, to_good: 0.1, loss_bad: 1.0, loss_good: 0.0 });
+    let queue = LinkChange { link: there, limit, ..LinkChange::default() };
+    assert_eq!(
+        second.links,
+        [LinkChange { loss: Some(bursts), ..queue.clone() }, LinkChange { link: back, ..queue.clone() }]
+    );
+    // Of one time the entry that stands later wins.
+    let laws = [third, fourth].map(|c| (c.laws.len(), c.laws[0].traffic, c.laws[0].law.name()));
+    assert_eq!(laws, [(1, 0, "htcp"), (1, 0, "cubic")]);
+    assert_eq!(serde_json::to_value(&fourth.laws[0].law).unwrap()["beta"], 0.8);
+    // The resolved text spells the laws out.
+    assert!(r.toml.contains("alpha") || r.toml.contains("adaptive_backoff = true"), "{}", r.toml);
+    assert_eq!(r.provenance["change[1].at"].origin, Origin::Given);
+    let sweep = sweep(&source("changes"), &[], None, None).unwrap();
+    assert_eq!(sweep.variants[5].label, "at=15 s, rate=200 Mbps");
+    let last = read(&source("changes"), &sweep.variants[5].overrides, None).unwrap().plan;
+    assert_eq!((last.changes[0].at.seconds(), last.changes[0].links[0].rate), (15.0, Some(Rate(200_000_000))));
+}
+
+/// A sweep may arrive at what was there before: then nothing changes, and nothing is wrong.
+#[test]
+fn a_change_to_the_same_is_none() {
+    let same = resolved("changes", &["change[1].set.\"links.left->right.rate\"=100 Mbps"]);
+    assert_eq!(same.plan.changes[0].links.len(), 1);
+}
+
+/// A queue is not checked against the bdp of a link that got slow: it keeps its bytes.
+#[test]
+fn a_queue_of_one_bdp_survives_a_slow_link() {
+    let slow = resolved("changes", &["change[1].set.\"links.left->right.rate\"=1 Kbps", "change[2].at=5 s"]);
+    assert!(slow.plan.changes[1].links.iter().all(|l| l.limit.is_none() && l.rate.is_some()));
 }
 
 #[test]

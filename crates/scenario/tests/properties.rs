@@ -3,7 +3,8 @@
 use elephan_scenario::{AxisArgument, Override, Plan, Source, read, sweep};
 use proptest::prelude::*;
 
-const GOOD: [&str; 5] = [
+const GOOD: [&str; 6] = [
+    include_str!("good/changes.toml"),
     include_str!("good/pause.toml"),
     include_str!("good/mixed.toml"),
     include_str!("good/w1.toml"),
@@ -71,6 +72,9 @@ fn word() -> impl Strategy<Value = String> {
         "true",
         "'x'",
         "[sweep]",
+        "[[change]]",
+        "at",
+        "set",
         "queue",
         "limit",
         "\"1 bdp\"",

@@ -55,6 +55,8 @@ impl World<'_> {
                 sent_bytes: 0,
                 received_packets: 0,
                 received_bytes: 0,
+                expected: 0,
+                reordered: 0,
             })),
             Carrier::Stream | Carrier::Transfers => Application::Stream { source, next: None, total: 0 },
         };
@@ -99,7 +101,7 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
-        let law = &self.plan.traffic[flow.traffic as usize].congestion_control;
+        let law = self.laws[flow.traffic as usize];
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             let route = world.net.routes.begin(from, to).unwrap_or(0);
@@ -215,10 +217,11 @@ impl World<'_> {
             return;
         }
         d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
+        let seq = d.sent_packets as u32;
         d.sent_packets += 1;
         d.sent_bytes += offer.bytes;
         let route = d.route;
-        self.send_datagram(now, id, route, number, offer.bytes);
+        self.send_datagram(now, id, route, (number, seq), offer.bytes);
         self.rearm(id);
     }
 
@@ -336,7 +339,8 @@ impl World<'_> {
         self.discard(receiver);
     }
 
-    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64) {
+    /// A datagram is in; `seq` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
+    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64, seq: Option<u32>) {
         let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
         if flow.number != number {
             return;
@@ -344,6 +348,11 @@ impl World<'_> {
         if let Application::Datagrams(d) = &mut flow.application {
             d.received_packets += 1;
             d.received_bytes += bytes;
+            match seq {
+                Some(seq) if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
+                Some(_) => d.reordered += 1,
+                None => {}
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod apps;
 mod arrivals;
+mod change;
 mod error;
 mod flow;
 mod net;

@@ -15,6 +15,8 @@ pub mod traits {
     pub const LOST: u8 = 8;
     /// Will find the port after the link it is on full.
     pub const REFUSED: u8 = 16;
+    /// The second one of a packet that a link has duplicated.
+    pub const COPY: u8 = 32;
 }
 
 /// One packet on its way.
@@ -62,6 +64,14 @@ impl Packets {
                 traits: 0,
             }
         })
+    }
+
+    /// A second packet that is equal to this one.
+    pub fn copy(&mut self, handle: u32) -> u32 {
+        let copy = self.take();
+        self.slab[copy] = self.slab[handle];
+        self.sacks[copy as usize] = self.sacks[handle as usize];
+        copy
     }
 
     #[inline]

@@ -78,17 +78,23 @@ impl World<'_> {
             let (queue_bytes, queue_packets) = link.queue_at(now);
             let tx_bytes = link.started_bytes(now);
             let sent = tx_bytes - std::mem::replace(&mut self.tables.tx_before[i], tx_bytes);
+            let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
+            let paused_ns = link.paused_until(now).ns();
             let capacity = link.rate.bps() as f64 * every.ps() as f64 / (8.0 * PS_PER_S as f64);
+            let utilisation = match self.net.rates.contains_key(&(i as u32)) {
+                true => self.net.utilisation(i as u32, sent, Time(now.0.saturating_sub(every.ps())), now),
+                false => sent as f64 / capacity,
+            };
             self.recorder.port_samples.push(PortSampleRow {
                 time_ns: now.ns(),
                 port: i as i64,
                 queue_bytes: queue_bytes as i64,
                 queue_packets: queue_packets as i64,
                 tx_bytes: tx_bytes as i64,
-                drops: link.counts.drops as i64,
-                marks: link.counts.marks as i64,
-                paused_ns: link.paused_until(now).ns(),
-                utilisation: sent as f64 / capacity,
+                drops,
+                marks,
+                paused_ns,
+                utilisation,
             });
         }
     }

@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use crate::Error;
 use crate::flow::{Application, Flow};
 use crate::net::Window;
-use crate::tables::utilisation;
 use crate::world::World;
 
 /// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
@@ -41,6 +40,9 @@ impl World<'_> {
         put("timeouts", json!(totals.timeouts));
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
+        put("duplicates", json!(self.net.duplicated));
+        put("reordered", json!(self.net.links.iter().map(|l| l.reordered()).sum::<u64>()));
+        put("reordered_datagrams", json!(self.reordered_datagrams()));
         put("messages_dropped", json!(self.tables.messages_dropped));
         put("bottleneck", self.bottleneck());
         put("message_latency", self.tables.latencies.summary());
@@ -50,13 +52,21 @@ impl World<'_> {
         Ok(Value::Object(out))
     }
 
+    /// Datagrams that came after one that was sent later (RFC 4737).
+    fn reordered_datagrams(&self) -> u64 {
+        let of = |flow: &Flow| match &flow.application {
+            Application::Datagrams(d) => d.reordered,
+            _ => 0,
+        };
+        self.flows.iter().flatten().map(of).sum()
+    }
+
     /// The port that dropped most or, if none did, was busiest.
     fn bottleneck(&self) -> Value {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
         let busy = |i: usize| {
-            let l = &self.net.links[i];
-            utilisation(l.counts.measured_bytes, l.rate.bps(), measured)
+            self.net.utilisation(i as u32, self.net.links[i].counts.measured_bytes, window.warmup, window.end)
         };
         let ports = 0..self.net.links.len();
         let Some(i) = ports.max_by(|&a, &b| {

@@ -3,7 +3,7 @@
 use elephan_record::{EventRow, FlowRow, MessageRow, PortRow, Recorder, Text};
 use elephan_scenario::Plan;
 use elephan_tcp::{Phase, Stats};
-use elephan_units::{PS_PER_S, Span, Time};
+use elephan_units::Time;
 
 use crate::Error;
 use crate::flow::{Application, Flow};
@@ -16,7 +16,8 @@ pub struct Tables {
     nodes: Vec<Text>,
     links: Vec<Text>,
     traffic: Vec<Text>,
-    laws: Vec<Text>,
+    /// Laws by name.
+    laws: Vec<(&'static str, Text)>,
     stacks: Vec<Text>,
     phases: [Text; PHASES.len()],
     kinds: [Text; Kind::ALL.len()],
@@ -40,13 +41,26 @@ const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
 const REASONS: [&str; 6] = ["", "queue_full", "memory_full", "link_loss", "xoff", "xon"];
 
+/// Every law that a flow may have, each once.
+fn laws(plan: &Plan) -> impl Iterator<Item = &'static str> {
+    let first = plan.traffic.iter().map(|t| t.congestion_control.name());
+    let later = plan.changes.iter().flat_map(|c| &c.laws).map(|l| l.law.name());
+    let mut names: Vec<&'static str> = Vec::new();
+    first.chain(later).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    names.into_iter()
+}
+
 impl Tables {
     pub fn new(plan: &Plan, recorder: &mut Recorder) -> Tables {
         Tables {
             nodes: plan.nodes.iter().map(|n| recorder.intern(&n.name)).collect(),
             links: plan.links.iter().map(|l| recorder.intern(&l.name)).collect(),
             traffic: plan.traffic.iter().map(|t| recorder.intern(&t.name)).collect(),
-            laws: plan.traffic.iter().map(|t| recorder.intern(t.congestion_control.name())).collect(),
+            laws: laws(plan).map(|name| (name, recorder.intern(name))).collect(),
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
             kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
@@ -65,6 +79,10 @@ impl Tables {
 
     pub fn node(&self, node: u32) -> Text {
         self.nodes[node as usize]
+    }
+
+    fn law(&self, name: &str) -> Text {
+        self.laws.iter().find(|(known, _)| *known == name).map_or(self.empty, |(_, text)| *text)
     }
 
     pub fn phase(&self, phase: Phase) -> Text {
@@ -91,7 +109,7 @@ impl Tables {
                     text
                 }
             };
-            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout);
+            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law);
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],
@@ -143,6 +161,8 @@ impl World<'_> {
         let sender = self.sockets.get(flow.sender as usize);
         let stats = sender.map_or_else(Stats::default, |s| s.endpoint.stats(now));
         let option = flow.plan.sender as usize;
+        // A flow is called by the law that it has at last.
+        let law = sender.map_or(self.laws[flow.traffic as usize].name(), |s| s.endpoint.controller().name());
         let t = &self.tables;
         let mut row = FlowRow {
             flow: i64::from(flow.number),
@@ -150,7 +170,7 @@ impl World<'_> {
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
             protocol: if udp { t.udp } else { t.tcp },
-            congestion_control: if udp { t.empty } else { t.laws[flow.traffic as usize] },
+            congestion_control: if udp { t.empty } else { t.law(law) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),
             established_ns: flow.established.map(Time::ns),
@@ -242,6 +262,8 @@ impl World<'_> {
     fn port_row(&mut self, i: usize, now: Time) -> PortRow {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
+        let bytes = self.net.links[i].counts.measured_bytes;
+        let utilisation = self.net.utilisation(i as u32, bytes, window.warmup, window.end);
         let link = &mut self.net.links[i];
         link.close_books(window);
         let plan = &self.plan.links[i];
@@ -252,7 +274,7 @@ impl World<'_> {
             name: self.tables.links[i],
             node: self.tables.node(plan.from),
             peer: self.tables.node(plan.to),
-            rate_bps: link.rate.bps() as f64,
+            rate_bps: plan.rate.bps() as f64,
             tx_packets: c.tx_packets as i64,
             tx_bytes: c.tx_bytes as i64,
             drops: c.drops as i64,
@@ -264,14 +286,9 @@ impl World<'_> {
             paused_ns: link.paused_until(now).ns(),
             pauses_sent: c.pauses_sent as i64,
             pauses_received: c.pauses_received as i64,
-            utilisation: utilisation(c.measured_bytes, link.rate.bps(), measured),
+            utilisation,
         }
     }
-}
-
-/// Share of `span` that `bytes` took at `bps`; a frame begun at the end counts whole, so it may pass 1 by a frame.
-pub fn utilisation(bytes: u64, bps: u64, span: Span) -> f64 {
-    (bytes as f64 * 8.0 * PS_PER_S as f64) / (bps as f64 * span.ps().max(1) as f64)
 }
 
 trait FromStats {

@@ -3,6 +3,7 @@
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
 //! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
+use elephan_cc::Spec;
 use elephan_engine::{Alarm, Bell, Class, Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
@@ -25,6 +26,8 @@ pub struct Progress {
 
 /// Ids of application events: flows by index, and above this bit the arrivals of a traffic entry.
 pub const ARRIVALS: u32 = 1 << 31;
+/// Id of the event of `[[change]]` entries; traffic entries stop by their index.
+pub const CHANGES: u32 = 1 << 31;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -46,6 +49,10 @@ pub struct World<'a> {
     pub violation: Option<Error>,
     /// Ports and switches looked at by each sample.
     pub observed: Vec<bool>,
+    /// The congestion control of each traffic entry's senders, as of now.
+    pub laws: Vec<&'a Spec>,
+    /// Index into the plan's changes of the one that comes next.
+    pub next_change: usize,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -82,6 +89,8 @@ impl<'a> World<'a> {
             events_done: 0,
             violation: None,
             observed,
+            laws: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
+            next_change: 0,
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -96,6 +105,7 @@ impl<'a> World<'a> {
                 world.net.events.push(Event::new(stop, Class::Change, i as u32, i as u32));
             }
         }
+        world.schedule_change();
         Ok(world)
     }
 
@@ -149,6 +159,7 @@ impl<'a> World<'a> {
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
+            Class::Change if id == CHANGES => self.change(now),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),
@@ -169,9 +180,10 @@ impl<'a> World<'a> {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
         if p.traits & traits::UDP != 0 {
-            let bytes = u64::from(p.segment.len);
+            let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
+            let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
-            self.datagram_arrived(dest, number, bytes);
+            self.datagram_arrived(dest, number, bytes, first.then_some(seq));
             return;
         }
         let socket = &mut self.sockets[dest as usize];
@@ -262,10 +274,10 @@ impl<'a> World<'a> {
     }
 
     /// Sends one datagram of `payload` bytes.
-    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, number: u32, payload: u64) {
+    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, (number, seq): (u32, u32), payload: u64) {
         let packet = self.spare;
         let (p, _) = self.net.packets.get_mut(packet);
-        p.segment = elephan_tcp::Segment { len: payload as u32, ..Default::default() };
+        p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
         p.route = route;
         p.dest = flow;
         p.flow = number;
@@ -307,11 +319,12 @@ impl<'a> World<'a> {
         let inside = self.net.inside();
         let live = self.net.packets.live() as u64 - 1;
         let (injected, delivered, dropped) = (self.net.injected, self.net.delivered, self.net.dropped);
-        if injected == delivered + dropped + inside && live == inside {
+        let duplicated = self.net.duplicated;
+        if injected + duplicated == delivered + dropped + inside && live == inside {
             return Ok(());
         }
         Err(Error::Conservation(format!(
-            "{injected} packets sent, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
+            "{injected} packets sent, {duplicated} duplicated, {delivered} delivered, {dropped} dropped, {inside} in the network, {live} in memory"
         )))
     }
 }

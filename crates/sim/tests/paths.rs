@@ -3,11 +3,12 @@
 mod common;
 
 use common::{Builder, run};
-use elephan_link::queue::QueueSpec;
+use elephan_cc::Spec;
+use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss};
 use elephan_record::Tables;
-use elephan_scenario::{Plan, PortSelection};
-use elephan_units::{Rate, Size, Span};
+use elephan_scenario::{Change, LawChange, LinkChange, Plan, PortSelection};
+use elephan_units::{Rate, Size, Span, Time};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -64,6 +65,36 @@ fn symmetric(
     b.plan
 }
 
+/// Changes of any kind at any link, some at one instant; with a time at which the propagation gets shorter.
+fn changes() -> impl Strategy<Value = Vec<(u64, usize, usize)>> {
+    prop::collection::vec((0u64..7_000, 0usize..64, 0usize..6), 0..6)
+}
+
+fn add_changes(plan: &mut Plan, changes: Vec<(u64, usize, usize)>) {
+    for (at_us, link, what) in changes {
+        let i = link % plan.links.len();
+        let planned = &plan.links[i];
+        let mut change = LinkChange { link: i as u32, ..LinkChange::default() };
+        match what {
+            0 => change.rate = Some(Rate(planned.rate.0 / 3)),
+            1 => change.rate = Some(Rate(planned.rate.0 * 2)),
+            2 => change.delay = Some(Span(planned.delay.0 / 4)),
+            3 => change.delay = Some(Span(planned.delay.0 + 777_777)),
+            4 => change.loss = Some(Loss::Bernoulli(0.02)),
+            _ => change.limit = Some(Limit { bytes: 6_000, packets: u64::MAX }),
+        }
+        plan.changes.push(Change { at: Time(at_us * 1_000_000), links: vec![change], laws: vec![] });
+    }
+    let laws = ["bbr", "htcp", "reno"].map(|name| Spec::named(name).unwrap());
+    for (n, law) in laws.into_iter().enumerate().take(plan.changes.len()) {
+        let traffic = (n % plan.traffic.len().max(1)) as u32;
+        if !plan.traffic.is_empty() {
+            plan.changes[n].laws.push(LawChange { traffic, law });
+        }
+    }
+    plan.changes.sort_by_key(|c| c.at);
+}
+
 /// Whether two runs wrote the same rows of a table.
 fn same_rows(a: &Tables, b: &Tables, name: &str) -> bool {
     let batches = |tables: &Tables| {
@@ -102,8 +133,11 @@ proptest! {
         limit in 0usize..5,
         kinds in prop::collection::vec((0usize..4, 0usize..9, 0usize..9), 1..7),
         faults in (any::<bool>(), any::<bool>()),
+        changes in changes(),
     ) {
-        same(&symmetric(shape, (rate, delay, limit), kinds, faults))?;
+        let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
+        add_changes(&mut plan, changes);
+        same(&plan)?;
     }
 }
 

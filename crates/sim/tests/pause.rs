@@ -52,6 +52,16 @@ proptest! {
     }
 }
 
+/// On a long link a PAUSE flies among frames of data.
+#[test]
+fn a_pause_among_frames_in_flight() {
+    let mut b = Builder { plan: flood(3, 600_000, pause(100_000, 50_000, 0xFFFF), Span::from_us(20), 10) };
+    let back = json!({ "kind": "cbr", "rate": "3 Gbps", "packet_size": "1472 B" });
+    b.traffic(back, &[(1, 2), (1, 3), (1, 4)], 0);
+    let (_, summary) = run(&b.plan, false);
+    assert!(summary["pauses_sent"].as_u64().unwrap() >= 3 && summary["drops"] == 0, "{summary}");
+}
+
 #[test]
 fn without_it_the_same_flood_is_lost() {
     let (_, summary) = run(&flood(3, 49_152, FlowControl::None, Span::from_ns(500), 10), false);

@@ -44,9 +44,16 @@ pub(crate) struct DeliveryLog {
     delivered_at: Time,
     /// Samples are limited by the application until so much is delivered.
     limited_until: u64,
+    /// Segments before this one were sent before anything was kept.
+    first: u64,
 }
 
 impl DeliveryLog {
+    /// Kept from now on: segment `first` is the next to be sent.
+    pub fn starting(now: Time, first: u64) -> DeliveryLog {
+        DeliveryLog { first_sent: now, delivered_at: now, first, ..DeliveryLog::default() }
+    }
+
     /// Segment `ordinal` is sent, the first in flight being `oldest`; nothing was in flight before if `idle`.
     pub fn sent(&mut self, now: Time, ordinal: u64, oldest: u64, idle: bool, delivered: u64) {
         if idle {
@@ -88,7 +95,8 @@ impl DeliveryLog {
 
     /// An ACK at which `delivered` bytes are delivered; `newest` is the segment sent last of those it covers first.
     pub fn sample(&mut self, now: Time, newest: u64, delivered: u64, min_rtt: Span) -> Option<Sample> {
-        if self.stamps.is_empty() {
+        if newest < self.first || self.stamps.is_empty() {
+            self.delivered_at = now;
             return None;
         }
         let stamp = self.stamps[self.place(newest)];
@@ -149,6 +157,21 @@ mod tests {
         let sample = log.sample(ms(110), 9, 10_000, Span(100 * MS)).unwrap();
         assert!((sample.bps - 10_000.0 * 8.0 / 0.110).abs() < 1e-6);
         assert_eq!(log.sample(ms(111), 9, 10_000, Span(200 * MS)), None);
+    }
+
+    /// Kept from 50 ms on: what was sent before gives no sample, what is sent after shows the rate of the bottleneck, 1000
+    /// bytes a millisecond of 100 a round trip of 100 ms.
+    #[test]
+    fn a_log_that_starts_late_knows_only_what_it_has_seen() {
+        let mut log = DeliveryLog::starting(ms(50), 100);
+        for i in 0..200u64 {
+            let sample = log.sample(ms(100 + i), i, 1000 * (i + 1), Span(100 * MS));
+            match i {
+                0..100 => assert_eq!(sample, None),
+                _ => assert!((sample.unwrap().bps - 8e6).abs() < 1e-6, "{i}: {sample:?}"),
+            }
+            log.sent(ms(100 + i), 100 + i, i + 1, false, 1000 * (i + 1));
+        }
     }
 
     #[test]

@@ -131,6 +131,18 @@ impl Sender {
         self.refresh();
     }
 
+    /// Another law steers from now on; delivery rates are measured if it looks at them.
+    pub fn switch_law(&mut self, now: Time, law: &elephan_cc::Spec) {
+        self.cc.switch_law(law);
+        let measured = self.cc.measures_rate();
+        if !measured {
+            self.log = None;
+        } else if self.log.is_none() {
+            self.log = Some(Box::new(DeliveryLog::starting(now, self.board.ordinals().1)));
+        }
+        self.refresh();
+    }
+
     /// Takes over what the controller wants after it was told something.
     #[inline]
     pub fn refresh(&mut self) {

@@ -100,6 +100,10 @@ impl Discipline for Fifo {
     fn packets(&self) -> u64 {
         self.waiting.len() as u64
     }
+
+    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+        (self.limit, self.mark_above) = (limit, mark_above);
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +126,21 @@ mod tests {
         let mut q = FifoSpec { limit: Some(Size::Packets(1)), mark_above: None }.build(0);
         assert_eq!(q.enqueue(Time(0), item(1, 9000)), Verdict::Accepted);
         assert_eq!(q.enqueue(Time(0), item(2, 1)), Verdict::Dropped("queue_full"));
+    }
+
+    /// What waits beyond a lowered limit stays, and nothing more comes in until it has left.
+    #[test]
+    fn a_lowered_limit_drops_nothing_that_waits() {
+        let mut q = FifoSpec { limit: Some(Size::Packets(4)), mark_above: None }.build(0);
+        (0..4).for_each(|i| assert_eq!(q.enqueue(Time(0), item(i, 100)), Verdict::Accepted));
+        q.set_limits(Limit { bytes: u64::MAX, packets: 2 }, Limit::NONE);
+        assert_eq!(q.packets(), 4);
+        let full = Verdict::Dropped("queue_full");
+        assert_eq!(q.enqueue(Time(0), item(4, 100)), full);
+        (0..2).for_each(|_| assert!(q.dequeue(Time(0)).is_some()));
+        assert_eq!(q.enqueue(Time(0), item(5, 100)), full);
+        assert!(q.dequeue(Time(0)).is_some());
+        assert_eq!(q.enqueue(Time(0), item(6, 100)), Verdict::Accepted);
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub trait Discipline {
     fn dequeue(&mut self, now: Time) -> Option<(Item, bool)>;
     fn bytes(&self) -> u64;
     fn packets(&self) -> u64;
+    /// Other limits from now on; what waits stays. Without effect on a discipline whose limits do not change during a run.
+    fn set_limits(&mut self, _limit: Limit, _mark_above: Limit) {}
 }
 
 /// Declares the closed set of disciplines: the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
@@ -85,6 +87,9 @@ macro_rules! queues {
             }
             fn packets(&self) -> u64 {
                 match self { $(Queue::$variant(q) => q.packets(),)+ }
+            }
+            fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+                match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
             }
         }
 

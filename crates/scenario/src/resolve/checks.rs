@@ -8,6 +8,7 @@ use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
 use super::Resolver;
+use super::changes::sets_queue;
 use super::routes::Crossing;
 use crate::plan::NodeKind;
 use crate::tree::{Path, at};
@@ -103,12 +104,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Limits of queues against what crosses them.
-    pub(super) fn queues(&mut self) {
+    /// Limits of queues against what crosses them; after a change of those that it sets: the others keep their bytes.
+    pub(super) fn queues(&mut self, words: &Scenario, set: Option<&[Path]>) {
         let mut reported = BTreeSet::new();
         for i in 0..self.links.len() {
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
-            let queue = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i), message));
+            let host = self.groups.of_node(self.links[i].from).host;
+            let of_now = set.is_none_or(|set| sets_queue(words, self.entries[i], host, set));
+            let queue = self.queue_problem(i, &self.crossings[i]).filter(|_| of_now).map(|message| (self.queue_path(i), message));
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use elephan_link::Loss;
 use elephan_random::Stream;
+use elephan_traffic::Distribution;
 use elephan_units::Span;
 
 use super::Resolver;
 use super::groups::Group;
-use crate::plan::Link;
-use crate::tree::at;
-use crate::written::{Delay, LinkPairing, Links, Scenario, Spread};
+use crate::plan::{Impairments, Link};
+use crate::tree::{Path, at};
+use crate::written::{Delay, Jitter, LinkPairing, Links, Reorder, Scenario, Spread};
 
 /// Links of one run, at most.
 const LINKS_MAX: usize = 4_000_000;
@@ -93,6 +94,11 @@ impl Resolver<'_> {
                 queue: queue.clone(),
                 bdp_bytes: 0,
                 loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
+                impairments: Impairments {
+                    reorder: own.reorder.or(link.reorder),
+                    duplicate: own.duplicate.or(link.duplicate).unwrap_or(0.0),
+                    jitter: own.jitter.or(link.jitter),
+                },
             });
             self.entries.push((entry, forward));
         }
@@ -111,6 +117,10 @@ impl Resolver<'_> {
             {
                 self.report(at.key("uniform"), format!("{low} is above {high}; write the smaller first"));
             }
+        }
+        self.check_impairments(&at, link.reorder.as_ref(), link.jitter.as_ref());
+        for (key, own) in [("forward", &link.forward), ("backward", &link.backward)] {
+            self.check_impairments(&at.key(key), own.reorder.as_ref(), own.jitter.as_ref());
         }
         let losses = [
             (at.key("loss"), Some(&link.loss)),
@@ -134,6 +144,22 @@ impl Resolver<'_> {
                     self.report(at.key("listed"), "0: packets are counted from 1");
                 }
                 _ => {}
+            }
+        }
+    }
+
+    fn check_impairments(&mut self, at: &Path, reorder: Option<&Reorder>, jitter: Option<&Jitter>) {
+        let laws = [("reorder", reorder.map(|r| r.extra)), ("jitter", jitter.map(|j| j.extra))];
+        for (key, law) in laws.into_iter().filter_map(|(key, law)| Some((key, law?))) {
+            let at = at.key(key);
+            if let Err(invalid) = law.validate("extra") {
+                let at = invalid.key.split('.').fold(at, |path, key| path.key(key));
+                self.report(at, invalid.message);
+            } else if let ("jitter", Distribution::Fixed(extra)) = (key, law) {
+                let message = format!(
+                    "{extra} for every packet is no jitter; write a law like {{ uniform = [\"0 s\", \"{extra}\"] }}"
+                );
+                self.report(at.key("extra"), message);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
 
+pub(crate) mod changes;
 mod checks;
 mod flows;
 mod groups;
@@ -49,8 +50,17 @@ impl Resolver<'_> {
     }
 }
 
-/// The plan, and the words with every default spelled out.
-pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenario), Vec<Problem>> {
+/// What resolving a scenario gives.
+pub(crate) struct Outcome {
+    pub plan: Plan,
+    /// The words with every default spelled out.
+    pub words: Scenario,
+    /// For each of the plan's links: its `[[links]]` entry, and whether it is the forward direction.
+    pub entries: Vec<(usize, bool)>,
+}
+
+/// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
+pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) -> Result<Outcome, Vec<Problem>> {
     let mut r = Resolver {
         tree,
         problems: Vec::new(),
@@ -73,7 +83,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenari
     r.done()?;
     r.routes(&words);
     r.done()?;
-    r.queues();
+    r.queues(&words, set);
     r.buffers(&words);
     let record = r.record(&words);
     r.done()?;
@@ -89,7 +99,8 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenari
         options,
         option_stacks,
         traffic: r.traffic,
+        changes: Vec::new(),
         record,
     };
-    Ok((plan, words))
+    Ok(Outcome { plan, words, entries: r.entries })
 }

@@ -1,6 +1,7 @@
 //! `[[links]]`.
 
 use elephan_link::{Framing, Loss, queue::QueueSpec};
+use elephan_traffic::Distribution;
 use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,18 @@ pub struct Links {
     /// Packets lost by the link itself, each way.
     #[serde(default)]
     pub loss: Loss,
+    /// Packets that the link holds back so that later ones overtake them, each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Reorder")]
+    pub reorder: Option<Reorder>,
+    /// Share of the packets that arrive twice, each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0, max = 1))]
+    pub duplicate: Option<f64>,
+    /// Extra delay of every packet, drawn for each, each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Jitter")]
+    pub jitter: Option<Jitter>,
     /// Queue of the switch ports of these links (both, if both ends are switches). Without a limit it is bounded only
     /// by the switch's memory.
     #[serde(default)]
@@ -62,6 +75,18 @@ pub struct Direction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Loss")]
     pub loss: Option<Loss>,
+    /// Packets that the link holds back so that later ones overtake them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Reorder")]
+    pub reorder: Option<Reorder>,
+    /// Share of the packets that arrive twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", range(min = 0, max = 1))]
+    pub duplicate: Option<f64>,
+    /// Extra delay of every packet, drawn for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Jitter")]
+    pub jitter: Option<Jitter>,
     /// Queue of the port that sends in this direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "QueueSpec")]
@@ -76,6 +101,40 @@ impl Direction {
     fn is_empty(&self) -> bool {
         *self == Direction::default()
     }
+}
+
+/// Packets that a link holds back, each by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Share of the packets that are held back.
+    #[schemars(range(min = 0, max = 1))]
+    pub share: f64,
+    /// How much later they arrive: a time, or a law that is drawn from for each. Longer than the gap between packets, or
+    /// nothing overtakes them.
+    pub extra: Distribution<Span>,
+}
+
+/// Extra delay of every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// The law of the extra delay, beside the link's own.
+    pub extra: Distribution<Span>,
+    /// Whether packets stay in order.
+    #[serde(default)]
+    pub order: Order,
+}
+
+/// Whether packets of different delay overtake each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// No packet arrives before one that was sent earlier: as where queues make the jitter.
+    #[default]
+    Keep,
+    /// Each packet arrives when its own delay is over: as where packets take several paths.
+    Free,
 }
 
 /// A propagation delay, or several over the links of one entry.

@@ -1,13 +1,15 @@
 //! The written scenario: the words of the language as types. Their doc comments are the reference page, their serde
 //! defaults the documented defaults, their schema what the text is checked against.
 
+mod change;
 mod links;
 mod nodes;
 mod record;
 mod sweep;
 mod traffic;
 
-pub use links::{Delay, Direction, LinkPairing, Links, Spread};
+pub use change::ChangeWords;
+pub use links::{Delay, Direction, Jitter, LinkPairing, Links, Order, Reorder, Spread};
 pub use nodes::{Hosts, Switches};
 pub use record::{PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};
@@ -62,6 +64,9 @@ pub struct Scenario {
     /// Who sends what when: `[[traffic]]`.
     #[serde(default)]
     pub traffic: Vec<TrafficWords>,
+    /// What changes during the run: `[[change]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub change: Vec<ChangeWords>,
     /// What is written down.
     #[serde(default)]
     pub record: RecordWords,

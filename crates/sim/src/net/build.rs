@@ -1,12 +1,15 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
+use std::collections::BTreeMap;
+
 use elephan_engine::{EventQueue, Ring};
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{self as plan, NodeKind, Plan};
+use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, Routes};
 use super::{Net, Switch};
@@ -51,7 +54,10 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         let sampled = s.memory_bytes.is_some();
         switches.push(Switch { node: i as u32, memory, latency: s.latency, egress, sampled });
     }
-    let links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &port_of, paths)).collect();
+    let mut changes = vec![false; plan.links.len()];
+    plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
+    let link = |i| link(plan, i, (&switch_of, &port_of), paths.general || changes[i]);
+    let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
@@ -66,6 +72,8 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         injected: 0,
         delivered: 0,
         dropped: 0,
+        duplicated: 0,
+        rates: BTreeMap::new(),
         scratch: Vec::new(),
     })
 }
@@ -75,7 +83,7 @@ fn sends_pause(plan: &Plan, node: u32) -> bool {
         if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
-fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths) -> Link {
+fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: bool) -> Link {
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -87,7 +95,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
     };
     let can_be_paused = sends_pause(plan, l.to);
     let QueueSpec::Fifo(fifo) = &l.queue;
-    let general = paths.general || out_of != NONE || can_be_paused;
+    let general = general || !l.impairments.is_none() || out_of != NONE || can_be_paused;
     let limit = Limit::of(fifo.limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
     let reaction = plan.nodes[l.from as usize].pause;
@@ -113,9 +121,11 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
                 refresh: Time::NEVER,
                 refresh_armed: Time::NEVER,
                 integrated: Time::ZERO,
+                latency,
+                impair: Impair::new(plan.seed, &l.name, &l.impairments),
             })
         }),
-        loss: loss(plan, l),
+        loss: loss(plan.seed, &l.name, &l.loss, "loss"),
         counts: Counts::default(),
         stage: Ring::default(),
         into,
@@ -126,9 +136,10 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
     }
 }
 
-fn loss(plan: &Plan, l: &plan::Link) -> Option<Box<LossProcess>> {
-    let stream = || Stream::new(plan.seed, &format!("link.{}", l.name), "loss");
-    let process = match &l.loss {
+/// The loss process of the link called `name`; `purpose` names its draws.
+pub fn loss(seed: u64, name: &str, loss: &Loss, purpose: &str) -> Option<Box<LossProcess>> {
+    let stream = || Stream::new(seed, &format!("link.{name}"), purpose);
+    let process = match loss {
         Loss::None => return None,
         Loss::Periodic(every) => LossProcess::Periodic { every: *every, count: 0 },
         Loss::Bernoulli(probability) => LossProcess::Bernoulli { probability: *probability, stream: stream() },

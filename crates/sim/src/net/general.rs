@@ -117,7 +117,7 @@ impl Net {
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight { arrival: l.busy_until + l.delay, packet: CONTROL | u32::from(quanta), then: NONE };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | u32::from(quanta), then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
@@ -139,15 +139,22 @@ impl Net {
         }
         l.counts.wait_ps += u128::from(window.overlap(item.at, now));
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        let impaired = g.impair.is_some();
         let wire = l.framing.wire_bytes(p.ip_bytes);
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
         if l.loses(p.traits) {
             p.traits |= traits::LOST;
         }
-        let (end, arrival) = (l.busy_until, l.busy_until + l.delay);
+        let end = l.busy_until;
         let then = self.after(item.handle);
-        self.links[link as usize].launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
+        if impaired {
+            self.launch_impaired(now, link, item.handle, then);
+        } else {
+            let l = &mut self.links[link as usize];
+            let arrival = l.arrival(end, Span::ZERO);
+            l.launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
+        }
         self.schedule(end, Class::End, link);
     }
 

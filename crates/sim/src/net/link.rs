@@ -9,6 +9,8 @@ use elephan_link::{
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
+use super::impair::Impair;
+
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
 /// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
@@ -168,6 +170,10 @@ pub struct General {
     pub refresh_armed: Time,
     /// When the integrals of the queue were last brought up to date.
     pub integrated: Time,
+    /// The part of the link's delay that is the latency of a far-end switch without memory.
+    pub latency: Span,
+    /// What the link does to packets beside losing them.
+    pub impair: Option<Box<Impair>>,
 }
 
 /// What is on the wire of a general port.
@@ -231,6 +237,13 @@ impl Link {
             events.push(Event::new(next.arrival, next.class(), id, id));
         }
         first
+    }
+
+    /// When a frame is in whose last bit leaves at `end` and that is held back for `extra`: no frame overtakes another,
+    /// also when the delay gets shorter.
+    pub fn arrival(&self, end: Time, extra: Span) -> Time {
+        let arrival = end.saturating_add(self.delay).saturating_add(extra);
+        self.flight.back().map_or(arrival, |last| arrival.max(last.arrival))
     }
 
     /// Forgets the packets whose transmission has started by `now`.

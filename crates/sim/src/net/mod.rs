@@ -6,8 +6,10 @@
 //! *general*. Both give the same packets at the same picosecond.
 
 mod build;
+mod change;
 mod fast;
 mod general;
+mod impair;
 mod link;
 mod route;
 mod switch;
@@ -15,7 +17,10 @@ mod switch;
 use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_units::Time;
 
+use std::collections::BTreeMap;
+
 pub use build::{Paths, build};
+pub use change::Rates;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -34,7 +39,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds.
+    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -47,10 +52,29 @@ pub enum Kind {
     Resume,
     FastRetransmit,
     Timeout,
+    /// A link changes.
+    Change,
+    /// A flow changes its congestion control.
+    Law,
+    /// A packet arrives a second time.
+    Duplicate,
+    /// A packet arrives after one that was sent later.
+    Reorder,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] = [Kind::Drop, Kind::Mark, Kind::Pause, Kind::Resume, Kind::FastRetransmit, Kind::Timeout];
+    pub const ALL: [Kind; 10] = [
+        Kind::Drop,
+        Kind::Mark,
+        Kind::Pause,
+        Kind::Resume,
+        Kind::FastRetransmit,
+        Kind::Timeout,
+        Kind::Change,
+        Kind::Law,
+        Kind::Duplicate,
+        Kind::Reorder,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -60,6 +84,9 @@ impl Kind {
             Kind::Resume => "resume",
             Kind::FastRetransmit => "fast_retransmit",
             Kind::Timeout => "rto",
+            Kind::Change | Kind::Law => "change",
+            Kind::Duplicate => "duplicate",
+            Kind::Reorder => "reorder",
         }
     }
 }
@@ -92,6 +119,10 @@ pub struct Net {
     pub injected: u64,
     pub delivered: u64,
     pub dropped: u64,
+    /// Packets that links have made of others.
+    pub duplicated: u64,
+    /// The rates of the links whose rate has changed.
+    pub rates: BTreeMap<u32, Rates>,
     /// Ports to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
 }
@@ -108,15 +139,33 @@ impl Net {
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
         if link as usize >= self.links.len() {
-            self.leave_stage(now, link - self.links.len() as u32);
-            return None;
+            return self.arrive_otherwise(now, link - self.links.len() as u32);
         }
         let l = &mut self.links[link as usize];
         let Flight { packet, then, .. } = l.land(link, &mut self.events);
-        if let Some(flight) = l.flight.get(AHEAD) {
+        if let Some(flight) = l.flight.get(AHEAD)
+            && flight.packet & CONTROL == 0
+        {
             prefetch(&self.packets[flight.packet], 1);
         }
-        let into = l.into;
+        self.take_in(now, link, packet, then)
+    }
+
+    /// A frame leaves the stage of a switch, or comes in over a link that does not keep the order.
+    #[cold]
+    fn arrive_otherwise(&mut self, now: Time, place: u32) -> Option<Delivered> {
+        let links = self.links.len() as u32;
+        if place >= links {
+            return self.arrive_late(now, place - links);
+        }
+        self.leave_stage(now, place);
+        None
+    }
+
+    /// A packet is in at the far end of a link.
+    #[inline(always)]
+    fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
+        let into = self.links[link as usize].into;
         let p = &mut self.packets[packet];
         if p.traits & (traits::LOST | traits::REFUSED) != 0 {
             self.lose(now, link, then, packet);
@@ -179,7 +228,8 @@ impl Net {
         use elephan_link::queue::Discipline;
         let on_link = |l: &Link| {
             let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
-            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets())
+            let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets() + late(g))
         };
         self.links.iter().map(on_link).sum()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
-use elephan_scenario::{FlowPlan, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
+use elephan_scenario::{FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
 use elephan_sim::Paths;
 use elephan_tcp::Overrides;
 use elephan_units::{Rate, Span, Time};
@@ -29,6 +29,7 @@ impl Builder {
                 options: vec![],
                 option_stacks: vec![],
                 traffic: vec![],
+                changes: vec![],
                 record: Record { every: None, flows: true, ports: PortSelection::All, messages: true, events: false },
             },
         }
@@ -68,6 +69,7 @@ impl Builder {
                 queue: queue.clone(),
                 bdp_bytes: 0,
                 loss: Loss::None,
+                impairments: Impairments::default(),
             });
         }
         first

@@ -281,6 +281,12 @@ impl Endpoint {
         &self.tx.cc
     }
 
+    /// Another law of congestion control steers from now on, from the window and the threshold that it finds.
+    pub fn switch_law(&mut self, now: Time, law: &elephan_cc::Spec) {
+        self.tx.switch_law(now, law);
+        self.reconsider();
+    }
+
     pub fn options(&self) -> &Options {
         &self.options
     }

@@ -1,0 +1,338 @@
+//! `[[change]]`: what the run is told of them.
+//!
+//! The scenario is resolved again with the values of each entry over those before it, by the machinery of overrides, so
+//! that a change is checked as if it had been written so from the start. Only what a run can change may differ: a link's
+//! rate, delay, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
+//! the bytes that it had until an entry sets it again.
+
+use std::collections::BTreeSet;
+
+use elephan_link::queue::{Limit, QueueSpec};
+use elephan_units::{Size, Time, parse_size};
+use serde_json::Value as Json;
+
+use super::Outcome;
+use crate::error::Problem;
+use crate::plan::{Change, LawChange, Link, LinkChange, NodeKind};
+use crate::read::typed;
+use crate::tree::{Node, Origin, Path, Step, at};
+use crate::walk::walk;
+use crate::written::Scenario;
+use crate::{Override, schema};
+
+/// Entries of one run, at most: each costs a resolution.
+const CHANGES_MAX: usize = 10_000;
+const CAN_CHANGE: &str = "rate, delay, loss and queue limits of links and congestion controls can";
+
+/// Fills in the plan's changes, and spells out the laws in the words.
+pub(crate) fn resolve(outcome: &mut Outcome, tree: &Node) -> Result<(), Vec<Problem>> {
+    let entries = std::mem::take(&mut outcome.words.change);
+    if entries.is_empty() {
+        return Ok(());
+    }
+    if entries.len() > CHANGES_MAX {
+        let message = format!("{} entries, more than {CHANGES_MAX}", entries.len());
+        return Err(vec![Problem::at(tree, at!["change"], message)]);
+    }
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by_key(|&i| entries[i].at);
+    let mut state = State::new(outcome, tree);
+    let mut problems = Vec::new();
+    let mut spelt = entries;
+    for i in order {
+        let at = at!["change", i, "at"];
+        if spelt[i].at >= outcome.words.duration {
+            let message = format!("{} is not before the end of the run, {}", spelt[i].at, outcome.words.duration);
+            problems.push(Problem::at(tree, at, message));
+            continue;
+        }
+        match state.apply(Time(spelt[i].at.0), &Entry::of(tree, i)) {
+            Ok((change, laws)) => {
+                for (key, law) in laws {
+                    if let Some(value) = spelt[i].set.get_mut(&key) {
+                        *value = law;
+                    }
+                }
+                outcome.plan.changes.push(change);
+            }
+            Err(more) => problems.extend(more),
+        }
+    }
+    outcome.words.change = spelt;
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// One `[[change]]` as it is written.
+struct Entry<'a> {
+    at: Path,
+    /// Where the entry stands.
+    origin: Origin,
+    /// Path, where it stands, and the value.
+    set: Vec<(String, Origin, &'a Node)>,
+}
+
+impl Entry<'_> {
+    fn of(tree: &Node, i: usize) -> Entry<'_> {
+        let at = at!["change", i, "set"];
+        let node = tree.deepest(&at).0;
+        let mut set = Vec::new();
+        flatten(node, "", &mut set);
+        Entry { at, origin: node.origin, set }
+    }
+
+    /// Something is wrong with this entry, seen at `place` of the scenario: at the entry's own value if that is to blame.
+    fn problem(&self, place: &Path, origin: Origin, message: &str) -> Problem {
+        let own = self.set.iter().any(|(_, key, node)| *key == origin || node.has_origin(origin));
+        let message = if place.0.is_empty() { message.to_owned() } else { format!("{place}: {message}") };
+        Problem::new(self.at.clone(), if own { origin } else { self.origin }, message)
+    }
+}
+
+/// Paths and values of `set`; a path may also be written as nested tables, as TOML's dotted keys are.
+fn flatten<'a>(node: &'a Node, prefix: &str, out: &mut Vec<(String, Origin, &'a Node)>) {
+    /// `links[0].rate`: fewer steps lead to no parameter.
+    const STEPS: usize = 3;
+    for (key, entry) in node.as_table().into_iter().flatten() {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{}", at![key]) };
+        let short = Override::node(&path, entry.node.clone()).is_ok_and(|o| o.place(node).0.len() < STEPS);
+        if short && entry.node.as_table().is_some_and(|t| !t.is_empty()) {
+            flatten(&entry.node, &path, out);
+        } else {
+            out.push((path, entry.key, &entry.node));
+        }
+    }
+}
+
+/// The scenario as it is when an entry comes.
+struct State {
+    tree: Node,
+    /// All words with their defaults.
+    words: Json,
+    links: Vec<Link>,
+    laws: Vec<elephan_cc::Spec>,
+    limits: Vec<[Limit; 2]>,
+}
+
+/// A change, and the keys of laws in `set` with everything spelled out.
+type Applied = (Change, Vec<(String, Json)>);
+
+impl State {
+    fn new(outcome: &Outcome, tree: &Node) -> State {
+        let mut tree = tree.clone();
+        if let Some(table) = tree.as_table_mut() {
+            table.shift_remove("change");
+        }
+        State {
+            tree,
+            words: serde_json::to_value(&outcome.words).unwrap_or_default(),
+            links: outcome.plan.links.clone(),
+            laws: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
+            limits: outcome.plan.links.iter().map(|l| limits(&l.queue, l.bdp_bytes)).collect(),
+        }
+    }
+
+    fn apply(&mut self, time: Time, entry: &Entry<'_>) -> Result<Applied, Vec<Problem>> {
+        let one = |place: &Path, origin, message: &str| vec![entry.problem(place, origin, message)];
+        if entry.set.is_empty() {
+            return Err(one(&Path::default(), entry.origin, "nothing is set; name a parameter and its new value"));
+        }
+        let mut tree = self.tree.clone();
+        let mut places = Vec::new();
+        for kinds in [true, false] {
+            for (path, origin, node) in &entry.set {
+                let set = Override::node(path, (*node).clone())
+                    .map_err(|errors| one(&Path::default(), *origin, &errors.0[0].message))?;
+                if set.is_kind() != kinds {
+                    continue;
+                }
+                if set.is_template() {
+                    let message = "a template is expanded before the run; name its links, like links.left->right.rate";
+                    return Err(one(&set.place(&tree), *origin, message));
+                }
+                let place = set.place(&tree);
+                let known = !place.begins_with("change") && !place.begins_with("sweep");
+                if known {
+                    set.apply(schema(), &mut tree, 0).map_err(|p| one(&p.path, *origin, &p.message))?;
+                }
+                if !known || !(can_change(&place) || has_more(&place)) {
+                    let message = format!("{place} cannot change during a run; {CAN_CHANGE}");
+                    return Err(one(&Path::default(), *origin, &message));
+                }
+                places.push((place, *origin, path.as_str()));
+            }
+        }
+        let again = |problems: Vec<Problem>| -> Vec<Problem> {
+            problems.iter().map(|p| entry.problem(&p.path, p.origin, &p.message)).collect()
+        };
+        let problems = walk(schema(), schema(), &tree, &Path::default());
+        if !problems.is_empty() {
+            return Err(again(problems));
+        }
+        let set: Vec<Path> = places.iter().map(|(place, ..)| place.clone()).collect();
+        let next = super::resolve(typed(&tree).map_err(again)?, &tree, Some(&set)).map_err(again)?;
+        let words = serde_json::to_value(&next.words).unwrap_or_default();
+        let mut problems = Vec::new();
+        self.refuse(&words, entry, &places, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let change = self.differences(time, &next, &set, entry)?;
+        let laws = spelt_out(&next, &places);
+        (self.tree, self.words, self.links) = (tree, words, next.plan.links);
+        Ok((change, laws))
+    }
+
+    /// Reports what differs and cannot.
+    fn refuse(
+        &self,
+        words: &Json,
+        entry: &Entry<'_>,
+        places: &[(Path, Origin, &str)],
+        problems: &mut Vec<Problem>,
+    ) {
+        let mut different = Vec::new();
+        differing(Some(&self.words), Some(words), &Path::default(), &mut different);
+        let mut blamed = BTreeSet::new();
+        for path in different.iter().filter(|p| !can_change(p)) {
+            let cause = places.iter().find(|(place, ..)| path.0.starts_with(&place.0));
+            let origin = cause.map_or(entry.origin, |(_, origin, _)| *origin);
+            if blamed.insert(cause.map(|(place, ..)| place.to_string())) {
+                let message = format!("{path} cannot change during a run; {CAN_CHANGE}");
+                problems.push(Problem::new(entry.at.clone(), origin, message));
+            }
+        }
+    }
+
+    /// What the run is told.
+    fn differences(
+        &mut self,
+        at: Time,
+        next: &Outcome,
+        set: &[Path],
+        entry: &Entry<'_>,
+    ) -> Result<Change, Vec<Problem>> {
+        let mut links = Vec::new();
+        for (i, (old, new)) in self.links.iter().zip(&next.plan.links).enumerate() {
+            if old.queue != new.queue && fixed(&old.queue) != fixed(&new.queue) {
+                let (which, forward) = next.entries[i];
+                let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
+                let message = "only the limits of a fifo queue can change during a run";
+                return Err(vec![entry.problem(&place, entry.origin, message)]);
+            }
+            let mut change = LinkChange {
+                link: i as u32,
+                rate: (old.rate != new.rate).then_some(new.rate),
+                delay: (old.delay != new.delay).then_some(new.delay),
+                loss: (old.loss != new.loss).then(|| new.loss.clone()),
+                ..LinkChange::default()
+            };
+            if sets_queue(&next.words, next.entries[i], is_of_host(next, new), set) {
+                let limits = limits(&new.queue, new.bdp_bytes);
+                let [limit, mark_above] = std::mem::replace(&mut self.limits[i], limits);
+                change.limit = (limits[0] != limit).then_some(limits[0]);
+                change.mark_above = (limits[1] != mark_above).then_some(limits[1]);
+            }
+            if change != (LinkChange { link: i as u32, ..LinkChange::default() }) {
+                links.push(change);
+            }
+        }
+        let mut laws = Vec::new();
+        for (traffic, (law, new)) in self.laws.iter_mut().zip(&next.plan.traffic).enumerate() {
+            if *law != new.congestion_control {
+                law.clone_from(&new.congestion_control);
+                laws.push(LawChange { traffic: traffic as u32, law: law.clone() });
+            }
+        }
+        Ok(Change { at, links, laws })
+    }
+}
+
+fn is_of_host(next: &Outcome, link: &Link) -> bool {
+    matches!(next.plan.nodes[link.from as usize].kind, NodeKind::Host)
+}
+
+/// Limit and marking threshold of a queue.
+fn limits(queue: &QueueSpec, bdp_bytes: u64) -> [Limit; 2] {
+    let json = serde_json::to_value(queue).unwrap_or_default();
+    let size = |key: &str| -> Option<Size> { parse_size(json.get(key)?.as_str()?).ok() };
+    [Limit::of(size("limit"), bdp_bytes), Limit::of(size("mark_above"), bdp_bytes)]
+}
+
+/// What of a queue cannot change: everything but the limits of a FIFO.
+fn fixed(queue: &QueueSpec) -> Json {
+    let mut json = serde_json::to_value(queue).unwrap_or_default();
+    if queue.name() == "fifo"
+        && let Some(map) = json.as_object_mut()
+    {
+        map.shift_remove("limit");
+        map.shift_remove("mark_above");
+    }
+    json
+}
+
+/// Whether the entry says anew what the queue of a direction is, or what a bdp is there.
+pub(super) fn sets_queue(words: &Scenario, (entry, forward): (usize, bool), host: bool, set: &[Path]) -> bool {
+    let link = &words.links[entry];
+    let (own, name) = if forward { (&link.forward, "forward") } else { (&link.backward, "backward") };
+    let at = at!["links", entry];
+    let queue = match own.queue {
+        Some(_) => at.key(name).key("queue"),
+        None => at.key(if host { "host_queue" } else { "queue" }),
+    };
+    let rtt = if own.bdp_rtt.is_some() { at.key(name).key("bdp_rtt") } else { at.key("bdp_rtt") };
+    set.iter().any(|place| {
+        [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0))
+    })
+}
+
+/// The laws that the entry names, whole.
+fn spelt_out(next: &Outcome, places: &[(Path, Origin, &str)]) -> Vec<(String, Json)> {
+    let law = |(place, _, key): &(Path, Origin, &str)| match place.0.as_slice() {
+        [Step::Key(list), Step::Index(i), Step::Key(what)] if list == "traffic" && what == "congestion_control" => {
+            let law = serde_json::to_value(&next.plan.traffic.get(*i)?.congestion_control).ok()?;
+            Some(((*key).to_owned(), law))
+        }
+        _ => None,
+    };
+    places.iter().filter_map(law).collect()
+}
+
+fn can_change(path: &Path) -> bool {
+    let keys: Vec<&str> = path.0.iter().map(|s| if let Step::Key(key) = s { key.as_str() } else { "[]" }).collect();
+    match keys.as_slice() {
+        ["links", "[]", "forward" | "backward", what, ..] | ["links", "[]", what, ..] => {
+            matches!(*what, "rate" | "delay" | "loss" | "queue" | "host_queue" | "bdp_rtt")
+        }
+        ["traffic", "[]", "congestion_control", ..] | ["traffic", "[]", "tcp", "congestion_control", ..] => true,
+        _ => false,
+    }
+}
+
+/// A table of which a part can change.
+fn has_more(path: &Path) -> bool {
+    match path.0.as_slice() {
+        [Step::Key(list), Step::Index(_), Step::Key(part)] => {
+            list == "links" && (part == "forward" || part == "backward") || list == "traffic" && part == "tcp"
+        }
+        _ => false,
+    }
+}
+
+/// The leaves in which two values differ.
+fn differing(a: Option<&Json>, b: Option<&Json>, at: &Path, out: &mut Vec<Path>) {
+    match (a, b) {
+        _ if a == b => {}
+        (Some(Json::Object(_)) | None, Some(Json::Object(_)) | None) => {
+            let of = |json: Option<&Json>| json.and_then(Json::as_object).cloned().unwrap_or_default();
+            let (a, b) = (of(a), of(b));
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            keys.into_iter().for_each(|key| differing(a.get(key), b.get(key), &at.key(key), out));
+        }
+        (Some(Json::Array(a)), Some(Json::Array(b))) if a.len() == b.len() => {
+            for (i, (a, b)) in a.iter().zip(b).enumerate() {
+                differing(Some(a), Some(b), &at.index(i), out);
+            }
+        }
+        _ => out.push(at.clone()),
+    }
+}

@@ -1,0 +1,99 @@
+//! Links that change during the run: rate, delay, loss and queue limits from an instant on.
+//!
+//! A frame that is being sent keeps the end that it had, frames on the wire their arrival. When the delay gets shorter no
+//! frame overtakes another: what is sent afterwards arrives with the last frame sent before, until its own arrival is later.
+//! What waits when a limit is lowered stays. A loss process begins anew, with draws of its own.
+
+use elephan_link::{pause, queue::Discipline};
+use elephan_scenario::{LinkChange, Plan};
+use elephan_units::{PS_PER_S, Rate, Time, Transmitter};
+
+use super::build::loss;
+use super::{Kind, NONE, Net, Occurrence};
+
+/// The rates of a link, each from an instant on.
+#[derive(Clone, Debug)]
+pub struct Rates(Vec<(Time, Rate)>);
+
+impl Rates {
+    /// Bits that the link could carry within `[from, to)`, times 10^12.
+    fn bit_ps(&self, from: Time, to: Time) -> f64 {
+        let ends = self.0.iter().skip(1).map(|&(end, _)| end).chain([Time::NEVER]);
+        let part = |(&(begin, rate), end): (&(Time, Rate), Time)| {
+            let ps = end.0.min(to.0).saturating_sub(begin.0.max(from.0));
+            rate.bps() as f64 * ps as f64
+        };
+        self.0.iter().zip(ends).map(part).sum()
+    }
+}
+
+impl Net {
+    /// A link is different from now on, by entry `ordinal` of the plan's changes.
+    pub fn change_link(&mut self, now: Time, plan: &Plan, change: &LinkChange, ordinal: usize) {
+        let id = change.link;
+        let planned = &plan.links[id as usize];
+        let l = &mut self.links[id as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
+        if let Some(rate) = change.rate {
+            self.rates.entry(id).or_insert_with(|| Rates(vec![(Time::ZERO, l.rate)])).0.push((now, rate));
+            (l.rate, l.tx) = (rate, Transmitter::new(rate));
+            let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
+            g.response = g.response.map(|_| pause::quanta(rate, quanta));
+        }
+        if let Some(delay) = change.delay {
+            l.delay = delay + g.latency;
+        }
+        if let Some(of) = &change.loss {
+            l.loss = loss(plan.seed, &planned.name, of, &format!("loss[{ordinal}]"));
+        }
+        if change.limit.is_some() || change.mark_above.is_some() {
+            l.limit = change.limit.unwrap_or(l.limit);
+            l.mark_above = change.mark_above.unwrap_or(l.mark_above);
+            g.queue.set_limits(l.limit, l.mark_above);
+        }
+        self.note_change(now, change);
+    }
+
+    /// A row for each quantity that is different.
+    fn note_change(&mut self, now: Time, change: &LinkChange) {
+        let Some(log) = &mut self.log else { return };
+        let of_limit = |limit: elephan_link::queue::Limit| {
+            [limit.bytes, limit.packets].into_iter().find(|&size| size != u64::MAX).map(|size| size as f64)
+        };
+        let rate = change.rate.map(|rate| ("rate", Some(rate.bps() as f64)));
+        let delay = change.delay.map(|delay| ("delay", Some(delay.seconds())));
+        let loss = change.loss.as_ref().map(|loss| ("loss", loss.mean()));
+        let limit = change.limit.map(|limit| ("limit", of_limit(limit)));
+        let mark_above = change.mark_above.map(|limit| ("mark_above", of_limit(limit)));
+        for (reason, value) in [rate, delay, loss, limit, mark_above].into_iter().flatten() {
+            let link = change.link;
+            log.push(Occurrence { time: now, kind: Kind::Change, link, flow: NONE, bytes: 0, value, reason });
+        }
+    }
+
+    /// Share of `[from, to)` that `bytes` took on a link; a frame begun at the end counts whole, so it may pass 1 by a
+    /// frame, and so may one that the link got slower under.
+    pub fn utilisation(&self, link: u32, bytes: u64, from: Time, to: Time) -> f64 {
+        let bit_ps = match self.rates.get(&link) {
+            Some(rates) => rates.bit_ps(from, to),
+            None => self.links[link as usize].rate.bps() as f64 * to.since(from).ps().max(1) as f64,
+        };
+        (bytes as f64 * 8.0 * PS_PER_S as f64) / bit_ps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephan_units::Span;
+
+    /// 10 Mb/s for 2 s, 5 for 3 s, 20 from then on: of [1 s, 6 s) 10 + 15 + 20 Mb.
+    #[test]
+    fn what_a_changing_link_could_carry() {
+        let s = |s| Time::ZERO + Span::from_s(s);
+        let rates = Rates(vec![(s(0), Rate(10_000_000)), (s(2), Rate(5_000_000)), (s(5), Rate(20_000_000))]);
+        assert_eq!(rates.bit_ps(s(1), s(6)), 45e6 * 1e12);
+        assert_eq!(rates.bit_ps(s(3), s(4)), 5e6 * 1e12);
+        assert_eq!(rates.bit_ps(s(7), s(8)), 20e6 * 1e12);
+    }
+}

@@ -1,0 +1,185 @@
+//! What a link does to packets beside losing them: it delays each by a time of its own (jitter), holds some back
+//! (reordering), delivers some twice.
+//!
+//! ```text
+//! arrival = end of transmission + delay + jitter + (held back: extra)
+//! ```
+//!
+//! Jitter that keeps the order: arrival = max(arrival, that of the packet before). With reordering or free jitter each
+//! packet arrives at its own time; what is overtaken counts as reordered by RFC 4737 section 3.3, with the order of
+//! transmission on this link for the sequence number. The second of a duplicate arrives right behind the first, takes
+//! no transmission time and counts as sent by nobody. All packets are concerned, ACKs too, but not PAUSE frames; a
+//! packet that the link loses is not duplicated. Draws: one stream for each purpose, one draw a packet, lost or not.
+//!
+//! Left out: correlation between draws.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_random::Stream;
+use elephan_scenario::{Impairments, Order};
+use elephan_traffic::Sampler;
+use elephan_units::{Span, Time};
+
+use super::link::{Flight, Link};
+use super::{Delivered, Kind, Net, Occurrence};
+use crate::packet::traits;
+
+/// The processes of one link.
+pub struct Impair {
+    jitter: Option<(Sampler, Stream)>,
+    held: Option<Held>,
+    /// Share of packets that arrive twice.
+    duplicate: Option<(f64, Stream)>,
+    /// Packets under way that may overtake each other; none if the link keeps the order.
+    late: Option<Late>,
+}
+
+/// Packets are held back with this probability for so long.
+struct Held {
+    share: f64,
+    strikes: Stream,
+    extra: Sampler,
+    extras: Stream,
+}
+
+/// Packets under way, by the time of their arrival.
+#[derive(Default)]
+struct Late {
+    /// Arrival, place in the order of transmission, packet, where it goes from there.
+    flying: BinaryHeap<Reverse<(Time, u64, u32, u32)>>,
+    alarm: Alarm,
+    sent: u64,
+    /// One more than the highest place that has arrived.
+    expected: u64,
+    reordered: u64,
+}
+
+impl Impair {
+    pub fn new(seed: u64, name: &str, of: &Impairments) -> Option<Box<Impair>> {
+        if of.is_none() {
+            return None;
+        }
+        let stream = |purpose: &str| Stream::new(seed, &format!("link.{name}"), purpose);
+        let free = of.jitter.is_some_and(|jitter| jitter.order == Order::Free);
+        Some(Box::new(Impair {
+            jitter: of.jitter.map(|jitter| (jitter.extra.sampler(), stream("jitter"))),
+            held: of.reorder.map(|reorder| Held {
+                share: reorder.share,
+                strikes: stream("reorder"),
+                extra: reorder.extra.sampler(),
+                extras: stream("reorder/extra"),
+            }),
+            duplicate: (of.duplicate > 0.0).then(|| (of.duplicate, stream("duplicate"))),
+            late: (free || of.reorder.is_some()).then(Late::default),
+        }))
+    }
+
+    /// How much longer the next packet takes.
+    fn extra(&mut self) -> Span {
+        let mut sum = 0u64;
+        if let Some((sampler, stream)) = &mut self.jitter {
+            sum = sampler.sample(stream, (0, u64::MAX));
+        }
+        if let Some(held) = &mut self.held
+            && held.strikes.bernoulli(held.share)
+        {
+            sum = sum.saturating_add(held.extra.sample(&mut held.extras, (0, u64::MAX)));
+        }
+        Span(sum)
+    }
+
+    fn is_doubled(&mut self) -> bool {
+        self.duplicate.as_mut().is_some_and(|(share, stream)| stream.bernoulli(*share))
+    }
+
+    /// Packets on the link that are not in its ring.
+    pub fn flying(&self) -> u64 {
+        self.late.as_ref().map_or(0, |late| late.flying.len() as u64)
+    }
+}
+
+impl Link {
+    /// Packets that arrived after one that was sent later.
+    pub fn reordered(&self) -> u64 {
+        let impair = self.general.as_ref().and_then(|g| g.impair.as_ref());
+        impair.and_then(|i| i.late.as_ref()).map_or(0, |late| late.reordered)
+    }
+}
+
+impl Net {
+    /// Puts a packet on the wire of a link with impairments; its transmission ends at the link's `busy_until`.
+    pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: u32) {
+        let l = &mut self.links[link as usize];
+        let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
+        let (extra, doubled) = (impair.extra(), impair.is_doubled());
+        let end = l.busy_until;
+        self.fly(link, (end, extra), packet, then);
+        if doubled && self.packets[packet].traits & traits::LOST == 0 {
+            let copy = self.packets.copy(packet);
+            let p = &mut self.packets[copy];
+            p.traits |= traits::COPY;
+            self.duplicated += 1;
+            let flow = p.flow;
+            self.note(now, Kind::Duplicate, link, flow, copy);
+            self.fly(link, (end, extra), copy, then);
+        }
+    }
+
+    /// A packet whose last bit leaves at `end`, held back for `extra`.
+    fn fly(&mut self, link: u32, (end, extra): (Time, Span), packet: u32, then: u32) {
+        let id = self.late_id(link);
+        let l = &mut self.links[link as usize];
+        let in_order = Flight { arrival: l.arrival(end, extra), packet, then };
+        let late = l.general.as_mut().and_then(|g| g.impair.as_mut()).and_then(|i| i.late.as_mut());
+        let Some(late) = late else {
+            l.launch(link, in_order, &mut self.events);
+            return;
+        };
+        let arrival = end.saturating_add(l.delay).saturating_add(extra);
+        late.flying.push(Reverse((arrival, late.sent, packet, then)));
+        late.sent += 1;
+        if late.alarm.arm(arrival) {
+            self.events.push(Event::new(arrival, Class::Arrival, id, id));
+        }
+    }
+
+    /// Id of the arrivals over a link that does not keep the order: beyond those of links and of stages.
+    fn late_id(&self, link: u32) -> u32 {
+        2 * self.links.len() as u32 + link
+    }
+
+    /// A packet may be in over a link that does not keep the order.
+    pub(super) fn arrive_late(&mut self, now: Time, link: u32) -> Option<Delivered> {
+        let id = self.late_id(link);
+        let l = &mut self.links[link as usize];
+        let late = l.general.as_mut()?.impair.as_mut()?.late.as_mut()?;
+        let first = late.flying.peek().map_or(Time::NEVER, |Reverse((arrival, ..))| *arrival);
+        if late.alarm.ring(now, first) != Bell::Due {
+            return None;
+        }
+        let Reverse((_, place, packet, then)) = late.flying.pop()?;
+        if let Some(Reverse((next, ..))) = late.flying.peek()
+            && late.alarm.arm(*next)
+        {
+            self.events.push(Event::new(*next, Class::Arrival, id, id));
+        }
+        let p = &self.packets[packet];
+        let overtaken = place < late.expected && p.traits & traits::COPY == 0;
+        late.expected = late.expected.max(place + 1);
+        if overtaken {
+            late.reordered += 1;
+            let flow = p.flow;
+            self.note(now, Kind::Reorder, link, flow, packet);
+        }
+        self.take_in(now, link, packet, then)
+    }
+
+    fn note(&mut self, time: Time, kind: Kind, link: u32, flow: u32, packet: u32) {
+        if let Some(log) = &mut self.log {
+            let bytes = self.links[link as usize].framing.charged_bytes(self.packets[packet].ip_bytes);
+            log.push(Occurrence { time, kind, link, flow, bytes, value: None, reason: "" });
+        }
+    }
+}
