@@ -86,7 +86,7 @@ impl Endpoint {
             self.tx.observe(&event);
         }
         if echoed {
-            self.on_echo(now, flight);
+            self.on_echo(now, flight, event.delivered);
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;

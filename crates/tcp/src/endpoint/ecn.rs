@@ -43,8 +43,8 @@ impl Endpoint {
         match self.ecn {
             Ecn::Off => {}
             Ecn::Classic => self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR)),
-            Ecn::Dctcp if ce != self.echo => self.turn_echo(ce),
-            Ecn::Dctcp => {}
+            Ecn::Dctcp | Ecn::Accurate if ce != self.echo => self.turn_echo(ce),
+            Ecn::Dctcp | Ecn::Accurate => {}
         }
     }
 
@@ -67,11 +67,11 @@ impl Endpoint {
         (self.work, self.ack_at, self.rx.unacked, self.rx.last_ack, self.echo) = kept;
     }
 
-    /// An ACK with ECE, when `flight` bytes were in flight before it.
-    pub(super) fn on_echo(&mut self, now: Time, flight: u64) {
+    /// An ACK with ECE that delivered `delivered` bytes, when `flight` were in flight before it.
+    pub(super) fn on_echo(&mut self, now: Time, flight: u64, delivered: u64) {
         if self.tx.board.una() > self.tx.cwr_point && !self.tx.rec.is_recovery() {
             self.stats.ecn_signals += 1;
-            self.tx.signal(&Signal::Ecn { now, inflight: flight }, &mut self.stats);
+            self.tx.reduce_without_loss(&Signal::Ecn { now, inflight: flight }, delivered, &mut self.stats);
             self.tx.cwr_due = true;
         }
     }
