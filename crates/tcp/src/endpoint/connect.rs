@@ -106,7 +106,7 @@ impl Endpoint {
             seg.tsecr = if answer { self.rx.ts_recent } else { 0 };
         }
         seg.window = self.rx.offer(true);
-        self.rx.acked();
+        self.rx.acked(now, false);
         self.stats.segs_out += 1;
     }
 

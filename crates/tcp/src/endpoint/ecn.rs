@@ -9,6 +9,7 @@
 //!   congestion signal; the next new segment carries CWR.
 
 use super::{Endpoint, work};
+use crate::delayed_ack::QUICK_ECN;
 use crate::options::Ecn;
 use crate::segment::{ECN_CE, ECN_ECT0, Flags, SackBlocks, Segment};
 use elephan_cc::Signal;
@@ -42,7 +43,15 @@ impl Endpoint {
         let ce = seg.ecn == ECN_CE;
         match self.ecn {
             Ecn::Off => {}
-            Ecn::Classic => self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR)),
+            Ecn::Classic => {
+                if ce
+                    && !self.echo
+                    && let Some(adaptive) = &mut self.rx.adaptive
+                {
+                    adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_ECN);
+                }
+                self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR));
+            }
             Ecn::Dctcp | Ecn::Accurate if ce != self.echo => self.turn_echo(ce),
             Ecn::Dctcp | Ecn::Accurate => {}
         }
@@ -53,7 +62,8 @@ impl Endpoint {
             self.early_ack = self.rx.nxt;
             self.work |= work::EARLY_ACK;
             self.ack_at = Time::NEVER;
-            self.rx.acked();
+            self.rx.unacked = 0;
+            self.rx.last_ack = self.rx.nxt;
         }
         self.echo = ce;
     }

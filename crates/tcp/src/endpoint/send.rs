@@ -287,7 +287,7 @@ impl Endpoint {
             options,
             ..Segment::default()
         };
-        self.rx.acked();
+        self.rx.acked(now, len > 0);
         self.work &= !work::ACK;
         self.ack_at = Time::NEVER;
         self.stats.segs_out += 1;
