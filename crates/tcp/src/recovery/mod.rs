@@ -234,6 +234,16 @@ impl Sender {
         }
     }
 
+    /// No episode is under way.
+    pub fn is_open(&self) -> bool {
+        self.rec.mode == Mode::Open
+    }
+
+    /// Duplicate ACKs or SACKs have come since the last ACK in order.
+    pub fn is_disordered(&self) -> bool {
+        self.rec.dup_acks > 0 || self.board.sacked_bytes() > 0
+    }
+
     /// Nothing is marked and nothing recovers.
     #[inline]
     pub fn is_clean(&self) -> bool {
@@ -297,5 +307,17 @@ impl Sender {
         if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open && self.board.flight() > self.cwnd {
             self.rec.extra += len;
         }
+    }
+
+    /// The segment `[seq, seq + len)` was not sent after all: as new data it leaves the scoreboard (true), as one sent
+    /// again it is due again.
+    pub fn take_back(&mut self, seq: u64, len: u32) -> bool {
+        self.unspend(u64::from(len));
+        if self.board.take_back(seq, len) {
+            self.rec.extra = self.rec.extra.saturating_sub(u64::from(len));
+            return true;
+        }
+        self.rec.head_due |= seq == self.board.una() && self.rec.mode == Mode::Recovery;
+        false
     }
 }
