@@ -217,7 +217,7 @@ impl Sender {
             self.max_out = out;
             self.usage_end = self.board.nxt();
         }
-        if self.validation.is_some() {
+        if self.validation.is_some() && self.last_sent == now {
             self.validate(now, out);
         }
     }

@@ -32,7 +32,7 @@ impl Validation {
 }
 
 impl Sender {
-    /// `out` bytes are out, and nothing more can be sent.
+    /// Something was sent, `out` bytes are out, and nothing more can be sent.
     #[inline(never)]
     pub fn validate(&mut self, now: Time, out: u64) {
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
