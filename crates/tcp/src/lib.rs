@@ -4,6 +4,8 @@
 //! log; the same calls give the same segments. Time comes in with every call, [`Endpoint::next_timer`] says when
 //! [`Endpoint::on_timer`] is due, and [`Endpoint::poll_transmit`] writes one segment at a time into the caller's memory.
 
+mod accecn;
+mod delayed_ack;
 mod delivery;
 mod endpoint;
 pub mod options;
@@ -17,6 +19,7 @@ mod segment;
 mod sender;
 mod stacks;
 mod stats;
+mod validation;
 
 pub use endpoint::{Endpoint, Phase, State};
 pub use options::{OptionError, Options, Overrides, stack, stacks};

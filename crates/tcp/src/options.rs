@@ -19,6 +19,8 @@ pub enum RtoRule {
     Rfc6298,
     /// Linux: SRTT + max(rto_min, 4 mdev_max): the minimum is on the variance term.
     Linux,
+    /// FreeBSD: max(rto_min, SRTT + max(G, 4 RTTVAR) + 200 ms): the minimum holds 200 ms of slop.
+    Freebsd,
 }
 
 /// How many round-trip samples the estimator takes.
@@ -52,14 +54,41 @@ pub enum Ecn {
     Classic,
     /// RFC 3168 with the receiver of RFC 8257: the echo follows the marks segment by segment.
     Dctcp,
+    /// RFC 9768 (AccECN): the receiver counts marked packets and bytes; RFC 3168 where the peer has no more.
+    Accurate,
 }
 
-/// How the window comes down in SACK recovery.
+/// When the receiver acknowledges segments in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayedAckRule {
+    /// RFC 5681 section 4.2: every n-th segment, at the latest after the timeout.
+    Fixed,
+    /// Linux: quick ACKs at the start, after idle times and after duplicates; then more than n - 1 full segments or a
+    /// timeout that follows the gaps between segments.
+    Linux,
+}
+
+/// What a segment that the host's own transmit queue refused means to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LocalDrop {
+    /// A congestion event, at most one per window of data (Linux `tcp_enter_cwr`).
+    Cwr,
+    /// Nothing: the segment goes out later.
+    Ignore,
+    /// Slow start ends; the window stays.
+    SlowStartExit,
+}
+
+/// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// RFC 6675: to ssthresh at once.
     Immediate,
+    /// Linux 2.4: a segment less for every second ACK, and never more than one above what is in flight.
+    RateHalving,
     /// Proportional rate reduction, RFC 9937.
     PrrRfc9937,
     /// Proportional rate reduction, RFC 6937 with the slow start reduction bound.
@@ -119,29 +148,47 @@ impl std::fmt::Display for OptionError {
 
 impl std::error::Error for OptionError {}
 
-/// The text of a value, as a scenario would write it without quotes.
+/// The text of a value, as a scenario would write it without quotes around a word.
 pub(crate) fn text<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
-        Ok(table) if is_default_model(&table) => table["kind"].as_str().unwrap_or_default().to_owned(),
+        Ok(serde_json::Value::Object(table)) => model_text(&table),
         Ok(other) => other.to_string(),
         Err(error) => error.to_string(),
     }
 }
 
-/// Whether `table` is a congestion control or a slow start with its defaults, for which its name is enough.
-fn is_default_model(table: &serde_json::Value) -> bool {
-    let Some(kind) = table.get("kind").and_then(|kind| kind.as_str()) else { return false };
-    let law = Spec::named(kind).ok().and_then(|spec| serde_json::to_value(spec).ok());
-    let slow_start = slow_start::Spec::named(kind).ok().and_then(|spec| serde_json::to_value(spec).ok());
-    [law, slow_start].iter().flatten().any(|default| default == table)
+/// A congestion control or a slow start: its name alone with defaults, otherwise with its preset or what differs.
+fn model_text(table: &serde_json::Map<String, serde_json::Value>) -> String {
+    let kind = table.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+    let with = |more: serde_json::Value| {
+        let more = more.as_object().cloned().unwrap_or_default();
+        let law = Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok());
+        law.or_else(|| slow_start::Spec::with(kind, &more).ok().and_then(|spec| serde_json::to_value(spec).ok()))
+    };
+    let same = |other: &Option<serde_json::Value>| other.as_ref().and_then(|o| o.as_object()) == Some(table);
+    let defaults = with(serde_json::json!({}));
+    if same(&defaults) {
+        return kind.to_owned();
+    }
+    let presets = elephan_cc::describe(kind).map_or(&[][..], |law| law.presets);
+    let fields = match presets.iter().find(|preset| same(&with(serde_json::json!({ "preset": preset })))) {
+        Some(preset) => format!("preset = {preset:?}"),
+        None => {
+            let differs =
+                table.iter().filter(|(key, value)| defaults.as_ref().is_some_and(|d| d[key.as_str()] != **value));
+            differs.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+        }
+    };
+    format!("{{ kind = {kind:?}, {fields} }}")
 }
 
-/// Declares the options: documentation, name, type, and for each stack a value with its source.
+/// Declares the options: documentation, name, type, and for each stack a value with its source. Stacks that share both
+/// share a line: `linux | freebsd = value, "source";`.
 macro_rules! options {
     (
-        stacks { $($stack:ident $summary:literal),+ $(,)? }
-        $( $(#[doc = $doc:literal])+ $name:ident: $type:ty { $($cell:ident = $value:expr, $source:literal;)+ } )+
+        stacks { $($stack:ident $spelling:literal $summary:literal),+ $(,)? }
+        $( $(#[doc = $doc:literal])+ $name:ident: $type:ty { $($($cell:ident)|+ = $value:expr, $source:literal;)+ } )+
     ) => {
         /// The options of one end, resolved.
         #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -162,31 +209,35 @@ macro_rules! options {
         }
 
         /// The stacks with a line on each.
-        pub const TABLE: &[(&str, &str)] = &[$((stringify!($stack), $summary)),+];
+        pub const TABLE: &[(&str, &str)] = &[$(($spelling, $summary)),+];
 
         /// A stack by its number. A table without a value for one of them does not compile.
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Stack { $($stack),+ }
 
-        pub(crate) fn by_name(name: &str) -> Option<Options> {
+        fn numbered(name: &str) -> Option<Stack> {
             match name {
-                $( stringify!($stack) => Some(build(Stack::$stack)), )+
+                $( $spelling => Some(Stack::$stack), )+
                 _ => None,
             }
         }
 
+        pub(crate) fn by_name(name: &str) -> Option<Options> {
+            numbered(name).map(build)
+        }
+
         fn build(stack: Stack) -> Options {
             Options {
-                $( $name: match stack { $( Stack::$cell => $value, )+ }, )+
+                $( $name: match stack { $( $(Stack::$cell)|+ => $value, )+ }, )+
                 stack: TABLE[stack as usize].0,
                 given: Vec::new(),
             }
         }
 
         fn source(stack: &str, option: &str) -> &'static str {
-            match (option, stack) {
-                $( $( (stringify!($name), stringify!($cell)) => $source, )+ )+
+            match (option, numbered(stack)) {
+                $( $( (stringify!($name), $(Some(Stack::$cell))|+) => $source, )+ )+
                 _ => "assumed",
             }
         }
@@ -252,13 +303,27 @@ pub fn stacks() -> &'static [(&'static str, &'static str)] {
     TABLE
 }
 
-/// The stack table as Markdown, for the model page.
+/// The values of all stacks as a Markdown table.
 pub fn table() -> String {
     let names: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
     let mut out = format!("| option | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
     for row in rows() {
-        let cells: Vec<String> = row.cells.iter().map(|(value, source)| format!("`{value}`: {source}")).collect();
-        out += &format!("| `{}`: {} | {} |\n", row.name, row.doc, cells.join(" | "));
+        let cells: Vec<String> = row.cells.iter().map(|(value, _)| format!("`{value}`")).collect();
+        out += &format!("| `{}` | {} |\n", row.name, cells.join(" | "));
+    }
+    out
+}
+
+/// What every option means and where its values come from, as a Markdown list; stacks that share a value and its
+/// source share a line.
+pub fn sources() -> String {
+    let mut out = String::new();
+    for row in rows() {
+        out += &format!("- **`{}`**: {}\n", row.name, row.doc);
+        for (i, cell) in row.cells.iter().enumerate().filter(|(i, cell)| !row.cells[..*i].contains(cell)) {
+            let stacks: Vec<&str> = (i..).zip(&row.cells[i..]).filter(|c| c.1 == cell).map(|c| TABLE[c.0].0).collect();
+            out += &format!("  - {}: `{}` ({})\n", stacks.join(", "), cell.0, cell.1);
+        }
     }
     out
 }
@@ -386,10 +451,8 @@ mod tests {
         for row in rows() {
             assert_eq!(row.cells.len(), stacks().len());
             for (value, source) in row.cells {
-                assert!(
-                    source.contains("RFC") || source.contains("Windows") || source.starts_with("assumed: "),
-                    "{source}"
-                );
+                let named = ["RFC", "Windows", "Linux", "FreeBSD"].iter().any(|name| source.contains(name));
+                assert!(named || source.starts_with("assumed: "), "{}: {source}", row.name);
                 assert!(!value.is_empty() && !row.doc.is_empty());
             }
         }
@@ -404,6 +467,40 @@ mod tests {
         assert_eq!((o.receive_window.0, o.receive_window.0 / o.mss.0, o.send_buffer.0), (64_240, 44, 65_536));
         assert_eq!((o.delayed_ack_segments, o.delayed_ack_timeout), (2, Span::from_ms(200)));
         assert_eq!((o.rto_initial, o.rto_min), (Span::from_s(3), Span::from_ms(300)));
+    }
+
+    /// Names as users write them, and the defaults that tell the stacks apart: Linux's TCP_DELACK_MIN, TCP_RTO_MIN,
+    /// TCP_INIT_CWND, FreeBSD's 30 + 200 ms, Windows' MinRto.
+    #[test]
+    fn the_stacks_of_today_and_linux_2_4() {
+        let names: Vec<&str> = stacks().iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"]);
+        let of = |name: &str| stack(name).unwrap();
+        let timers = |o: Options| (o.stack, o.rto_min.0 / 1_000_000_000, o.delayed_ack_timeout.0 / 1_000_000_000);
+        assert_eq!(timers(of("linux-2.4")), ("linux-2.4", 200, 40));
+        assert_eq!(timers(of("linux")), ("linux", 200, 40));
+        assert_eq!(timers(of("windows")), ("windows", 300, 40));
+        assert_eq!(timers(of("freebsd")), ("freebsd", 230, 40));
+        let windows = |o: Options| (o.initial_window, o.congestion_control.name(), o.reduction);
+        assert_eq!(windows(of("linux-2.4")), (2, "reno", Reduction::RateHalving));
+        assert_eq!(windows(of("linux")), (10, "cubic", Reduction::PrrRfc9937));
+        assert_eq!(windows(of("windows")), (10, "cubic", Reduction::PrrRfc6937));
+        assert_eq!(windows(of("freebsd")), (10, "cubic", Reduction::PrrRfc6937));
+        assert!(of("linux-2.4").cwnd_moderation && !of("linux").cwnd_moderation);
+        assert_eq!(stack("linux_2_4"), None);
+    }
+
+    /// A law with a preset or with parameters of its own is shown as a scenario would write it.
+    #[test]
+    fn laws_are_shown_as_they_are_written() {
+        let shown = |name: &str| {
+            let rows = stack(name).unwrap().provenance();
+            rows.iter().find(|row| row.name == "congestion_control").unwrap().value.clone()
+        };
+        assert_eq!(shown("rfc"), "reno");
+        assert_eq!(shown("linux"), r#"{ kind = "cubic", preset = "linux" }"#);
+        assert_eq!(shown("linux-2.4"), r#"{ kind = "reno", reduce_from = "cwnd" }"#);
+        assert_eq!(shown("freebsd"), "cubic");
     }
 
     #[test]

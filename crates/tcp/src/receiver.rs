@@ -1,12 +1,14 @@
 //! The receiving half of a connection: the next expected byte, the window offered, and when an ACK is due.
 //!
 //! ACKs (RFC 5681 section 4.2, RFC 9293 section 3.8.6.3): every n-th segment in order and at the latest after a delay;
-//! at once for a segment out of order, one that fills a gap, a duplicate, or a FIN.
+//! at once for a segment out of order, one that fills a gap, a duplicate, or a FIN. Linux's rule is [`crate::delayed_ack`].
 //! Window (RFC 9293 section 3.8.6.2.2): the right edge moves only by min(half the buffer, one segment) or more.
 
-use crate::options::Options;
+use crate::delayed_ack::DelayedAck;
+use crate::options::{DelayedAckRule, Options};
 use crate::reassembly::{Interval, Reassembly};
 use crate::segment::SackBlocks;
+use elephan_units::Time;
 
 /// When a segment's acknowledgement is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub(crate) struct Receiver {
     /// The next data segment is the first and is to be acknowledged at once.
     first_due: bool,
     dsack: bool,
+    /// Linux's rule, instead of counting segments.
+    pub adaptive: Option<Box<DelayedAck>>,
     /// There are SACK blocks to report.
     pub has_blocks: bool,
     /// Duplicate to be reported by the next ACK.
@@ -54,6 +58,8 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub fn new(o: &Options) -> Receiver {
+        let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux)
+            .then(|| Box::new(DelayedAck::new(o.delayed_ack_timeout, o.delayed_ack_segments)));
         Receiver {
             nxt: 0,
             edge: 0,
@@ -68,9 +74,10 @@ impl Receiver {
             fin: false,
             fin_at: u64::MAX,
             unacked: 0,
-            segments_per_ack: o.delayed_ack_segments,
+            segments_per_ack: if adaptive.is_some() { u32::MAX } else { o.delayed_ack_segments },
             first_due: o.delayed_ack_first,
             dsack: false,
+            adaptive,
             has_blocks: false,
             duplicate: None,
             reassembly: None,
@@ -190,11 +197,14 @@ impl Receiver {
         self.field
     }
 
-    /// An ACK leaves.
+    /// An ACK leaves, with data or without.
     #[inline]
-    pub fn acked(&mut self) {
+    pub fn acked(&mut self, now: Time, data: bool) {
         self.unacked = 0;
         self.last_ack = self.nxt;
+        if let Some(adaptive) = &mut self.adaptive {
+            adaptive.on_ack_sent(now, data);
+        }
     }
 
     /// The application has taken up to `bytes`; returns how many there were and whether the sender should be told.

@@ -14,6 +14,9 @@
 //! at once and falls by a quarter of the difference a round; it never lies below rto_min, a sample that falls below
 //! SRTT by more than the deviation enters with gain 1/32, and RTO = SRTT + rttvar.
 //!
+//! FreeBSD (`TCPT_RANGESET`) adds 200 ms of slop: RTO = max(rto_min, SRTT + max(G, K RTTVAR) + 200 ms); its back-off
+//! leaves the slop single, which is not modelled.
+//!
 //! Each expiry doubles the timeout (5.5) up to rto_max; the next sample takes the doubling back (5.7, Karn).
 
 use crate::options::{Options, RtoRule};
@@ -24,6 +27,8 @@ const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.25;
 /// K of RFC 6298 section 2.
 const K: f64 = 4.0;
+/// FreeBSD net.inet.tcp.rexmit_slop.
+const FREEBSD_SLOP: Span = Span::from_ms(200);
 /// RFC 6298 section 5.7: RTO for data after a SYN that was sent again.
 pub const RTO_AFTER_SYN_LOSS: Span = Span::from_s(3);
 
@@ -94,7 +99,7 @@ impl Estimator {
         let r = rtt.0 as f64;
         match (self.sampled, self.rule) {
             (false, _) => self.first(now, r),
-            (true, RtoRule::Rfc6298) => {
+            (true, RtoRule::Rfc6298 | RtoRule::Freebsd) => {
                 if expected != self.expected {
                     (self.expected, self.scale) = (expected, 1.0 / expected);
                 }
@@ -136,13 +141,14 @@ impl Estimator {
 
     fn compute(&self) -> Span {
         let rto = match self.rule {
-            RtoRule::Rfc6298 => self.srtt + (K * self.rttvar).max(self.granularity.0 as f64),
+            RtoRule::Rfc6298 | RtoRule::Freebsd => self.srtt + (K * self.rttvar).max(self.granularity.0 as f64),
             RtoRule::Linux => self.srtt + K * self.rttvar,
         };
         let rto = nearest(rto);
         match self.rule {
             RtoRule::Rfc6298 => rto.max(self.min).min(self.max),
             RtoRule::Linux => rto.min(self.max),
+            RtoRule::Freebsd => (rto + FREEBSD_SLOP).max(self.min).min(self.max),
         }
     }
 
@@ -223,6 +229,23 @@ mod tests {
         assert_eq!(e.rto(), Span::from_ms(11));
     }
 
+    /// R = 100: 100 + 4 * 50 + 200; a path without variance and delay stays at 30 + 200.
+    #[test]
+    fn freebsd_adds_its_slop() {
+        let freebsd = || {
+            let (min, max) = (Span::from_ms(230), Span::from_s(64));
+            Estimator::new(RtoRule::Freebsd, Span::from_s(1), min, max, Span::from_ms(1))
+        };
+        let mut e = freebsd();
+        e.sample(Time(0), Span::from_ms(100));
+        assert_eq!(ms(&e), (100.0, 50.0, 500.0));
+        let mut e = freebsd();
+        for _ in 0..400 {
+            e.sample(Time(0), Span::from_ms(10));
+        }
+        assert_eq!(e.rto(), Span::from_ms(230));
+    }
+
     #[test]
     fn backoff_doubles_to_the_cap_and_a_sample_ends_it() {
         let mut e = rfc(Span::from_s(1));
@@ -285,7 +308,7 @@ mod tests {
     proptest! {
         #[test]
         fn always_within_bounds(samples in prop::collection::vec((1u64..10_000_000_000_000, 0u8..4), 1..60)) {
-            for rule in [RtoRule::Rfc6298, RtoRule::Linux] {
+            for rule in [RtoRule::Rfc6298, RtoRule::Linux, RtoRule::Freebsd] {
                 let mut e = Estimator::new(rule, Span::from_s(1), Span::from_ms(10), Span::from_s(60), Span::from_ms(1));
                 let mut now = Time(20_000_000_000_000);
                 for &(rtt, backoffs) in &samples {

@@ -1,5 +1,5 @@
-//! The segment: what one TCP header says, in 32 bytes, with the options of RFC 9293 (MSS), RFC 2018 (SACK) and
-//! RFC 7323 (timestamps, window scale) as fields.
+//! The segment: what one TCP header says, in 32 bytes, with the options of RFC 9293 (MSS), RFC 2018 (SACK),
+//! RFC 7323 (timestamps, window scale) and RFC 9768 (AccECN) as fields.
 //!
 //! The law of this layer: a segment carries no payload, only its length, and its header is charged as a real stack
 //! encodes it (each option padded to four bytes with NOPs, as RFC 7323 appendix A recommends).
@@ -66,6 +66,11 @@ pub const OPTION_SACK_PERMITTED: u8 = 2;
 /// `Segment::options` bit: window scale (SYN only).
 pub const OPTION_WINDOW_SCALE: u8 = 4;
 
+/// `Segment::options` bit: the AccECN option of length 8 is present (RFC 9768).
+pub const OPTION_ACCECN: u8 = 8;
+/// `Segment::options` bit: the header's AE flag (RFC 9768), for which [`Flags`] has no room.
+pub const HEADER_AE: u8 = 16;
+
 /// ECN codepoints of the IP header (RFC 3168 section 5).
 pub const ECN_NOT_ECT: u8 = 0;
 pub const ECN_ECT1: u8 = 1;
@@ -98,7 +103,8 @@ pub struct Segment {
     pub options: u8,
     /// Window scale option of a SYN.
     pub wscale: u8,
-    pub reserved: [u8; 3],
+    /// ECEB of the AccECN option, the most significant byte first, when [`OPTION_ACCECN`] is set.
+    pub ceb: [u8; 3],
 }
 
 const _: () = assert!(size_of::<Segment>() == 32);
@@ -107,6 +113,10 @@ const _: () = assert!(size_of::<Segment>() == 32);
 pub const IP_HEADER_BYTES: u32 = 20;
 /// TCP header without options.
 pub const TCP_HEADER_BYTES: u32 = 20;
+/// Largest TCP header (RFC 9293 section 3.1).
+pub const TCP_HEADER_MAX_BYTES: u32 = 60;
+/// The AccECN option with two of its counters.
+const ACCECN_BYTES: u32 = 8;
 
 impl Segment {
     /// TCP header with its options as encoded, a multiple of 4 and at most 60.
@@ -118,6 +128,9 @@ impl Segment {
         }
         if self.sack_len != 0 {
             bytes += 4 + 8 * u32::from(self.sack_len);
+        }
+        if self.options & OPTION_ACCECN != 0 {
+            bytes += ACCECN_BYTES;
         }
         if self.flags.any(Flags::SYN) {
             bytes += self.syn_option_bytes();
@@ -131,6 +144,36 @@ impl Segment {
         let scale = if self.options & OPTION_WINDOW_SCALE != 0 { 4 } else { 0 };
         let alone = self.options & (OPTION_SACK_PERMITTED | OPTION_TIMESTAMPS) == OPTION_SACK_PERMITTED;
         mss + scale + if alone { 4 } else { 0 }
+    }
+
+    /// The ACE field: the flags AE, CWR and ECE as a number (RFC 9768 section 3.2.2).
+    pub fn ace(&self) -> u8 {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        flag(self.options & HEADER_AE != 0, 4)
+            | flag(self.flags.any(Flags::CWR), 2)
+            | flag(self.flags.any(Flags::ECE), 1)
+    }
+
+    /// Sets the three flags of the ACE field, which must be clear.
+    pub fn set_ace(&mut self, ace: u8) {
+        self.options |= if ace & 4 != 0 { HEADER_AE } else { 0 };
+        self.flags |= if ace & 2 != 0 { Flags::CWR } else { Flags::NONE };
+        self.flags |= if ace & 1 != 0 { Flags::ECE } else { Flags::NONE };
+    }
+
+    /// Adds the AccECN option if the header has room for it.
+    pub fn add_accecn(&mut self, ceb: u32) {
+        if self.header_bytes() + ACCECN_BYTES <= TCP_HEADER_MAX_BYTES {
+            self.options |= OPTION_ACCECN;
+            let [_, ceb @ ..] = ceb.to_be_bytes();
+            self.ceb = ceb;
+        }
+    }
+
+    /// ECEB of the AccECN option, if there is one.
+    pub fn accecn(&self) -> Option<u32> {
+        let [high, middle, low] = self.ceb;
+        (self.options & OPTION_ACCECN != 0).then(|| u32::from_be_bytes([0, high, middle, low]))
     }
 
     /// IPv4 packet length: IP header, TCP header, payload.
@@ -167,6 +210,22 @@ mod tests {
         assert_eq!(syn.header_bytes(), 40);
         // A Windows XP SYN: MSS and SACK-permitted: 28 bytes.
         assert_eq!(Segment { options: OPTION_SACK_PERMITTED, ..syn }.header_bytes(), 28);
+    }
+
+    /// RFC 9768 figure 3: AE, CWR, ECE from the left; the option with EE0B and ECEB takes 8 bytes, where they are free.
+    #[test]
+    fn accecn_fields() {
+        for ace in 0..8 {
+            let mut seg = Segment { flags: Flags::ACK, ..Segment::default() };
+            seg.set_ace(ace);
+            assert_eq!((seg.ace(), seg.flags.any(Flags::ACK)), (ace, true));
+        }
+        let mut seg = Segment { flags: Flags::ACK, options: OPTION_TIMESTAMPS, sack_len: 2, ..Segment::default() };
+        seg.add_accecn(0xfe_dcba);
+        assert_eq!((seg.accecn(), seg.header_bytes()), (Some(0xfe_dcba), 60));
+        let mut full = Segment { options: OPTION_TIMESTAMPS, sack_len: 3, ..seg };
+        full.add_accecn(1);
+        assert_eq!((full.accecn(), full.header_bytes()), (None, 60));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::recovery::Recovery;
 use crate::rtt::Estimator;
 use crate::scoreboard::{Scoreboard, Taken};
 use crate::stats::{Limit, Stats};
+use crate::validation::Validation;
 use elephan_cc::{Ack, Controller};
 use elephan_units::{Span, Time};
 
@@ -47,9 +48,11 @@ pub(crate) struct Sender {
     /// Negotiated: the peer sends SACK blocks.
     pub sack: bool,
     /// The window kept the sender from sending in the last window of data (Linux `is_cwnd_limited`).
-    cwnd_limited: bool,
+    pub cwnd_limited: bool,
+    /// Congestion window validation.
+    pub validation: Option<Box<Validation>>,
     /// Most bytes out, and where the current window of data ends.
-    max_out: u64,
+    pub max_out: u64,
     usage_end: u64,
     /// Payload of a full segment.
     pub mss: u32,
@@ -91,6 +94,7 @@ impl Sender {
             window_shift: 0,
             sack: false,
             cwnd_limited: false,
+            validation: Validation::of(options),
             max_out: 0,
             usage_end: 0,
             mss,
@@ -118,6 +122,7 @@ impl Sender {
         // RFC 6928 section 2: one lost SYN does not cost the initial window, several do.
         let segments = if syn_losses > 1 { 1 } else { options.initial_window };
         self.cc.establish(u64::from(mss), u64::from(segments) * u64::from(mss));
+        self.begin_validation(u64::from(options.initial_window) * u64::from(mss));
         let ssthresh = options.ssthresh_initial.0 as f64;
         if ssthresh < self.cc.ssthresh() {
             self.cc.poke("ssthresh", ssthresh);
@@ -212,7 +217,7 @@ impl Sender {
 
     /// Sending has stopped for `why`: remembers whether the window was the limit (Linux `tcp_cwnd_validate`).
     #[inline]
-    pub fn stopped(&mut self, why: Limit) {
+    pub fn stopped(&mut self, now: Time, why: Limit) {
         let limited = why == Limit::Cwnd;
         let out = self.board.pipe();
         if why == Limit::Snd
@@ -224,6 +229,9 @@ impl Sender {
             self.cwnd_limited = limited;
             self.max_out = out;
             self.usage_end = self.board.nxt();
+        }
+        if self.validation.is_some() && self.last_sent == now {
+            self.validate(now, out);
         }
     }
 
@@ -249,5 +257,14 @@ impl Sender {
         let taken = self.board.acknowledge(ack);
         self.delivered += taken.delivered;
         taken
+    }
+
+    /// Slow start ends where it is.
+    pub fn leave_slow_start(&mut self) {
+        if self.cc.in_slow_start() {
+            let window = self.cc.window();
+            self.cc.poke("ssthresh", window);
+            self.refresh();
+        }
     }
 }

@@ -1,185 +1,327 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    Ecn, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule, RttSampling, options,
-    text,
+    DelayedAckRule, Ecn, LocalDrop, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row,
+    RtoRule, RttSampling, options, text,
 };
-use elephan_cc::{Spec, slow_start};
+use elephan_cc::law::{cubic::Cubic, reno};
+use elephan_cc::{Model, ReduceFrom, Spec, slow_start};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 options! {
     stacks {
-        rfc "What the RFCs say today: initial window 10, SACK, timestamps, window scaling, 1 s of minimum RTO",
-        winxp "Windows XP of 2004: 64 KB windows, SACK, two duplicate ACKs, no timestamps, no scaling",
+        rfc "rfc" "What the RFCs say today: initial window 10, SACK, timestamps, window scaling, 1 s of minimum RTO",
+        winxp "winxp" "Windows XP of 2004: 64 KB windows, SACK, two duplicate ACKs, no timestamps, no scaling",
+        linux_2_4 "linux-2.4" "Linux 2.4.20 of 2002: Reno, rate halving, burst moderation, ACKs counted, 64 KB windows unless tuned",
+        linux "linux" "A current Linux: CUBIC, HyStart, initial window 10, PRR, adaptive delayed ACKs, 200 ms on the RTO's variance",
+        windows "windows" "Windows 10 and 11: CUBIC, HyStart++, initial window 10, PRR, delayed ACKs of 40 ms, 300 ms of minimum RTO",
+        freebsd "freebsd" "FreeBSD 14: CUBIC, HyStart++, initial window 10, PRR, delayed ACKs of 40 ms, 200 ms of slop in the RTO",
     }
 
     /// Congestion control that connections use unless the traffic names another.
     congestion_control: Spec {
         rfc = reno(), "RFC 5681";
         winxp = reno(), "RFC 2581, Windows XP's standard";
+        linux_2_4 = reno_of_cwnd(), "Linux 2.4 tcp_recalc_ssthresh: halves cwnd; altAIMD has other laws";
+        linux = cubic_of("linux"), "Linux tcp_cubic.c, default since 2.6.19";
+        windows = cubic_of("rfc8312"), "Windows 10 since 1709: CUBIC (RFC 8312)";
+        freebsd = cubic_of("rfc9438"), "FreeBSD 14 release notes: CUBIC is the default; assumed: as RFC 9438";
     }
     /// How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
     slow_start: slow_start::Spec {
         rfc = slow_start::Spec::default(), "RFC 5681 section 3.1";
         winxp = slow_start::Spec::default(), "RFC 2581 section 3.1";
+        linux_2_4 = slow_start::Spec::default(), "Linux 2.4 tcp_cong_avoid; altAIMD also `limited`";
+        linux = slow_start::Spec::Hystart(Default::default()), "Linux tcp_cubic.c hystart";
+        windows = slow_start::Spec::Hystartpp(Default::default()), "RFC 9406: the default of Windows";
+        freebsd = slow_start::Spec::Hystartpp(Default::default()), "assumed: FreeBSD 14 has HyStart++ for CUBIC";
     }
     /// What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     recovery: RecoveryRule {
         rfc = RecoveryRule::Sack, "RFC 6675";
         winxp = RecoveryRule::Sack, "assumed: SACK fills holes, the reduction is Reno's";
+        linux_2_4 | linux | windows | freebsd = RecoveryRule::Sack, "assumed: RFC 6675 where no other loss detection is modelled";
     }
-    /// How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
+    /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`, `prr-rfc6937` or `rate-halving`.
     reduction: Reduction {
         rfc = Reduction::Immediate, "RFC 6675 section 5";
         winxp = Reduction::Immediate, "RFC 2581 section 3.2";
+        linux_2_4 = Reduction::RateHalving, "Linux 2.4 tcp_cwnd_down";
+        linux = Reduction::PrrRfc9937, "Linux tcp_cwnd_reduction, with the SafeACK heuristic of RFC 9937";
+        windows = Reduction::PrrRfc6937, "assumed: Windows 10 has PRR (RFC 6937)";
+        freebsd = Reduction::PrrRfc6937, "FreeBSD net.inet.tcp.do_prr 1 (RFC 6937)";
+    }
+    /// A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
+    cwnd_moderation: bool {
+        rfc = false, "assumed: RFC 5681 has none";
+        winxp = false, "assumed: not known";
+        linux_2_4 = true, "Linux 2.4 tcp_moderate_cwnd, called by tcp_try_to_open";
+        linux = false, "Linux tcp_try_keep_open: does not moderate";
+        windows | freebsd = false, "assumed: RFC 5681 has none";
+    }
+    /// What a segment refused by the host's own transmit queue means: `cwr`, `ignore` or `slow-start-exit`.
+    local_drop: LocalDrop {
+        rfc = LocalDrop::Cwr, "assumed: as Linux; RFC 5681 says nothing of it";
+        winxp = LocalDrop::Cwr, "assumed: as Linux";
+        linux_2_4 | linux = LocalDrop::Cwr, "Linux tcp_transmit_skb: tcp_enter_cwr";
+        windows = LocalDrop::Cwr, "assumed: as Linux";
+        freebsd = LocalDrop::Cwr, "FreeBSD tcp_output on ENOBUFS; assumed: the cut of an ECN-Echo instead of one segment";
     }
     /// Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     mss: Bytes {
         rfc = Bytes(1460), "RFC 9293 section 3.7.1 on a 1500-byte MTU";
         winxp = Bytes(1460), "RFC 1122 section 4.2.2.6 on a 1500-byte MTU";
+        linux_2_4 | linux | windows | freebsd = Bytes(1460), "RFC 9293 section 3.7.1 on a 1500-byte MTU";
     }
     /// Initial window in segments.
     initial_window: u32 {
         rfc = 10, "RFC 6928 section 2";
         winxp = 2, "RFC 2581 section 3.1";
+        linux_2_4 = 2, "Linux 2.4 tcp_init_cwnd for a round trip above 20 ms; 3 below, with a 1500-byte MTU";
+        linux = 10, "Linux TCP_INIT_CWND";
+        windows = 10, "Windows 10 since 1607: InitialCongestionWindow 10";
+        freebsd = 10, "FreeBSD net.inet.tcp.initcwnd_segments 10";
     }
     /// Slow-start threshold at the start.
     ssthresh_initial: Bytes {
         rfc = Bytes(1 << 30), "RFC 5681 section 3.1: arbitrarily high";
         winxp = Bytes(65_536), "RFC 2001: 65535, here 64 KiB";
+        linux_2_4 | linux = Bytes(1 << 30), "Linux TCP_INFINITE_SSTHRESH: arbitrarily high; no cached metrics";
+        windows = Bytes(1 << 30), "assumed: RFC 5681 section 3.1, arbitrarily high";
+        freebsd = Bytes(1 << 30), "FreeBSD tcp_newtcpcb: TCP_MAXWIN << TCP_MAX_WINSHIFT, the largest window";
     }
     /// Congestion window after an idle period longer than the RTO falls back to the initial window.
     idle_restart: bool {
         rfc = true, "RFC 5681 section 4.1";
         winxp = true, "RFC 2581 section 4.1";
+        linux_2_4 | linux = true, "Linux tcp_cwnd_restart (tcp_slow_start_after_idle 1)";
+        windows = true, "assumed: RFC 5681 section 4.1";
+        freebsd = true, "FreeBSD cc_after_idle";
+    }
+    /// Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its use.
+    cwnd_validation: bool {
+        rfc = false, "assumed: RFC 2861 was experimental and is obsolete (RFC 7661)";
+        winxp = false, "assumed: not known";
+        linux_2_4 | linux = true, "Linux tcp_cwnd_restart, tcp_cwnd_application_limited (RFC 2861)";
+        windows | freebsd = false, "assumed: RFC 5681 section 4.1 alone";
     }
     /// Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
     abc: bool {
         rfc = true, "RFC 3465";
         winxp = false, "assumed: one segment an ACK, RFC 2581 section 3.1";
+        linux_2_4 = false, "Linux 2.4 tcp_cong_avoid: a segment an ACK; altAIMD has RFC 3465";
+        linux = true, "Linux tcp_slow_start: what was acknowledged";
+        windows = true, "assumed: RFC 3465, on which HyStart++ builds";
+        freebsd = true, "FreeBSD net.inet.tcp.rfc3465 1";
     }
     /// Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
     abc_limit: u32 {
         rfc = 2, "RFC 3465 section 2.2";
         winxp = 1, "assumed: not used";
+        linux_2_4 = 1, "Linux 2.4 tcp_cong_avoid";
+        linux = 0, "Linux tcp_slow_start: no limit";
+        windows = 2, "assumed: RFC 3465 section 2.2; HyStart++ has its own";
+        freebsd = 2, "FreeBSD net.inet.tcp.abc_l_var 2";
     }
     /// Duplicate ACKs that start fast retransmit.
     dup_ack_threshold: u32 {
         rfc = 3, "RFC 5681 section 3.2";
         winxp = 2, "Windows registry TcpMaxDupAcks, default 2";
+        linux_2_4 | linux = 3, "Linux tcp_reordering 3";
+        windows | freebsd = 3, "RFC 5681 section 3.2";
     }
     /// New segments are sent on the duplicate ACKs before the threshold.
     limited_transmit: bool {
         rfc = true, "RFC 5681 section 3.2 step 1, RFC 3042";
         winxp = false, "assumed: not listed among its RFCs";
+        linux_2_4 | linux = true, "Linux: what is SACKed leaves tcp_packets_in_flight (RFC 3042)";
+        windows = true, "assumed: RFC 3042";
+        freebsd = true, "FreeBSD net.inet.tcp.rfc3042 1";
     }
     /// Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
     newreno_timer: NewrenoTimer {
         rfc = NewrenoTimer::Impatient, "RFC 6582 section 3.2 step 3";
         winxp = NewrenoTimer::Impatient, "assumed: as RFC 2582";
+        linux_2_4 | linux = NewrenoTimer::SlowButSteady, "Linux: every ACK of new data restarts the timer";
+        windows = NewrenoTimer::Impatient, "assumed: RFC 6582 section 3.2 step 3";
+        freebsd = NewrenoTimer::SlowButSteady, "FreeBSD tcp_newreno_partial_ack stops the timer, tcp_output starts it";
     }
     /// After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     newreno_ack_heuristic: bool {
         rfc = false, "RFC 6582 section 4.1: optional";
         winxp = false, "assumed: not implemented";
+        linux_2_4 | linux | windows | freebsd = false, "assumed: not needed with SACK";
     }
-    /// Explicit congestion notification, if the peer agrees: `off`, `classic` or `dctcp`.
+    /// Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
     ecn: Ecn {
         rfc = Ecn::Off, "assumed: queues that mark are asked for by name (RFC 3168)";
         winxp = Ecn::Off, "came with Windows Vista";
+        linux_2_4 = Ecn::Off, "Linux 2.4 tcp_ecn 0";
+        linux = Ecn::Off, "Linux tcp_ecn 2: answers, does not ask; `classic` and `accurate` on request";
+        windows = Ecn::Off, "Windows netsh ecncapability: disabled by default";
+        freebsd = Ecn::Off, "FreeBSD net.inet.tcp.ecn.enable 2: answers, does not ask";
     }
     /// Selective acknowledgements.
     sack: bool {
         rfc = true, "RFC 2018";
         winxp = true, "Windows registry SackOpts, default 1";
+        linux_2_4 | linux = true, "Linux tcp_sack 1";
+        windows = true, "Windows since 2000 (RFC 2018)";
+        freebsd = true, "FreeBSD net.inet.tcp.sack.enable 1";
     }
     /// Duplicate segments are reported in the first SACK block.
     dsack: bool {
         rfc = true, "RFC 2883";
         winxp = false, "assumed: came with Windows Vista";
+        linux_2_4 | linux = true, "Linux tcp_dsack 1";
+        windows = true, "Windows since Vista (RFC 2883)";
+        freebsd = true, "FreeBSD since 13: net.inet.tcp.sack (RFC 2883)";
     }
     /// Timestamps option.
     timestamps: bool {
         rfc = true, "RFC 7323";
         winxp = false, "Windows registry Tcp1323Opts, default: on request of the peer only";
+        linux_2_4 | linux = true, "Linux tcp_timestamps 1";
+        windows = false, "Windows netsh timestamps: not asked for by default";
+        freebsd = true, "FreeBSD net.inet.tcp.rfc1323 1";
     }
     /// Tick of the timestamps clock.
     timestamp_granularity: Span {
         rfc = Span::from_ms(1), "RFC 7323 section 5.4: 1 ms to 1 s";
         winxp = Span::from_ms(100), "assumed: not used";
+        linux_2_4 = Span::from_ms(10), "Linux 2.4: a jiffy, HZ 100";
+        linux = Span::from_ms(1), "Linux TCP_TS_HZ 1000";
+        windows = Span::from_ms(1), "assumed: not used by default";
+        freebsd = Span::from_ms(1), "FreeBSD tcp_ts_getticks: 1 ms";
     }
     /// Window scaling.
     window_scaling: bool {
         rfc = true, "RFC 7323 section 2";
         winxp = false, "Windows registry Tcp1323Opts, default: on request of the peer only";
+        linux_2_4 | linux = true, "Linux tcp_window_scaling 1";
+        windows = true, "Windows since Vista (RFC 7323)";
+        freebsd = true, "FreeBSD net.inet.tcp.rfc1323 1";
     }
     /// Largest receive window offered, which is the size of the receive buffer.
     receive_window: Bytes {
         rfc = Bytes(65_535 << 14), "RFC 7323 section 2.3: the largest window";
         winxp = Bytes(64_240), "Windows XP above 100 Mbit/s: 64 KB rounded to whole segments";
+        linux_2_4 = Bytes(65_535), "Linux 2.4 tcp_rmem 87380 with tcp_adv_win_scale 2: three quarters; tuned hosts give more";
+        linux = Bytes(3 << 20), "Linux tcp_rmem: 6 MiB at most, of which half is window; grows to it at once here";
+        windows = Bytes(16 << 20), "Windows autotuninglevel normal: 16 MB at most; grows to it at once here";
+        freebsd = Bytes(2 << 20), "FreeBSD net.inet.tcp.recvbuf_max 2 MiB; grows to it at once here";
     }
     /// Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     send_buffer: Bytes {
         rfc = Bytes(1 << 30), "assumed: never the limit";
         winxp = Bytes(65_536), "assumed: as the receive window";
+        linux_2_4 = Bytes(128 << 10), "Linux 2.4 tcp_wmem: 128 KiB at most, to which the socket grows; tuned hosts give more";
+        linux = Bytes(4 << 20), "Linux tcp_wmem: 4 MiB at most, to which the socket grows";
+        windows = Bytes(16 << 20), "assumed: dynamic send buffering, as the receive window";
+        freebsd = Bytes(2 << 20), "FreeBSD net.inet.tcp.sendbuf_max 2 MiB";
     }
     /// Segments received in order that make the receiver send an ACK.
     delayed_ack_segments: u32 {
         rfc = 2, "RFC 5681 section 4.2";
         winxp = 2, "RFC 1122 section 4.2.3.2";
+        linux_2_4 | linux = 2, "Linux __tcp_ack_snd_check: more than one full segment";
+        windows = 2, "Windows TcpAckFrequency 2";
+        freebsd = 2, "RFC 5681 section 4.2";
     }
     /// Longest time that an ACK waits.
     delayed_ack_timeout: Span {
         rfc = Span::from_ms(200), "assumed: BSD's; RFC 5681 section 4.2 allows up to 500 ms";
         winxp = Span::from_ms(200), "assumed: Windows registry TcpDelAckTicks, 2 ticks of 100 ms";
+        linux_2_4 | linux = Span::from_ms(40), "Linux TCP_DELACK_MIN, TCP_ATO_MIN: HZ / 25";
+        windows = Span::from_ms(40), "Windows 10 templates: DelayedAckTimeout 40 ms";
+        freebsd = Span::from_ms(40), "FreeBSD 13 net.inet.tcp.delacktime 40 ms";
+    }
+    /// How delayed ACKs are timed: `fixed` (every n-th segment, or the timeout) or `linux` (adaptive, with quick ACKs).
+    delayed_ack_rule: DelayedAckRule {
+        rfc = DelayedAckRule::Fixed, "RFC 5681 section 4.2";
+        winxp | windows = DelayedAckRule::Fixed, "Windows: TcpAckFrequency segments or the timeout";
+        linux_2_4 | linux = DelayedAckRule::Linux, "Linux tcp_event_data_recv, tcp_send_delayed_ack";
+        freebsd = DelayedAckRule::Fixed, "FreeBSD DELAY_ACK: every second segment or the timeout";
     }
     /// The first data segment of a connection is acknowledged at once.
     delayed_ack_first: bool {
         rfc = false, "RFC 5681 section 4.2";
         winxp = false, "assumed: no exception for the first segment";
+        linux_2_4 | linux = false, "Linux: the quick ACKs do it";
+        windows | freebsd = false, "assumed: RFC 5681 section 4.2";
     }
-    /// How the retransmission timeout is computed: `rfc6298` or `linux`.
+    /// How the retransmission timeout is computed: `rfc6298`, `linux` or `freebsd`.
     rto_rule: RtoRule {
         rfc = RtoRule::Rfc6298, "RFC 6298 section 2";
         winxp = RtoRule::Rfc6298, "assumed: RFC 2988";
+        linux_2_4 | linux = RtoRule::Linux, "Linux tcp_rtt_estimator, tcp_set_rto";
+        windows = RtoRule::Rfc6298, "assumed: RFC 6298";
+        freebsd = RtoRule::Freebsd, "FreeBSD TCPT_RANGESET: net.inet.tcp.rexmit_slop 200 ms is added";
     }
     /// Retransmission timeout before the first round-trip sample.
     rto_initial: Span {
         rfc = Span::from_s(1), "RFC 6298 section 2.1";
         winxp = Span::from_s(3), "Windows registry TcpInitialRtt, default 3 s";
+        linux_2_4 = Span::from_s(3), "Linux 2.4 TCP_TIMEOUT_INIT";
+        linux = Span::from_s(1), "Linux since 3.1 TCP_TIMEOUT_INIT (RFC 6298)";
+        windows = Span::from_s(1), "Windows 10 templates: InitialRto 1000 ms";
+        freebsd = Span::from_s(1), "FreeBSD net.inet.tcp.rexmit_initial 1000 ms";
     }
     /// Smallest retransmission timeout (with `rto_rule` `linux`, of its variance term).
     rto_min: Span {
         rfc = Span::from_s(1), "RFC 6298 section 2.4";
         winxp = Span::from_ms(300), "assumed: Windows' usual minimum";
+        linux_2_4 | linux = Span::from_ms(200), "Linux TCP_RTO_MIN: HZ / 5";
+        windows = Span::from_ms(300), "Windows templates: MinRto 300 ms";
+        freebsd = Span::from_ms(230), "FreeBSD net.inet.tcp.rexmit_min 30 ms and rexmit_slop 200 ms";
     }
     /// Largest retransmission timeout, back-off included.
     rto_max: Span {
         rfc = Span::from_s(60), "RFC 6298 section 2.5";
         winxp = Span::from_s(240), "assumed: RFC 793's maximum segment lifetime twice";
+        linux_2_4 | linux = Span::from_s(120), "Linux TCP_RTO_MAX";
+        windows = Span::from_s(60), "assumed: RFC 6298 section 2.5";
+        freebsd = Span::from_s(64), "FreeBSD TCPTV_REXMTMAX";
     }
     /// Clock granularity G in the timeout formula.
     clock_granularity: Span {
         rfc = Span::from_ms(1), "assumed: RFC 6298 section 4 asks for 100 ms or finer";
         winxp = Span::from_ms(1), "assumed: a tuned clock";
+        linux_2_4 = Span::from_ms(10), "Linux 2.4: a jiffy, HZ 100; not used by its rule";
+        linux | windows | freebsd = Span::from_ms(1), "assumed: a clock of 1 ms";
     }
     /// Which ACKs give a round-trip sample: `every-ack` or `once-per-window`.
     rtt_sampling: RttSampling {
         rfc = RttSampling::EveryAck, "RFC 7323 section 4.1 and appendix G";
         winxp = RttSampling::OncePerWindow, "RFC 2988 section 3";
+        linux_2_4 | linux = RttSampling::EveryAck, "Linux tcp_ack_update_rtt; gains are not scaled";
+        windows = RttSampling::OncePerWindow, "RFC 6298 section 3, as it has no timestamps";
+        freebsd = RttSampling::EveryAck, "FreeBSD tcp_xmit_timer with timestamps; assumed: gains of RFC 7323 appendix G";
     }
     /// Small segments wait while data is unacknowledged (Nagle).
     nagle: bool {
         rfc = false, "assumed: applications disable it, as RFC 9293 section 3.7.4 lets them";
         winxp = false, "assumed: applications disable it (TCP_NODELAY)";
+        linux_2_4 | linux | windows | freebsd = false, "assumed: applications disable it (TCP_NODELAY)";
     }
     /// How long the end that closes first stays in TIME-WAIT.
     time_wait: Span {
         rfc = Span::from_s(1), "assumed: short; RFC 9293 section 3.4.2 says 4 min and no port is used twice";
         winxp = Span::from_s(1), "assumed: short; no port is used twice";
+        linux_2_4 | linux | windows | freebsd = Span::from_s(1), "assumed: short; no port is used twice";
     }
+}
+
+/// Reno that halves the congestion window.
+fn reno_of_cwnd() -> Spec {
+    Spec::Reno(reno::Parameters { reduce_from: ReduceFrom::Cwnd, ..Default::default() })
+}
+
+/// CUBIC with the parameters of a preset.
+fn cubic_of(preset: &str) -> Spec {
+    Spec::Cubic(Cubic::preset(preset))
 }
 
 /// Reno with its default parameters.

@@ -15,7 +15,7 @@ impl Endpoint {
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
         let flight = self.tx.board.flight();
         // The way of almost every ACK: it acknowledges new data, nothing is marked and nothing recovers.
-        let plain = seg.sack_len == 0 && !seg.flags.any(Flags::ECE);
+        let plain = seg.sack_len == 0 && !seg.flags.any(Flags::ECE) && self.ecn != Ecn::Accurate;
         if ahead != 0 && u64::from(ahead) <= flight && self.tx.is_clean() && plain && !self.fin_sent {
             self.take_window(seg, seq, una + u64::from(ahead), self.tx.window_shift);
             self.on_clean_ack(now, seg, u64::from(ahead), flight);
@@ -53,6 +53,7 @@ impl Endpoint {
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let window_before = self.tx.window_edge;
+        let disordered = self.tx.is_disordered();
         self.take_window(seg, seq, ack, self.tx.window_shift);
         let acked = ack.saturating_sub(una);
         let cumulative = if acked > 0 { self.tx.acknowledge(ack) } else { Taken::default() };
@@ -66,18 +67,19 @@ impl Endpoint {
             }
             return;
         }
-        let echoed = self.ecn != Ecn::Off && seg.flags.any(Flags::ECE);
+        let delivered = cumulative.delivered + sacked.delivered;
+        let (echoed, ce) = self.read_echo(seg, acked, delivered);
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);
         let event = AckEvent {
             now,
             acked,
-            delivered: cumulative.delivered + sacked.delivered,
+            delivered,
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
             rtt,
             rate: self.tx.rate(now, &cumulative, &sacked),
-            ce: if echoed { acked } else { 0 },
+            ce,
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
         if verdict.grow && !echoed {
@@ -85,8 +87,11 @@ impl Endpoint {
         } else if event.delivered > 0 {
             self.tx.observe(&event);
         }
+        if self.options.cwnd_moderation && (disordered || event.duplicate) {
+            self.tx.moderate();
+        }
         if echoed {
-            self.on_echo(now, flight);
+            self.on_echo(now, flight, event.delivered);
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;

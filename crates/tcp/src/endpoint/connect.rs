@@ -96,17 +96,18 @@ impl Endpoint {
             seq: self.isn,
             ack: if answer { self.irs.wrapping_add(1) } else { 0 },
             mss: o.mss.0 as u16,
-            flags: self.ecn_setup(answer) | if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
+            flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
             options,
             wscale: self.own_shift(),
             ..Segment::default()
         };
+        self.set_up_ecn(answer, seg);
         if options & OPTION_TIMESTAMPS != 0 {
             seg.tsval = self.ts_now(now);
             seg.tsecr = if answer { self.rx.ts_recent } else { 0 };
         }
         seg.window = self.rx.offer(true);
-        self.rx.acked();
+        self.rx.acked(now, false);
         self.stats.segs_out += 1;
     }
 
@@ -163,6 +164,11 @@ impl Endpoint {
 
     /// The peer has acknowledged the SYN.
     pub(super) fn establish(&mut self, now: Time, seg: &Segment) {
+        if self.state == State::SynReceived
+            && let Some(accecn) = &mut self.accecn
+        {
+            accecn.on_first_ack(seg.ace(), seg.len == 0 && seg.sack_len == 0);
+        }
         self.state = State::Established;
         self.work = 0;
         self.reconsider();

@@ -1,4 +1,5 @@
-//! Explicit congestion notification (RFC 3168 section 6.1), and the receiver of DCTCP (RFC 8257 section 3.2).
+//! Explicit congestion notification (RFC 3168 section 6.1), the receiver of DCTCP (RFC 8257 section 3.2), and AccECN
+//! (RFC 9768, see [`crate::accecn`]).
 //!
 //! - Setup: the SYN carries ECE and CWR, the SYN-ACK ECE alone. New data is sent as ECT(0); retransmissions, pure ACKs
 //!   and control segments are not.
@@ -7,33 +8,69 @@
 //!   acknowledged is acknowledged at once with the old state.
 //! - Sender: an ACK with ECE does not open the window and, at most once per window of data and not in recovery, is one
 //!   congestion signal; the next new segment carries CWR.
+//! - AccECN: the SYN carries AE as well. A peer that knows RFC 3168 only answers with ECE, and both do as it does. CWR says
+//!   nothing; an ACK that tells of new marks is one with ECE.
 
 use super::{Endpoint, work};
+use crate::accecn::{ACE_SYN, AccEcn};
+use crate::delayed_ack::QUICK_ECN;
 use crate::options::Ecn;
 use crate::segment::{ECN_CE, ECN_ECT0, Flags, SackBlocks, Segment};
 use elephan_cc::Signal;
 use elephan_units::Time;
 
 impl Endpoint {
-    /// Flags that the SYN or the SYN-ACK (`answer`) carries.
-    pub(super) fn ecn_setup(&self, answer: bool) -> Flags {
+    /// Flags of the SYN or the SYN-ACK (`answer`).
+    pub(super) fn set_up_ecn(&self, answer: bool, seg: &mut Segment) {
         match (self.options.ecn, answer) {
-            (Ecn::Off, _) => Flags::NONE,
-            (_, false) => Flags::ECE | Flags::CWR,
-            (_, true) if self.ecn != Ecn::Off => Flags::ECE,
-            (_, true) => Flags::NONE,
+            (Ecn::Off, _) => {}
+            (Ecn::Accurate, false) => seg.set_ace(ACE_SYN),
+            (_, false) => seg.flags |= Flags::ECE | Flags::CWR,
+            (_, true) => match &self.accecn {
+                Some(accecn) => seg.set_ace(accecn.syn_ack_ace()),
+                None if self.ecn != Ecn::Off => seg.flags |= Flags::ECE,
+                None => {}
+            },
         }
     }
 
     /// Takes what the peer's SYN or SYN-ACK says.
     pub(super) fn negotiate_ecn(&mut self, seg: &Segment) {
-        let both = Flags::ECE | Flags::CWR;
-        let willing = if seg.flags.any(Flags::ACK) {
-            seg.flags.any(Flags::ECE) && !seg.flags.any(Flags::CWR)
-        } else {
-            seg.flags.has(both)
+        let answer = seg.flags.any(Flags::ACK);
+        let asks = seg.flags.has(Flags::ECE | Flags::CWR);
+        let agrees = seg.flags.any(Flags::ECE) && !seg.flags.any(Flags::CWR);
+        self.ecn = match (self.options.ecn, answer) {
+            (Ecn::Accurate, false) if seg.ace() == ACE_SYN => Ecn::Accurate,
+            (Ecn::Accurate, false) if asks => Ecn::Classic,
+            (Ecn::Accurate, true) => match seg.ace() {
+                0b001 => Ecn::Classic,
+                // Nothing, or a host that returns what it does not know.
+                0b000 | ACE_SYN => Ecn::Off,
+                _ => Ecn::Accurate,
+            },
+            (own, false) if asks => own,
+            (own, true) if agrees => own,
+            _ => Ecn::Off,
         };
-        self.ecn = if willing { self.options.ecn } else { Ecn::Off };
+        if self.ecn == Ecn::Accurate {
+            self.accecn = Some(Box::new(AccEcn::new(seg.ecn, answer)));
+            self.echo = true;
+        }
+    }
+
+    /// What the receiver says in a segment.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn write_echo(&mut self, seg: &mut Segment) {
+        let Some(accecn) = &mut self.accecn else {
+            seg.flags |= Flags::ECE;
+            return;
+        };
+        let (ace, ceb) = accecn.feedback(seg.len == 0);
+        seg.set_ace(ace);
+        if seg.len == 0 {
+            seg.add_accecn(ceb);
+        }
     }
 
     /// A segment with data has arrived and is not accepted yet.
@@ -42,9 +79,22 @@ impl Endpoint {
         let ce = seg.ecn == ECN_CE;
         match self.ecn {
             Ecn::Off => {}
-            Ecn::Classic => self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR)),
+            Ecn::Classic => {
+                if ce
+                    && !self.echo
+                    && let Some(adaptive) = &mut self.rx.adaptive
+                {
+                    adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_ECN);
+                }
+                self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR));
+            }
             Ecn::Dctcp if ce != self.echo => self.turn_echo(ce),
             Ecn::Dctcp => {}
+            Ecn::Accurate => {
+                if self.accecn.as_mut().is_some_and(|accecn| accecn.on_data(ce, seg.len)) {
+                    self.work |= work::ACK;
+                }
+            }
         }
     }
 
@@ -53,7 +103,8 @@ impl Endpoint {
             self.early_ack = self.rx.nxt;
             self.work |= work::EARLY_ACK;
             self.ack_at = Time::NEVER;
-            self.rx.acked();
+            self.rx.unacked = 0;
+            self.rx.last_ack = self.rx.nxt;
         }
         self.echo = ce;
     }
@@ -67,19 +118,31 @@ impl Endpoint {
         (self.work, self.ack_at, self.rx.unacked, self.rx.last_ack, self.echo) = kept;
     }
 
-    /// An ACK with ECE, when `flight` bytes were in flight before it.
-    pub(super) fn on_echo(&mut self, now: Time, flight: u64) {
+    /// Whether an ACK that acknowledged `acked` bytes and delivered `delivered` tells of congestion, and of how many bytes.
+    pub(super) fn read_echo(&mut self, seg: &Segment, acked: u64, delivered: u64) -> (bool, u64) {
+        match (&mut self.accecn, self.ecn) {
+            (Some(accecn), _) => {
+                let marked = accecn.take(seg.ace(), seg.accecn(), delivered, u64::from(self.tx.mss));
+                (marked.segments > 0 || marked.bytes > 0, marked.bytes.min(delivered))
+            }
+            (None, Ecn::Classic | Ecn::Dctcp) if seg.flags.any(Flags::ECE) => (true, acked),
+            _ => (false, 0),
+        }
+    }
+
+    /// An ACK that tells of congestion and delivered `delivered` bytes, when `flight` were in flight before it.
+    pub(super) fn on_echo(&mut self, now: Time, flight: u64, delivered: u64) {
         if self.tx.board.una() > self.tx.cwr_point && !self.tx.rec.is_recovery() {
             self.stats.ecn_signals += 1;
-            self.tx.signal(&Signal::Ecn { now, inflight: flight }, &mut self.stats);
-            self.tx.cwr_due = true;
+            self.tx.reduce_without_loss(&Signal::Ecn { now, inflight: flight }, delivered, &mut self.stats);
+            self.tx.cwr_due = self.accecn.is_none();
         }
     }
 
     /// New data is ECN-capable, and says that the window was reduced.
     #[inline]
     pub(super) fn mark_new(&mut self, seg: &mut Segment) {
-        if self.ecn == Ecn::Off {
+        if self.ecn == Ecn::Off || self.accecn.as_ref().is_some_and(|accecn| !accecn.trusted()) {
             return;
         }
         seg.ecn = ECN_ECT0;

@@ -7,10 +7,12 @@
 mod ack;
 mod connect;
 mod ecn;
+mod local;
 mod receive;
 mod send;
 mod timers;
 
+use crate::accecn::AccEcn;
 use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -82,9 +84,10 @@ pub struct Endpoint {
     state: State,
     /// Negotiated: timestamps in every segment.
     timestamps: bool,
-    /// Negotiated, and whether ACKs carry ECE.
+    /// Negotiated, and whether segments carry ECE or, with AccECN, its feedback.
     ecn: Ecn,
     echo: bool,
+    accecn: Option<Box<AccEcn>>,
     /// The application has closed; the FIN has been sent.
     closing: bool,
     fin_sent: bool,
@@ -130,6 +133,7 @@ impl Endpoint {
             timestamps: false,
             ecn: Ecn::Off,
             echo: false,
+            accecn: None,
             early_ack: 0,
             closing: false,
             fin_sent: false,
@@ -308,11 +312,6 @@ impl Endpoint {
     /// Payload of a full segment.
     pub fn mss(&self) -> u64 {
         u64::from(self.tx.mss)
-    }
-
-    /// The host's own transmit queue refused the segment just polled. It is lost like any other.
-    pub fn on_local_drop(&mut self) {
-        self.stats.send_stall += 1;
     }
 }
 

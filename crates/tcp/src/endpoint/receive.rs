@@ -1,6 +1,7 @@
 //! Arriving segments: which are acceptable (RFC 9293 section 3.10.7.4), timestamps and PAWS (RFC 7323), data, FIN.
 
 use super::{Endpoint, State, work};
+use crate::delayed_ack::{Arrival, QUICK_MAX, When};
 use crate::receiver::Due;
 use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use elephan_units::Time;
@@ -76,7 +77,9 @@ impl Endpoint {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += len;
             self.note_ce(seg);
+            let nxt = self.rx.nxt;
             match self.rx.accept(seq, len) {
+                due if self.rx.adaptive.is_some() => self.adapt_ack(now, seg, seq, nxt, due),
                 Due::Now => self.work |= work::ACK,
                 Due::Later if self.ack_at == Time::NEVER => {
                     self.ack_at = now.saturating_add(self.options.delayed_ack_timeout);
@@ -93,6 +96,37 @@ impl Endpoint {
         }
         if self.rx.take_fin() {
             self.on_fin(now);
+        }
+    }
+
+    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected.
+    #[inline(never)]
+    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, nxt: u64, due: Due) {
+        let len = u64::from(seg.len);
+        let arrival = Arrival {
+            now,
+            len,
+            push: seg.flags.any(Flags::PSH),
+            unacked: self.rx.nxt - self.rx.last_ack,
+            reads: self.rx.auto_read,
+            window: self.rx.edge - self.rx.nxt,
+            rto: self.tx.rtt.rto(),
+            srtt: self.tx.rtt.srtt(),
+            timer: self.ack_at,
+        };
+        let Some(adaptive) = &mut self.rx.adaptive else { return };
+        let when = if self.rx.nxt > nxt {
+            adaptive.on_data(&arrival)
+        } else if seq + len <= nxt || seq >= self.rx.edge {
+            adaptive.be_quick(arrival.window, QUICK_MAX);
+            When::Now
+        } else {
+            adaptive.on_disorder();
+            When::Now
+        };
+        match when {
+            When::At(time) if due == Due::Later => self.ack_at = time,
+            _ => self.work |= work::ACK,
         }
     }
 }

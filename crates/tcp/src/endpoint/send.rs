@@ -225,10 +225,10 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn after_idle(&mut self, now: Time) {
-        if self.options.idle_restart && now.since(self.tx.last_sent) > self.tx.rtt.rto() {
+        let idle = now.since(self.tx.last_sent);
+        if self.options.idle_restart && idle > self.tx.rtt.rto() {
             let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
-            self.tx.cc.shrink_to(window as f64);
-            self.tx.refresh();
+            self.tx.restart(now, idle, window);
         }
     }
 
@@ -279,7 +279,6 @@ impl Endpoint {
         let (options, tsval, tsecr) =
             if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
         let sack_len = if self.rx.has_blocks { self.fill_sack(len, sack) } else { 0 };
-        let flags = if self.echo { flags | Flags::ECE } else { flags };
         *seg = Segment {
             seq: self.isn.wrapping_add(seq as u32),
             ack: self.irs.wrapping_add(self.rx.nxt as u32),
@@ -292,7 +291,10 @@ impl Endpoint {
             options,
             ..Segment::default()
         };
-        self.rx.acked();
+        if self.echo {
+            self.write_echo(seg);
+        }
+        self.rx.acked(now, len > 0);
         self.work &= !work::ACK;
         self.ack_at = Time::NEVER;
         self.stats.segs_out += 1;
@@ -325,7 +327,7 @@ impl Endpoint {
     /// Nothing more can be sent, for `why`.
     #[inline]
     fn stopped(&mut self, now: Time, why: Limit) {
-        self.tx.stopped(why);
+        self.tx.stopped(now, why);
         self.clock.set(now, why);
         if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {
             self.persist = true;

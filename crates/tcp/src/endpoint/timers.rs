@@ -16,6 +16,9 @@ impl Endpoint {
         if now >= self.ack_at {
             self.ack_at = Time::NEVER;
             self.work |= work::ACK;
+            if let Some(adaptive) = &mut self.rx.adaptive {
+                adaptive.on_timer(self.tx.rtt.rto());
+            }
         }
         if now >= self.pace_wake {
             self.pace_wake = Time::NEVER;

@@ -3,27 +3,32 @@
 //!
 //! - open: new data, and limited transmit on the first duplicate ACKs (RFC 3042, RFC 5681 section 3.2 step 1);
 //! - recovery: entered by the rule, one congestion signal for one episode;
+//! - CWR: the window comes down for an ECN-Echo or a local drop ([`reducer`]);
 //! - loss: after a timeout all that is not SACKed is lost and is sent again in order, in slow start, until all that had
 //!   been sent is acknowledged (RFC 5681 section 3.1; go-back-N that skips what was SACKed).
 //!
 //! A loss of data that was sent during an episode begins a new episode when the old one ends.
 
+mod halving;
 mod newreno;
+mod reducer;
 mod reno;
 mod sack;
 
 use crate::options::{Options, RecoveryRule, Reduction};
-use crate::prr::{Prr, Variant};
 use crate::scoreboard::Range;
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
 use elephan_cc::Signal;
 use elephan_units::Time;
+use reducer::Reducer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Open,
     Recovery,
+    /// The window comes down without a loss.
+    Cwr,
     Loss,
 }
 
@@ -47,8 +52,8 @@ pub(crate) struct Recovery {
     rescue: u64,
     /// RFC 6582 section 4.1 `prev_highest_ack`.
     previous_ack: u64,
-    /// Proportional rate reduction, and what it lets out now.
-    prr: Option<Box<Prr>>,
+    /// What brings the window down, if not at once, and what it lets out now.
+    reducer: Option<Box<Reducer>>,
     allowed: u64,
 }
 
@@ -70,14 +75,9 @@ pub(crate) struct Verdict {
 
 impl Recovery {
     pub fn new(rule: RecoveryRule, reduction: Reduction) -> Recovery {
-        let variant = match reduction {
-            Reduction::Immediate => None,
-            Reduction::PrrRfc9937 => Some(Variant::Rfc9937),
-            Reduction::PrrRfc6937 => Some(Variant::Rfc6937),
-        };
         Recovery {
             rule,
-            prr: variant.map(|variant| Box::new(Prr::new(variant))),
+            reducer: Reducer::of(reduction),
             allowed: 0,
             mode: Mode::Open,
             head_due: false,
@@ -143,11 +143,16 @@ impl Sender {
         if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
             self.rec.mode = Mode::Open;
         }
-        Verdict { grow: e.acked > 0 && !entered, restart_timer: e.acked > 0 }
+        let cwr = self.rec.mode == Mode::Cwr;
+        if cwr {
+            self.on_ack_in_cwr(e);
+        }
+        Verdict { grow: e.acked > 0 && !entered && !cwr, restart_timer: e.acked > 0 }
     }
 
-    /// Begins an episode of fast recovery: one signal to the controller.
+    /// Begins an episode of fast recovery: one signal to the controller, none if the window is coming down already.
     fn enter(&mut self, now: Time, lost: u64, stats: &mut Stats) {
+        let reducing = self.rec.mode == Mode::Cwr;
         let inflight = self.board.flight().saturating_sub(self.rec.extra);
         if self.board.lost_bytes() == 0 {
             self.board.count_lost(lost);
@@ -159,7 +164,9 @@ impl Sender {
         self.rec.inflation = 0;
         self.rec.extra = 0;
         stats.fast_retran += 1;
-        self.signal(&Signal::Loss { now, lost, inflight }, stats);
+        if !reducing {
+            self.signal(&Signal::Loss { now, lost, inflight }, stats);
+        }
     }
 
     /// A congestion event for the controller.
@@ -224,20 +231,20 @@ impl Sender {
                 let extra = u64::from(self.rec.dup_acks.min(2)) * u64::from(self.mss);
                 (cwnd + extra).saturating_sub(self.board.flight())
             }
-            (Mode::Recovery, RecoveryRule::Sack) if self.rec.prr.is_some() => self.rec.allowed,
+            (Mode::Cwr, _) => self.rec.allowed,
+            (Mode::Recovery, RecoveryRule::Sack) if self.rec.reducer.is_some() => self.rec.allowed,
             _ => cwnd.saturating_sub(self.board.pipe()),
         }
     }
 
-    /// `bytes` leave in an episode that proportional rate reduction governs.
-    #[inline]
-    pub fn spend(&mut self, bytes: u64) {
-        if self.rec.mode == Mode::Recovery
-            && let Some(prr) = &mut self.rec.prr
-        {
-            prr.on_sent(bytes);
-            self.rec.allowed = self.rec.allowed.saturating_sub(bytes);
-        }
+    /// No episode is under way.
+    pub fn is_open(&self) -> bool {
+        self.rec.mode == Mode::Open
+    }
+
+    /// Duplicate ACKs or SACKs have come since the last ACK in order.
+    pub fn is_disordered(&self) -> bool {
+        self.rec.dup_acks > 0 || self.board.sacked_bytes() > 0
     }
 
     /// Nothing is marked and nothing recovers.
@@ -303,5 +310,17 @@ impl Sender {
         if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open && self.board.flight() > self.cwnd {
             self.rec.extra += len;
         }
+    }
+
+    /// The segment `[seq, seq + len)` was not sent after all: as new data it leaves the scoreboard (true), as one sent
+    /// again it is due again.
+    pub fn take_back(&mut self, seq: u64, len: u32) -> bool {
+        self.unspend(u64::from(len));
+        if self.board.take_back(seq, len) {
+            self.rec.extra = self.rec.extra.saturating_sub(u64::from(len));
+            return true;
+        }
+        self.rec.head_due |= seq == self.board.una() && self.rec.mode == Mode::Recovery;
+        false
     }
 }

@@ -19,28 +19,19 @@ pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
     };
     if lost {
         start(tx, e, stats);
-        reduce(tx, e, false);
+        tx.reduce(e.delivered, false);
     }
     lost
 }
 
-/// What proportional rate reduction lets out on this ACK.
-fn reduce(tx: &mut Sender, e: &AckEvent, safe: bool) {
-    let pipe = tx.board.pipe();
-    if let Some(prr) = &mut tx.rec.prr {
-        tx.rec.allowed = prr.on_ack(e.delivered, pipe, safe);
-    }
-}
-
 fn start(tx: &mut Sender, e: &AckEvent, stats: &mut Stats) {
     let lost = tx.board.lost_bytes().max(u64::from(tx.mss));
+    let (window, reducing) = (tx.cwnd, tx.rec.mode == Mode::Cwr);
     tx.enter(e.now, lost, stats);
     tx.rec.head_due = !tx.board.first_is_resent();
     tx.board.restart_resend();
-    if let Some(prr) = &mut tx.rec.prr {
-        // What had been SACKed before the ACK that begins the episode does not count (RFC 9937 section 5).
-        let before = tx.board.flight() - (tx.board.sacked_bytes() - e.delivered.min(tx.board.sacked_bytes()));
-        prr.start(u64::from(tx.mss), tx.cc.ssthresh() as u64, before);
+    if !reducing {
+        tx.start_reduction(window, e.delivered);
     }
     tx.rec.rescue = tx.board.first().map_or(0, |first| first.seq + u64::from(first.len));
 }
@@ -52,12 +43,13 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
         tx.rec.mode = Mode::Open;
         tx.rec.dup_acks = 0;
         tx.rec.head_due = false;
+        tx.finish_reduction();
         if tx.board.lost_bytes() > 0 {
             start(tx, e, stats);
         }
     }
     let safe = e.acked > 0 && tx.board.lost_bytes() <= lost_before;
-    reduce(tx, e, safe);
+    tx.reduce(e.delivered, safe);
     Verdict { grow: false, restart_timer: e.acked > 0 }
 }
 

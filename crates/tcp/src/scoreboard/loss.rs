@@ -193,4 +193,28 @@ impl Scoreboard {
         self.ring[slot].meta |= RETRANSMITTED;
         self.ring[slot].at = at;
     }
+
+    /// The segment `[seq, seq + len)` was not sent after all. The newest one, sent once, leaves the ring (true); one that
+    /// was sent again is as before that.
+    pub fn take_back(&mut self, seq: u64, len: u32) -> bool {
+        let newest = seq + u64::from(len) == self.nxt;
+        if newest && self.sent(self.tail - 1).meta & RETRANSMITTED == 0 {
+            self.tail -= 1;
+            self.nxt = seq;
+            return true;
+        }
+        let (ordinal, _) = self.ordinal_at(seq);
+        let bytes = self.len_of(ordinal);
+        if let Some(marks) = &mut self.marks {
+            let word = marks.word_mut(ordinal);
+            let bit = 1 << (ordinal & 63);
+            if word.resent & bit != 0 {
+                word.resent &= !bit;
+                self.resent_bytes -= bytes;
+            }
+        }
+        self.resend_cursor = self.resend_cursor.min(ordinal);
+        self.settle();
+        false
+    }
 }

@@ -58,6 +58,9 @@ pub struct Net {
     policy: Policy,
     /// Whether a segment that can be marked is.
     pub marks: Box<dyn FnMut(&Segment) -> bool>,
+    /// Whether the queue of host `a` refuses a segment; the second argument counts its data segments from 1.
+    pub refuse: Box<dyn FnMut(&Segment, u64) -> bool>,
+    offered: u64,
 }
 
 pub const DELAY: Span = Span::from_ms(10);
@@ -99,6 +102,8 @@ impl Net {
             count: [0; 2],
             policy,
             marks: Box::new(|_| false),
+            refuse: Box::new(|_, _| false),
+            offered: 0,
         }
     }
 
@@ -130,6 +135,11 @@ impl Net {
                 let from = if way == Way::Forth { &mut self.a } else { &mut self.b };
                 if !from.poll_transmit(self.now, &mut seg, &mut sack) {
                     break;
+                }
+                self.offered += u64::from(way == Way::Forth && seg.len > 0);
+                if way == Way::Forth && (self.refuse)(&seg, self.offered) {
+                    self.a.on_local_drop(self.now, &seg);
+                    continue;
                 }
                 self.launch(way, seg, sack);
             }

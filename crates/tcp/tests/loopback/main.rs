@@ -1,10 +1,12 @@
 //! Two endpoints against each other over a programmable path.
 
+mod accecn;
 mod bottleneck;
 mod common;
 mod ecn;
 mod exact;
 mod fuzz;
 mod handshake;
+mod local;
 mod recovery;
 mod windows;

@@ -216,3 +216,19 @@ fn wrong_options_are_refused_in_one_line() {
     assert!(refused(Overrides { dup_ack_threshold: Some(0), ..o() }).starts_with("dup_ack_threshold"));
     assert_eq!(options::stack("solaris"), None);
 }
+
+/// A Linux receiver: each of the first 16 segments is acknowledged at once, so that slow start doubles; then every
+/// second, so that it grows by half (Linux tcp_incr_quickack, __tcp_ack_snd_check).
+#[test]
+fn linux_acknowledges_the_first_segments_at_once() {
+    let rule = Some(options::DelayedAckRule::Linux);
+    let o =
+        options("rfc", &Overrides { delayed_ack_rule: rule, delayed_ack_timeout: Some(Span::from_ms(40)), ..plain() });
+    let mut net = Net::perfect(&o);
+    net.open_a();
+    net.a.supply(100_000);
+    net.run_until(|net| net.a.acked() == 100_000);
+    let acked: Vec<u32> = net.acks(1000).iter().map(|(_, acked)| acked / 1000).filter(|&acked| acked > 0).collect();
+    assert_eq!(acked[..20], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24]);
+    assert_eq!(net.b.next_timer(), Time::NEVER);
+}

@@ -185,7 +185,7 @@ fn link(name: &str) -> String {
     format!("[{heading}](#{})", kept.replace(' ', "-"))
 }
 
-/// The stack table: every TCP option with its value and source in every stack.
+/// The stack table: every TCP option with its value in every stack.
 fn stacks(out: &mut String, catalog: &Catalog) {
     out.push_str(
         "\n## TCP options\n\nFor `tcp` of the scenario, of hosts and of traffic. Defaults are those of the stack:\n\n",
@@ -198,17 +198,9 @@ fn stacks(out: &mut String, catalog: &Catalog) {
     for field in tcp {
         let _ = writeln!(out, "| `{}` | {} | {} |", field.key, words(catalog, &field.of), cell(&field.doc));
     }
-    out.push_str("\n### Stacks\n\n| option |");
-    let names: Vec<&str> = elephan_tcp::stacks().iter().map(|(name, _)| *name).collect();
-    for name in &names {
-        let _ = write!(out, " `{name}` | source |");
-    }
-    let _ = writeln!(out, "\n|---|{}", "---|---|".repeat(names.len()));
-    for row in elephan_tcp::options::rows() {
-        let _ = write!(out, "| `{}` |", row.name);
-        for (value, source) in &row.cells {
-            let _ = write!(out, " `{}` | {} |", cell(value), cell(source));
-        }
-        out.push('\n');
-    }
+    let _ = write!(
+        out,
+        "\n### Stacks\n\nWhere each value comes from: [stacks](../models/stacks.md).\n\n{}",
+        elephan_tcp::options::table()
+    );
 }

@@ -1,0 +1,316 @@
+//! Delayed ACKs as Linux times them (`tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`,
+//! `tcp_cleanup_rbuf`), with m the gap since the last segment in order and ato the acknowledgement timeout:
+//!
+//! ```text
+//! first segment:  ato = 40 ms, quick mode
+//! m <= 20 ms:     ato = ato / 2 + 20 ms
+//! m <  ato:       ato = ato / 2 + m, at most RTO
+//! m >  RTO:       quick mode (the sender may have restarted with a small window)
+//! ```
+//!
+//! An ACK goes out at once when more than one full segment (`delayed_ack_segments` - 1 of them) is not acknowledged, in
+//! quick mode, or when the application has read the end of a write (a short segment or PSH) and answers none itself;
+//! otherwise after ato, of which a round-trip time (40 ms at least) is enough when ato has grown, and 200 ms at most. It is
+//! not waited for when a timer that runs would ring within ato / 4. A timer that rings doubles ato.
+//!
+//! Quick mode lasts for min(16, window / (2 segments)) ACKs, two at least. Duplicate data begins it anew with ato = 40 ms, a CE
+//! mark under RFC 3168 with two ACKs. An end that sends data within ato of having received some is interactive
+//! (`pingpong`): its answers carry the ACKs, until a timer rings or quick mode begins.
+//!
+//! Left out: SACK compression, the test that the window may grow (`__tcp_select_window`), buffers below the low-water mark.
+
+use elephan_units::{Span, Time};
+
+/// `TCP_MAX_QUICKACKS`.
+pub(crate) const QUICK_MAX: u32 = 16;
+/// `tcp_data_ecn_check`.
+pub(crate) const QUICK_ECN: u32 = 2;
+/// `TCP_DELACK_MAX`, HZ / 5.
+const DELAY_MAX: Span = Span::from_ms(200);
+/// The limit of ato where the sender did not push, HZ / 2.
+const UNPUSHED_MAX: Span = Span::from_ms(500);
+/// `TCP_MSS_DEFAULT`: what a full segment is taken for before a longer one came.
+const FULL_SEGMENT: u64 = 536;
+
+/// When the ACK of a segment in order leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Now,
+    At(Time),
+}
+
+/// What the rule looks at when a segment has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub now: Time,
+    pub len: u64,
+    /// It carries PSH.
+    pub push: bool,
+    /// Bytes received in order and not acknowledged, it included.
+    pub unacked: u64,
+    /// The application reads at once.
+    pub reads: bool,
+    /// The window offered.
+    pub window: u64,
+    pub rto: Span,
+    pub srtt: Option<Span>,
+    /// When a delayed ACK is due already.
+    pub timer: Time,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DelayedAck {
+    /// `TCP_ATO_MIN` and `TCP_DELACK_MIN`, 40 ms.
+    least: Span,
+    /// Full segments that may wait.
+    waiting_max: u64,
+    /// Zero before the first segment.
+    ato: Span,
+    last_at: Time,
+    quick: u32,
+    interactive: bool,
+    /// Ends of writes since the last ACK, two at most.
+    pushed: u8,
+    /// Something has arrived since the last ACK.
+    scheduled: bool,
+    full_segment: u64,
+}
+
+impl DelayedAck {
+    pub fn new(least: Span, segments: u32) -> DelayedAck {
+        DelayedAck {
+            least,
+            waiting_max: u64::from(segments - 1),
+            ato: Span::ZERO,
+            last_at: Time::ZERO,
+            quick: 0,
+            interactive: false,
+            pushed: 0,
+            scheduled: false,
+            full_segment: FULL_SEGMENT,
+        }
+    }
+
+    fn raise_quick(&mut self, window: u64, most: u32) {
+        let by_window = (window / (2 * self.full_segment)).min(u64::from(most)) as u32;
+        let acks = if by_window == 0 { 2.min(most) } else { by_window };
+        self.quick = self.quick.max(acks);
+    }
+
+    /// Quick mode, for `most` ACKs at most.
+    pub fn be_quick(&mut self, window: u64, most: u32) {
+        self.raise_quick(window, most);
+        self.interactive = false;
+        self.ato = self.least;
+        self.scheduled = true;
+    }
+
+    /// A segment has arrived in order.
+    pub fn on_data(&mut self, a: &Arrival) -> When {
+        self.scheduled = true;
+        if a.push || a.len < self.full_segment {
+            self.pushed = (self.pushed + 1).min(2);
+        }
+        self.full_segment = self.full_segment.max(a.len);
+        self.adapt(a);
+        let over = a.unacked > self.waiting_max * self.full_segment;
+        let quick = self.quick > 0 && !self.interactive;
+        let end_of_write = a.reads && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
+        if over || quick || end_of_write {
+            return When::Now;
+        }
+        let delay = self.delay(a);
+        if a.timer != Time::NEVER && a.timer <= a.now + Span(delay.0 / 4) {
+            return When::Now;
+        }
+        When::At(a.timer.min(a.now + delay))
+    }
+
+    fn adapt(&mut self, a: &Arrival) {
+        let gap = a.now.since(self.last_at);
+        self.last_at = a.now;
+        let half = Span(self.least.0 / 2);
+        if self.ato == Span::ZERO {
+            self.raise_quick(a.window, QUICK_MAX);
+            self.ato = self.least;
+        } else if gap <= half {
+            self.ato = Span(self.ato.0 / 2) + half;
+        } else if gap < self.ato {
+            self.ato = (Span(self.ato.0 / 2) + gap).min(a.rto);
+        } else if gap > a.rto {
+            self.raise_quick(a.window, QUICK_MAX);
+        }
+    }
+
+    fn delay(&self, a: &Arrival) -> Span {
+        let mut delay = self.ato;
+        if delay > self.least {
+            let most = if self.interactive || self.pushed > 0 { DELAY_MAX } else { UNPUSHED_MAX };
+            delay = delay.min(a.srtt.map_or(most, |rtt| rtt.max(self.least).min(most)));
+        }
+        delay.min(DELAY_MAX.max(self.least))
+    }
+
+    /// A segment has arrived that is acknowledged at once whatever the mode.
+    pub fn on_disorder(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// An ACK leaves, with data or without.
+    pub fn on_ack_sent(&mut self, now: Time, data: bool) {
+        if std::mem::take(&mut self.scheduled) && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.ato = self.least;
+            }
+        }
+        self.pushed = 0;
+        if data && self.ato != Span::ZERO && now.since(self.last_at) < self.ato {
+            self.interactive = true;
+        }
+    }
+
+    /// The delayed ACK is due.
+    pub fn on_timer(&mut self, rto: Span) {
+        if self.interactive {
+            self.interactive = false;
+            self.ato = self.least;
+        } else {
+            self.ato = Span(self.ato.0 * 2).min(rto);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    fn ms(t: u64) -> Time {
+        Time(t * MS)
+    }
+
+    /// A full segment at `t` ms with nothing else unacknowledged, far from any limit; RTO 300 ms, round trip 100 ms.
+    fn arrival(t: u64) -> Arrival {
+        Arrival {
+            now: ms(t),
+            len: 1448,
+            push: false,
+            unacked: 1448,
+            reads: true,
+            window: 1 << 20,
+            rto: Span::from_ms(300),
+            srtt: Some(Span::from_ms(100)),
+            timer: Time::NEVER,
+        }
+    }
+
+    fn delayed_ack() -> DelayedAck {
+        DelayedAck::new(Span::from_ms(40), 2)
+    }
+
+    /// Past the quick ACKs of the start, with a segment at `t` ms and ato = 40 ms.
+    fn warm(t: u64) -> DelayedAck {
+        let mut d = delayed_ack();
+        d.on_data(&arrival(t));
+        (d.quick, d.scheduled) = (0, false);
+        d
+    }
+
+    /// min(16, window / (2 segments)), two at least: 16 of a megabyte, 4 of 12 000 bytes, 2 of nothing.
+    #[test]
+    fn the_first_segments_are_acknowledged_at_once() {
+        for (window, quick) in [(1 << 20, 16), (12_000, 4), (1000, 2)] {
+            let mut d = delayed_ack();
+            let mut at_once = 0;
+            for i in 0..40 {
+                let when = d.on_data(&Arrival { window, ..arrival(i) });
+                if when != When::Now {
+                    break;
+                }
+                at_once += 1;
+                d.on_ack_sent(ms(i), false);
+            }
+            assert_eq!(at_once, quick);
+        }
+    }
+
+    /// After them a second full segment is waited for, 40 ms at most; segments close to each other keep ato at 40 ms:
+    /// 40 / 2 + 20.
+    #[test]
+    fn then_every_second_segment() {
+        let mut d = warm(0);
+        assert_eq!(d.on_data(&arrival(1)), When::At(ms(41)));
+        assert_eq!(d.on_data(&Arrival { unacked: 2896, timer: ms(41), ..arrival(1) }), When::Now);
+        assert_eq!(d.ato, Span::from_ms(40));
+    }
+
+    /// ato / 2 + m for 20 ms < m < ato: 40 -> 20 + 30 = 50, then 25 + 45 = 70 ms; of which the round-trip time of 60 ms
+    /// is enough.
+    #[test]
+    fn the_timeout_follows_the_gaps() {
+        let mut d = warm(0);
+        let at = |t| Arrival { srtt: Some(Span::from_ms(60)), ..arrival(t) };
+        assert_eq!(d.on_data(&at(30)), When::At(ms(80)));
+        assert_eq!(d.on_data(&at(75)), When::At(ms(135)));
+        assert_eq!(d.ato, Span::from_ms(70));
+        // A gap longer than ato and shorter than the RTO changes nothing; one longer than the RTO begins quick mode.
+        assert_eq!(d.on_data(&at(275)), When::At(ms(335)));
+        assert_eq!(d.ato, Span::from_ms(70));
+        assert_eq!(d.on_data(&at(576)), When::Now);
+        assert_eq!(d.quick, 16);
+    }
+
+    /// A timer that rings doubles ato up to the RTO, and the delay stays at 200 ms at most.
+    #[test]
+    fn a_timer_that_rings_doubles_the_timeout() {
+        let mut d = warm(0);
+        let rto = Span::from_ms(300);
+        let atos: Vec<Span> = (0..4)
+            .map(|_| {
+                d.on_timer(rto);
+                d.ato
+            })
+            .collect();
+        assert_eq!(atos, [80, 160, 300, 300].map(Span::from_ms));
+        assert_eq!(d.on_data(&Arrival { srtt: None, ..arrival(290) }), When::At(ms(490)));
+    }
+
+    /// A timer within a quarter of ato is not waited for: at 31 ms, 9 ms before it, 40 / 4 = 10.
+    #[test]
+    fn a_timer_about_to_ring_is_not_waited_for() {
+        let mut d = warm(30);
+        assert_eq!(d.on_data(&Arrival { timer: ms(42), ..arrival(31) }), When::At(ms(42)));
+        assert_eq!(d.on_data(&Arrival { timer: ms(41), ..arrival(31) }), When::Now);
+    }
+
+    /// The end of a write is acknowledged when the application has read it, unless it answers.
+    #[test]
+    fn ends_of_writes() {
+        let short = Arrival { len: 100, unacked: 100, ..arrival(1) };
+        let pushed = Arrival { push: true, ..arrival(1) };
+        for a in [short, pushed] {
+            assert_eq!(warm(0).on_data(&a), When::Now);
+            assert_eq!(warm(0).on_data(&Arrival { reads: false, ..a }), When::At(ms(41)));
+            let mut answering = warm(0);
+            answering.on_ack_sent(ms(0), true);
+            assert!(answering.interactive);
+            assert_eq!(answering.on_data(&a), When::At(ms(41)));
+            // A second end of a write is not waited with.
+            assert_eq!(answering.on_data(&a), When::Now);
+        }
+    }
+
+    /// Duplicates begin quick mode and end the interactive one; a CE mark begins it for two ACKs.
+    #[test]
+    fn duplicates_and_marks_are_answered_quickly() {
+        for (most, acks) in [(QUICK_MAX, 16), (QUICK_ECN, 2)] {
+            let mut d = warm(0);
+            d.on_ack_sent(ms(0), true);
+            d.on_timer(Span::from_ms(300));
+            d.be_quick(1 << 20, most);
+            assert_eq!((d.quick, d.interactive, d.ato), (acks, false, Span::from_ms(40)));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How the window comes down over a reduction instead of at once: in SACK recovery, and in CWR, the reduction without a
+//! loss (an ECN-Echo, a segment that the host's own queue refused; Linux `TCP_CA_CWR`).
+//!
+//! CWR lasts until all that had been sent when it began is acknowledged. A loss found meanwhile goes on with the same
+//! reduction and is no further congestion event. (Linux leaves CWR one byte later.) Without SACK, or with
+//! `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such state.
+
+use super::Mode;
+use super::halving::RateHalving;
+use crate::options::{RecoveryRule, Reduction};
+use crate::prr::{Prr, Variant};
+use crate::sender::{AckEvent, Sender};
+use crate::stats::Stats;
+use elephan_cc::Signal;
+
+/// What lets segments out while the window comes down.
+#[derive(Clone, Debug)]
+pub(crate) enum Reducer {
+    Prr(Prr),
+    Halving(RateHalving),
+}
+
+impl Reducer {
+    /// None if the window comes down at once.
+    pub fn of(reduction: Reduction) -> Option<Box<Reducer>> {
+        let reducer = match reduction {
+            Reduction::Immediate => return None,
+            Reduction::RateHalving => Reducer::Halving(RateHalving::default()),
+            Reduction::PrrRfc9937 => Reducer::Prr(Prr::new(Variant::Rfc9937)),
+            Reduction::PrrRfc6937 => Reducer::Prr(Prr::new(Variant::Rfc6937)),
+        };
+        Some(Box::new(reducer))
+    }
+
+    /// A reduction from `window` to `ssthresh` begins with `inflight` bytes in flight.
+    fn start(&mut self, mss: u64, window: u64, ssthresh: u64, inflight: u64) {
+        match self {
+            Reducer::Prr(prr) => prr.start(mss, ssthresh, inflight),
+            Reducer::Halving(halving) => halving.start(mss, window, ssthresh),
+        }
+    }
+
+    /// An ACK that delivered `delivered` bytes and left `pipe` in flight; returns how many bytes may be sent.
+    fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) -> u64 {
+        match self {
+            Reducer::Prr(prr) => prr.on_ack(delivered, pipe, safe),
+            Reducer::Halving(halving) => halving.on_ack(pipe),
+        }
+    }
+
+    fn on_sent(&mut self, bytes: u64) {
+        if let Reducer::Prr(prr) = self {
+            prr.on_sent(bytes);
+        }
+    }
+
+    fn take_back(&mut self, bytes: u64) {
+        if let Reducer::Prr(prr) = self {
+            prr.take_back(bytes);
+        }
+    }
+}
+
+impl Sender {
+    /// The reduction to the controller's new threshold begins, from `window`. `delivered` bytes of what is SACKed came
+    /// with the ACK that begins it (RFC 9937 section 5 does not count what was SACKed before).
+    pub(super) fn start_reduction(&mut self, window: u64, delivered: u64) {
+        let sacked = self.board.sacked_bytes();
+        let inflight = self.board.flight() - (sacked - delivered.min(sacked));
+        if let Some(reducer) = &mut self.rec.reducer {
+            reducer.start(u64::from(self.mss), window, self.cc.ssthresh() as u64, inflight);
+        }
+    }
+
+    /// What the reduction lets out on this ACK.
+    pub(super) fn reduce(&mut self, delivered: u64, safe: bool) {
+        let pipe = self.board.pipe();
+        if let Some(reducer) = &mut self.rec.reducer {
+            self.rec.allowed = reducer.on_ack(delivered, pipe, safe);
+        }
+    }
+
+    /// The reduction is over: rate halving may have gone below ssthresh.
+    pub(super) fn finish_reduction(&mut self) {
+        if let Some(Reducer::Halving(halving)) = self.rec.reducer.as_deref() {
+            self.cc.shrink_to(halving.window() as f64);
+            self.refresh();
+        }
+    }
+
+    /// A congestion event without a loss, on an ACK that delivered `delivered` bytes or on none.
+    pub fn reduce_without_loss(&mut self, signal: &Signal, delivered: u64, stats: &mut Stats) {
+        let window = self.cwnd;
+        self.signal(signal, stats);
+        let reduces = self.rec.reducer.is_some() && self.rec.rule == RecoveryRule::Sack && self.cwnd < window;
+        if !reduces || self.rec.mode != Mode::Open || self.board.flight() == 0 {
+            return;
+        }
+        self.rec.mode = Mode::Cwr;
+        self.rec.point = self.board.nxt();
+        self.rec.allowed = 0;
+        self.start_reduction(window, delivered);
+        if delivered > 0 {
+            self.reduce(delivered, true);
+        }
+    }
+
+    /// An ACK in CWR that found no loss.
+    pub(super) fn on_ack_in_cwr(&mut self, e: &AckEvent) {
+        if self.board.una() >= self.rec.point {
+            self.rec.mode = Mode::Open;
+            self.finish_reduction();
+        } else {
+            self.reduce(e.delivered, e.acked > 0);
+        }
+    }
+
+    /// `bytes` leave while the window comes down.
+    #[inline]
+    pub fn spend(&mut self, bytes: u64) {
+        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr)
+            && let Some(reducer) = &mut self.rec.reducer
+        {
+            reducer.on_sent(bytes);
+            self.rec.allowed = self.rec.allowed.saturating_sub(bytes);
+        }
+    }
+
+    /// `bytes` taken for sent were not; nothing more leaves before the next ACK.
+    pub fn unspend(&mut self, bytes: u64) {
+        if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr)
+            && let Some(reducer) = &mut self.rec.reducer
+        {
+            reducer.take_back(bytes);
+        }
+    }
+}

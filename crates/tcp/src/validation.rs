@@ -1,0 +1,95 @@
+//! Congestion window validation (RFC 2861 as Linux has it): a window that is not used says nothing of the path.
+//!
+//! ```text
+//! idle longer than RTO:   cwnd /= 2 for every RTO of it, not below the initial window     (tcp_cwnd_restart)
+//! not the limit for RTO:  cwnd = (cwnd + used) / 2, used being the initial window at least (tcp_cwnd_application_limited)
+//! both:                   ssthresh = max(ssthresh, 3/4 cwnd), taken before
+//! ```
+//!
+//! `used` is the most that was out since the window was last the limit or last lowered. In slow start a window of which
+//! more than half was used counts as the limit. Without this option an idle time longer than RTO means the initial window
+//! (RFC 5681 section 4.1), and nothing else happens. Also here: what Linux 2.4 did about bursts after disorder.
+
+use crate::options::Options;
+use crate::sender::Sender;
+use elephan_units::{Span, Time};
+
+/// Linux 2.4 `tcp_max_burst`, segments.
+const MAX_BURST: u64 = 3;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Validation {
+    /// `snd_cwnd_used` and `snd_cwnd_stamp`.
+    used: u64,
+    since: Time,
+    initial_window: u64,
+}
+
+impl Validation {
+    pub fn of(options: &Options) -> Option<Box<Validation>> {
+        options.cwnd_validation.then(Box::default)
+    }
+}
+
+impl Sender {
+    /// Something was sent, `out` bytes are out, and nothing more can be sent.
+    #[inline(never)]
+    pub fn validate(&mut self, now: Time, out: u64) {
+        let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
+        let rto = self.rtt.rto();
+        let open = self.is_open();
+        let Some(v) = &mut self.validation else { return };
+        if limited {
+            (v.used, v.since) = (0, now);
+            return;
+        }
+        v.used = v.used.max(out);
+        if now.since(v.since) < rto {
+            return;
+        }
+        let used = v.used.max(v.initial_window);
+        (v.used, v.since) = (0, now);
+        if open && used < self.cwnd {
+            self.keep_threshold();
+            self.cc.shrink_to((self.cwnd + used) as f64 / 2.0);
+            self.refresh();
+        }
+    }
+
+    /// After `idle`, which is longer than RTO, before anything is sent.
+    pub fn restart(&mut self, now: Time, idle: Span, initial_window: u64) {
+        let mut window = initial_window as f64;
+        let rto = self.rtt.rto();
+        if let Some(v) = &mut self.validation {
+            *v.as_mut() = Validation { used: 0, since: now, initial_window };
+            self.keep_threshold();
+            let halvings = (idle.0 - 1) / rto.0.max(1);
+            window = window.max(self.cc.window() / 2f64.powi(halvings.min(64) as i32));
+        }
+        self.cc.shrink_to(window);
+        self.refresh();
+    }
+
+    /// The threshold remembers three quarters of the window (Linux `tcp_current_ssthresh`).
+    fn keep_threshold(&mut self) {
+        let kept = 0.75 * self.cc.window();
+        if self.cc.ssthresh() < kept {
+            self.cc.poke("ssthresh", kept);
+        }
+    }
+
+    /// The handshake has settled the initial window.
+    pub fn begin_validation(&mut self, initial_window: u64) {
+        if let Some(v) = &mut self.validation {
+            v.initial_window = initial_window;
+        }
+    }
+
+    /// A disordered ACK: the window is at most three segments above what is in flight (Linux 2.4 `tcp_moderate_cwnd`).
+    pub fn moderate(&mut self) {
+        if self.is_open() {
+            self.cc.shrink_to((self.board.pipe() + MAX_BURST * u64::from(self.mss)) as f64);
+            self.refresh();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! AccECN in whole connections: RFC 9768 sections 3.1.1 (negotiation) and 3.2, on a path of 10 ms each way.
+
+use crate::common::*;
+use elephan_tcp::options::{Ecn, Reduction};
+use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
+
+fn net(a: Ecn, b: Ecn, overrides: &Overrides) -> Net {
+    let side = |ecn| options("rfc", &Overrides { ecn: Some(ecn), ..overrides.clone() });
+    let mut net = Net::new(&side(a), &side(b), Box::new(|_, _| vec![DELAY]));
+    net.open_a();
+    net
+}
+
+/// Table 2: AE, CWR and ECE of SYN, SYN-ACK and the first ACK, and what data is sent as.
+#[test]
+fn negotiation_and_fall_back() {
+    for (a, b, syn, answer, capable) in [
+        (Ecn::Accurate, Ecn::Accurate, 0b111, 0b010, true),
+        (Ecn::Accurate, Ecn::Classic, 0b111, 0b001, true),
+        (Ecn::Accurate, Ecn::Dctcp, 0b111, 0b001, true),
+        (Ecn::Accurate, Ecn::Off, 0b111, 0b000, false),
+        (Ecn::Classic, Ecn::Accurate, 0b011, 0b001, true),
+        (Ecn::Off, Ecn::Accurate, 0b000, 0b000, false),
+    ] {
+        let mut net = net(a, b, &plain());
+        net.a.supply(8000);
+        net.run_until(|net| net.a.acked() == 8000);
+        assert_eq!((net.trace[0].seg.ace(), net.trace[1].seg.ace()), (syn, answer), "{a:?} {b:?}");
+        let accurate = a == b;
+        for (i, s) in net.trace[2..].iter().enumerate() {
+            assert_eq!(s.seg.ecn, if capable && s.seg.len > 0 { ECN_ECT0 } else { ECN_NOT_ECT });
+            assert_eq!(s.seg.accecn(), (accurate && s.seg.len == 0).then_some(0));
+            // Table 3: the ACK of an unmarked SYN-ACK says 010; then the counter stays at 5.
+            let expected = if !accurate {
+                0
+            } else if i == 0 {
+                0b010
+            } else {
+                0b101
+            };
+            assert_eq!(s.seg.ace(), expected, "{a:?} {b:?} {:?}", s.seg);
+        }
+        let stats = net.a.stats(net.now);
+        assert_eq!((stats.ecn_signals, stats.segs_retrans), (0, 0));
+    }
+}
+
+/// Of 12 segments the 4th, 5th, 6th and 9th are marked: the counters and when they are told. ACKs: every second segment, the
+/// first mark after none, the second mark since an ACK.
+#[test]
+fn counters_follow_the_marks() {
+    let mut net = net(Ecn::Accurate, Ecn::Accurate, &Overrides { initial_window: Some(12), ..plain() });
+    net.marks = Box::new(|seg: &Segment| [3, 4, 5, 8].contains(&(seg.seq.wrapping_sub(1001) / 1000)));
+    net.a.supply(12_000);
+    net.run_until(|net| net.a.acked() == 12_000);
+    let acks: Vec<(u32, u8, Option<u32>)> = net
+        .trace
+        .iter()
+        .filter(|s| s.way == Way::Back && !s.seg.flags.any(Flags::SYN))
+        .map(|s| (s.seg.ack.wrapping_sub(1001) / 1000, s.seg.ace(), s.seg.accecn()))
+        .collect();
+    let expected = [
+        (2, 5, Some(0)),
+        (4, 6, Some(1000)),
+        (6, 0, Some(3000)),
+        (8, 0, Some(3000)),
+        (9, 1, Some(4000)),
+        (11, 1, Some(4000)),
+        (12, 1, Some(4000)),
+    ];
+    assert_eq!(acks, expected);
+    // One reduction in the window of data, and no CWR.
+    assert_eq!(net.a.stats(net.now).ecn_signals, 1);
+}
+
+/// Every mark is one window of data: with DCTCP's law the share that it is told is the share that was marked. All of the
+/// bytes marked keep alpha at 1, as RFC 8257 section 3.3 has it; the path that marks nothing brings it down.
+#[test]
+fn a_law_is_told_the_bytes_that_met_congestion() {
+    let law = elephan_cc::Spec::named("dctcp").unwrap();
+    let alpha = |every: u32| {
+        let o = Overrides { congestion_control: Some(law.clone()), initial_window: Some(20), ..plain() };
+        let mut net = net(Ecn::Accurate, Ecn::Accurate, &o);
+        net.marks = Box::new(move |seg: &Segment| (seg.seq.wrapping_sub(1001) / 1000).is_multiple_of(every));
+        net.a.supply(2_000_000);
+        net.run_until(|net| net.a.acked() == 2_000_000);
+        net.a.controller().observe().iter().find(|(name, _)| *name == "alpha").unwrap().1
+    };
+    assert_eq!(alpha(1), 1.0);
+    // A mark in four: the moving average ends within a few windows' weight of 1/4.
+    assert!((alpha(4) - 0.25).abs() < 0.1, "{}", alpha(4));
+}
+
+/// A reduction for marks comes down over the round trip with proportional rate reduction: no pause, no second signal.
+#[test]
+fn a_mark_reduces_gradually() {
+    let o = Overrides { initial_window: Some(20), reduction: Some(Reduction::PrrRfc9937), ..plain() };
+    let mut net = net(Ecn::Accurate, Ecn::Accurate, &o);
+    net.marks = Box::new(|seg: &Segment| seg.seq == 4001);
+    net.a.supply(60_000);
+    net.run_until(|net| net.a.acked() == 60_000);
+    let stats = net.a.stats(net.now);
+    assert_eq!((stats.ecn_signals, stats.cong_signals, stats.segs_retrans), (1, 1, 0));
+    // The mark is on the fourth of 20; the ACK of two before it has let out four, and its own finds 22 in flight: ssthresh
+    // is 11 segments, and ACKs of two segments let one out.
+    assert_eq!(net.a.controller().ssthresh(), 11_000.0);
+    let round: Vec<u32> = net.data(1000)[20..].iter().map(|d| d.1 / 1000).collect();
+    let at = net.data(1000).iter().filter(|d| d.0.ns() < 60_000_000).count();
+    assert!(round.len() >= 10 && (33..=36).contains(&at), "{at} {round:?}");
+}
