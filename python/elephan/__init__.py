@@ -4,6 +4,7 @@
     run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
     run.flows, run.flow_samples          # pyarrow Tables
     runs = el.sweep("buffer-sizing", repetitions=10)
+    panel = el.compare(["reno", "cubic", "bbr"])
 
 Names are imported when first used, so that `import elephan` costs nothing.
 """
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from . import cc, measures, prr, rtt, stats, theory
     from .errors import ElephanError, InputError
+    from .panel.panel import Panel, compare
     from .results import load
     from .runs import Run, run
     from .sweeps import Sweep, sweep
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ElephanError",
     "InputError",
+    "Panel",
     "Run",
     "Sweep",
     "cc",
+    "compare",
     "load",
     "measures",
     "prr",
@@ -44,6 +48,8 @@ _NAMES = {
     "Run": ("elephan.runs", "Run"),
     "sweep": ("elephan.sweeps", "sweep"),
     "Sweep": ("elephan.sweeps", "Sweep"),
+    "compare": ("elephan.panel.panel", "compare"),
+    "Panel": ("elephan.panel.panel", "Panel"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),

@@ -100,6 +100,59 @@ def sweep(
     return 1 if done.failures else 0
 
 
+@app.command()
+def compare(
+    laws: Annotated[str, typer.Argument(metavar="LAW,LAW...", help="Congestion controls: reno,cubic:preset=linux,bbr.")],
+    scenario: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds; default 5.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 2 repetitions.")] = False,
+    rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Round-trip time; default 40ms.")] = None,
+    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,
+    set: Set = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    out: Out = None,
+    json: Json = False,
+) -> int:
+    """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
+    from elephan.cli import show
+    from elephan.errors import InputError
+    from elephan.panel import panel
+    from elephan.settings import settings
+    from elephan.source import open_source
+
+    if scenario is not None and (rate or rtt or buffer or quick):
+        raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
+    source = open_source(scenario) if scenario is not None else None
+    folder = out or Path("results") / (f"compare-{source.stem}" if source else "compare")
+    done = panel.compare(
+        laws,
+        scenario=source,
+        repetitions=repetitions,
+        quick=quick,
+        rate=rate or panel.RATE,
+        rtt=rtt or panel.RTT,
+        buffer=buffer or panel.BUFFER,
+        set=settings(set or []),
+        seed=1 if seed is None else seed,
+        workers=workers,
+        out=folder,
+        progress=True,
+    )
+    if json:
+        show.compare_json(done, folder)
+    elif source is not None:
+        show.sweep(done, folder)
+    else:
+        show.compare(done, folder)
+    return 1 if done.failures else 0
+
+
 @study_app.command("list")
 def study_list(json: Json = False) -> None:
     """The studies that there are."""

@@ -18,6 +18,7 @@ from elephan.stats import Interval
 
 if TYPE_CHECKING:
     from elephan.claims import Verdict
+    from elephan.panel.panel import Panel
     from elephan.results import Difference
     from elephan.runs import Run
     from elephan.study import Results
@@ -117,6 +118,35 @@ def sweep_json(done: Sweep, folder: Path) -> None:
     print_json({"folder": str(folder), **done.as_dict()})
 
 
+def compare(done: Panel, folder: Path) -> None:
+    """A comparison: its answer, a row per law, every pair."""
+    from elephan.report.panel_page import answer, merits, network_line
+
+    console = _console()
+    console.print(network_line(done), style="bold", markup=False)
+    for line in answer(done):
+        console.print(line, markup=False)
+    merit = merits(done)
+    table = _grid(*(column.title for column in merit.columns))
+    for row in merit.rows:
+        table.add_row(*(cell.text for cell in row))
+    console.print(table)
+    if len(done.labels) > 1:
+        table = _grid("share beside", *done.labels)
+        for a in done.labels:
+            table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))
+        console.print(table)
+    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.", style="dim")
+    for line in done.failures[:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def compare_json(done: Panel | Sweep, folder: Path) -> None:
+    """A comparison for machines."""
+    print_json({"folder": str(folder), **done.as_dict()})
+
+
 def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
     """A study: its answer and the verdict of every claim."""
     from elephan.report.study_page import tally
@@ -169,7 +199,7 @@ def diff(differences: Sequence[Difference], json: bool) -> None:
         if one.variant != variant:
             variant = one.variant
             table.add_row(f"[bold]{variant}[/]" if variant else "", "", "", "")
-        unit = measures.unit_of(one.statistic)
+        unit = one.unit
         text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)
     _console().print(table)

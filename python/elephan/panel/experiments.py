@@ -35,27 +35,29 @@ class Statistic:
     name: str
     unit: str
     about: str
+    top: float = math.inf  # what it cannot exceed; none can fall below 0 unless `low` says so
+    low: float = 0.0
 
 
 _ALL = [
     Statistic("goodput_bps", "bps", "goodput of one flow alone"),
     Statistic("queue_delay_mean_ns", "ns", "mean queueing delay at the bottleneck, one flow alone"),
     Statistic("queue_delay_p99_ns", "ns", "99th percentile of queueing delay, one flow alone"),
-    Statistic("loss", "%", "packets dropped at the bottleneck over packets offered to it, after the warm-up"),
+    Statistic("loss", "%", "packets dropped at the bottleneck over packets offered to it, after the warm-up", top=1.0),
     Statistic("goodput_cov", "1", "coefficient of variation of goodput in windows of 1 s, one flow alone"),
     Statistic("timeouts", "1", "retransmission timeouts of the flow"),
     Statistic("goodput_a_bps", "bps", "goodput of the first flow"),
     Statistic("goodput_b_bps", "bps", "goodput of the second flow"),
-    Statistic("share_a", "%", "share of the first flow in what both get"),
-    Statistic("jain", "1", "Jain's index of the two flows"),
+    Statistic("share_a", "%", "share of the first flow in what both get", top=1.0),
+    Statistic("jain", "1", "Jain's index of the two flows", top=1.0),
     Statistic("long_over_short", "1", "goodput of the flow with the long round trip over that with the short one"),
-    Statistic("rtt_exponent", "1", "z in goodput ~ RTT^-z"),
+    Statistic("rtt_exponent", "1", "z in goodput ~ RTT^-z", low=-math.inf),
     Statistic("delta_fair_ns", "ns", "time until both flows have 0.45 of the whole in a window of 1 s (delta-fair, delta = 0.1)"),
     Statistic("settled_ns", "ns", "time until both flows are within 20 % of half, for 5 s on end"),
-    Statistic("joined_share", "%", "share of the joining flow in the rest of the run"),
+    Statistic("joined_share", "%", "share of the joining flow in the rest of the run", top=1.0),
     Statistic("drop_queue_peak_ns", "ns", "longest queueing delay after the capacity fell"),
     Statistic("drop_queue_mean_ns", "ns", "mean queueing delay while the capacity was low"),
-    Statistic("drop_loss", "%", "packets lost at the bottleneck while the capacity was low"),
+    Statistic("drop_loss", "%", "packets lost at the bottleneck while the capacity was low", top=1.0),
     Statistic("drop_goodput_share", "%", "goodput while the capacity was low, over what it allows"),
     Statistic("rise_ns", "ns", "time after the capacity came back until 80 % of it is used for 1 s"),
 ]

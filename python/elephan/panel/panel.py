@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,11 @@ class Row:
     values: Mapping[str, float]
 
 
+def _within(interval: stats.Interval, low: float, top: float) -> stats.Interval:
+    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
+    return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
+
+
 def unit_of(statistic: str) -> str:
     """The unit of a statistic of the panel."""
     return STATISTICS[statistic].unit if statistic in STATISTICS else "1"
@@ -92,9 +97,12 @@ class Panel:
         return {row.seed: row.values.get(statistic, math.nan) for row in rows}
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
-        """Mean over the repetitions with its 95 % t interval; runs without a value are left out."""
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity; runs without a value
+        are left out.
+        """
         values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
-        return stats.mean_interval(values) if values else _NOTHING
+        about = STATISTICS[statistic]
+        return _within(stats.mean_interval(values), about.low, about.top) if values else _NOTHING
 
     def _law(self, label: str) -> str:
         if label not in self.labels and label != RENO.label:
@@ -114,7 +122,7 @@ class Panel:
         """The share of law `a` in what it and law `b` get together."""
         variant, turned = self._pair(a, b)
         found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
-        return stats.mean_interval([1 - v if turned else v for v in found]) if found else _NOTHING
+        return _within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
 
     def friendliness(self, label: str) -> stats.Interval:
         """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
@@ -128,14 +136,14 @@ class Panel:
         base = f"{RENO.label} + {RENO.label}"
         one, two = (self.by_seed(PAIR.name, base, f"goodput_{flow}_bps") for flow in "ab")
         ratios = [beside[seed] / ((one[seed] + two[seed]) / 2) for seed in beside if one.get(seed, 0) + two.get(seed, 0) > 0]
-        return stats.mean_interval(ratios) if ratios else _NOTHING
+        return _within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else _NOTHING
 
     def until(self, experiment: str, label: str, statistic: str, horizon: str) -> tuple[stats.Interval, int]:
         """A time until something, and in how many runs it did not happen; those count with the time that was watched."""
         times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
         late = [seed for seed, time in times.items() if math.isnan(time)]
         values = [limits[seed] if seed in late else time for seed, time in times.items()]
-        return (stats.mean_interval(values) if values else _NOTHING), len(late)
+        return (_within(stats.mean_interval(values), 0.0, math.inf) if values else _NOTHING), len(late)
 
     @property
     def table(self) -> pa.Table:
