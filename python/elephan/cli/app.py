@@ -109,7 +109,7 @@ def compare(
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds; default 5.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 2 repetitions.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
     rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
     rtt: Annotated[str | None, typer.Option(help="Round-trip time; default 40ms.")] = None,
     buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elephan.sweeps import Sweep
 
 _WIDTH_OF_A_FILE = 132
+_COLUMNS_MAX = 8  # laws beside each other on a terminal
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
 
 
@@ -131,7 +132,7 @@ def compare(done: Panel, folder: Path) -> None:
     for row in merit.rows:
         table.add_row(*(cell.text for cell in row))
     console.print(table)
-    if len(done.labels) > 1:
+    if 1 < len(done.labels) <= _COLUMNS_MAX:
         table = _grid("share beside", *done.labels)
         for a in done.labels:
             table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))

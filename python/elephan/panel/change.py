@@ -32,9 +32,7 @@ def _source(network: Network, times: Times) -> Source:
     alone = scenario("alone")
     drop, rise = times.event_s
     steps = [(drop, network.rate_bps * DROP_TO), (rise, network.rate_bps)]
-    changes = "".join(
-        f'\n[[change]]\nat  = "{at:g} s"\nset = {{ "template.rate" = "{rate_text(rate)}" }}\n' for at, rate in steps
-    )
+    changes = "".join(f'\n[[change]]\nat  = "{at:g} s"\nset = {{ "template.rate" = "{rate_text(rate)}" }}\n' for at, rate in steps)
     return replace(alone, text=alone.text + changes, name="compare/change.toml", stem="change")
 
 
@@ -75,9 +73,7 @@ def _measure(run: Run, network: Network, times: Times) -> Measured:
     begin = drop / 2
     shown = edges >= begin
     middle = edges[shown] + _WINDOW_S / 2
-    delay = [
-        float(queue.delay_s[(queue.time_s >= e) & (queue.time_s < e + _WINDOW_S)].max(initial=0.0)) for e in edges[shown]
-    ]
+    delay = [float(queue.delay_s[(queue.time_s >= e) & (queue.time_s < e + _WINDOW_S)].max(initial=0.0)) for e in edges[shown]]
     series = {"time_s": middle, "goodput_a_bps": rates[shown], "queue_delay_ns": np.asarray(delay) * 1e9}
     return found, series
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RENO = Law("reno", "reno")  # whom every law meets: RFC 5033 asks for it
-REPETITIONS, QUICK_REPETITIONS = 5, 2
+REPETITIONS, QUICK_REPETITIONS = 5, 3
 RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
 _NOTHING = stats.Interval(math.nan, math.nan, math.nan, 0)
 
@@ -65,7 +65,9 @@ def unit_of(statistic: str) -> str:
 class Panel:
     """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic."""
 
-    def __init__(self, laws: Sequence[Law], rows: Sequence[Row], series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> None:
+    def __init__(
+        self, laws: Sequence[Law], rows: Sequence[Row], series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+    ) -> None:
         self.laws = list(laws)
         self.rows = list(rows)
         self.series = list(series)  # one per run with time series: experiment, variant, seed, and columns
@@ -343,7 +345,7 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
     by_job = {id(job): variant for variant, job in work}
     first = {id(job) for variant, job in work if job.seed == seeds[0]}
     told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment
-    leading = {}
+    leading: dict[str, int] = {}
     for variant, job in work:
         leading.setdefault(variant.experiment.name, id(job))
 
@@ -426,8 +428,8 @@ def _series(table: Any) -> list[dict[str, Any]]:
     for index, key in enumerate(keys):
         rows.setdefault(key, []).append(index)
     found = []
-    for (experiment, variant, seed), index in rows.items():
-        columns = {name: array[index] for name, array in values.items()}
+    for (experiment, variant, seed), chosen in rows.items():
+        columns = {name: array[chosen] for name, array in values.items()}
         columns = {name: array for name, array in columns.items() if not np.isnan(array).all()}
         found.append({"experiment": experiment, "variant": variant, "seed": seed, "columns": columns})
     return found

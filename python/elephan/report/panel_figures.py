@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,77 +12,16 @@ import numpy as np
 from elephan.panel.panel import Panel
 from elephan.quantity import scale_for
 from elephan.report import draw as d
+from elephan.report.dots import NAME_MAX, dot_columns, mark, reach, row_height, rows_of, short_names, small_heading
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
-from elephan.stats import Interval
+from elephan.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ROW_IN = 0.27
-_NAME_MAX = 22
+SCATTERED_MAX = 8  # with more laws than this, names beside points would cover each other
 _INTERVALS = "Points are means, lines their 95 % intervals over the repetitions."
-
-
-def _names(labels: Sequence[str]) -> list[str]:
-    """Names short enough for an axis, on two lines where they are long."""
-    return ["\n".join(textwrap.wrap(label, _NAME_MAX)[:2]) for label in labels]
-
-
-def _height(count: int) -> float:
-    return 0.95 + _ROW_IN * max(2, count)
-
-
-def _mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, offset: float = 0.0, hollow: bool = False) -> None:
-    """A point and its interval in each row."""
-    for row, interval in enumerate(intervals):
-        if math.isnan(interval.mean):
-            continue
-        y = row + offset
-        if math.isfinite(interval.low):
-            axes.plot([interval.low * factor, interval.high * factor], [y, y], color=paint, linewidth=1.6, alpha=0.65)
-        face = PAPER if hollow else paint
-        axes.plot([interval.mean * factor], [y], "o", color=paint, markerfacecolor=face, markersize=5, clip_on=False)
-
-
-def _rows(axes: Axes, labels: Sequence[str], named: bool = True) -> None:
-    """Rows from the top, one for each law."""
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.set_yticks(range(len(labels)), _names(labels) if named else [""] * len(labels))
-    axes.tick_params(axis="y", labelcolor=INK)
-    axes.grid(True, axis="x")
-    axes.grid(False, axis="y")
-    for row in range(1, len(labels)):
-        axes.axhline(row - 0.5, color=MUTED, linewidth=0.3, alpha=0.4)
-
-
-def _reach(groups: Sequence[Sequence[Interval]]) -> float:
-    """The largest value that is shown: of an interval no more than 1.5 times the largest mean."""
-    means = [i.mean for group in groups for i in group if not math.isnan(i.mean)]
-    highs = [i.high for group in groups for i in group if math.isfinite(i.high)]
-    top = max(means, default=0.0)
-    return min(max([top, *highs]), 1.5 * top) if top > 0 else 1.0
-
-
-def dot_columns(
-    labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]
-) -> Figure:
-    """A row for each law and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
-    figure, axes = new_figure(1, len(columns), _height(len(labels)))
-    for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
-        top = _reach([intervals for _, intervals in groups])
-        factor, label = scale_for(top, unit)
-        _rows(axis, labels, named=i == 0)
-        for k, (what, intervals) in enumerate(groups):
-            offset = (k - (len(groups) - 1) / 2) * 0.26
-            _mark(axis, intervals, factor, (BLUE, VERMILLION)[k % 2], offset, hollow=k > 0)
-            if len(groups) > 1:
-                axis.plot([], [], "o", color=(BLUE, VERMILLION)[k % 2], markerfacecolor=PAPER if k else BLUE, label=what)
-        axis.set_xlim(0, top * factor * 1.08)
-        d.heading(axis, title, label)
-        if len(groups) > 1:
-            axis.legend(loc="upper left", bbox_to_anchor=(0, -0.14), ncols=2, fontsize=8, handletextpad=0.2, columnspacing=1)
-    return figure
 
 
 def overview(panel: Panel) -> Drawing:
@@ -103,16 +42,41 @@ def overview(panel: Panel) -> Drawing:
     return Drawing("overview", "What one flow makes of the bottleneck", caption, figure)
 
 
+def _both(panel: Panel, label: str) -> Interval:
+    """Goodput of two flows of a law together."""
+    variant = f"{label} + {label}"
+    a, b = (panel.by_seed("pair", variant, f"goodput_{flow}_bps") for flow in "ab")
+    return mean_interval([a[seed] + b[seed] for seed in a]) if a else Interval(math.nan, math.nan, math.nan, 0)
+
+
 def tradeoff(panel: Panel) -> Drawing:
-    """Goodput against queueing delay of two flows of a law (RFC 7928)."""
+    """Goodput and queueing delay of two flows of a law (RFC 7928): one against the other, or with many laws in rows."""
+    return _scattered(panel) if len(panel.labels) <= SCATTERED_MAX else _listed(panel)
+
+
+def _listed(panel: Panel) -> Drawing:
+    def all_of(statistic: str) -> list[Interval]:
+        return [panel.interval("pair", f"{label} + {label}", statistic) for label in panel.labels]
+
+    figure = dot_columns(
+        panel.labels,
+        [
+            ("goodput of both", "bps", [("", [_both(panel, label) for label in panel.labels])]),
+            ("mean queueing delay", "ns", [("", all_of("queue_delay_mean_ns"))]),
+            ("loss at the bottleneck", "%", [("", all_of("loss"))]),
+        ],
+    )
+    caption = f"Two flows of the same law, with the same round trip. {_INTERVALS}"
+    return Drawing("tradeoff", "Goodput and queueing delay of two flows", caption, figure)
+
+
+def _scattered(panel: Panel) -> Drawing:
     figure, (axes,) = new_figure(height=3.6)
     points = []
     for label in panel.labels:
-        variant = f"{label} + {label}"
-        a, b = (panel.interval("pair", variant, f"goodput_{flow}_bps") for flow in "ab")
-        delay = panel.interval("pair", variant, "queue_delay_mean_ns")
-        if a.n and delay.n:
-            points.append((label, delay, a.mean + b.mean))
+        both, delay = _both(panel, label), panel.interval("pair", f"{label} + {label}", "queue_delay_mean_ns")
+        if both.n and delay.n:
+            points.append((label, delay, both.mean))
     top_x, top_y = max(p[1].mean for p in points), max(p[2] for p in points)
     x, x_label = scale_for(top_x, "ns")
     y, y_label = scale_for(top_y, "bps")
@@ -124,7 +88,7 @@ def tradeoff(panel: Panel) -> Drawing:
         if math.isfinite(delay.low):
             axes.plot([max(delay.low, 0) * x, delay.high * x], [total * y] * 2, color=BLUE, linewidth=1.2, alpha=0.45)
         axes.plot([delay.mean * x], [total * y], "o", color=BLUE, markersize=5)
-    d.heading(axes, "goodput of both flows", y_label)
+    small_heading(axes, "goodput of both flows", y_label)
     axes.set_xlabel(f"mean queueing delay, {x_label}; further to the left and higher is better")
     _label_points(axes, [(label, delay.mean * x, total * y) for label, delay, total in points])
     caption = "Two flows of the same law, with the same round trip. Lines are 95 % intervals of the delay."
@@ -182,9 +146,8 @@ def _heat(panel: Panel, value: Any, paint: Any, title: str) -> Figure:
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
     axes.xaxis.tick_top()
-    turned = {"rotation": 90, "va": "bottom"} if count > 6 else {}
-    axes.set_xticks(range(count), _names(panel.labels), **turned)
-    axes.set_yticks(range(count), _names(panel.labels))
+    axes.set_xticks(range(count), short_names(panel.labels), rotation=90 if count > 6 else 0)
+    axes.set_yticks(range(count), short_names(panel.labels))
     axes.tick_params(length=0, labelcolor=INK)
     axes.set_ylabel(title)
     for edge in range(count + 1):
@@ -194,7 +157,7 @@ def _heat(panel: Panel, value: Any, paint: Any, title: str) -> Figure:
 
 
 def _longest(panel: Panel) -> float:
-    return max(min(len(label), _NAME_MAX) for label in panel.labels) / 3
+    return max(min(len(label), NAME_MAX) for label in panel.labels) / 3
 
 
 def jain_map(panel: Panel) -> Drawing:
@@ -203,7 +166,7 @@ def jain_map(panel: Panel) -> Drawing:
     def paint(mean: float) -> tuple[str, float]:
         return VERMILLION, min(1.0, max(0.0, (1 - mean) * 2)) * 0.8
 
-    figure = _heat(panel, panel.jain, paint, "beside each other")
+    figure = _heat(panel, panel.jain, paint, "this law")
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
         "The diagonal is a law beside itself. The redder, the less fair."
@@ -217,7 +180,7 @@ def share_map(panel: Panel) -> Drawing:
     def paint(mean: float) -> tuple[str, float]:
         return (BLUE if mean > 0.5 else VERMILLION), min(1.0, abs(mean - 0.5) * 2) * 0.75
 
-    figure = _heat(panel, panel.share, paint, "share of this law ...")
+    figure = _heat(panel, panel.share, paint, "share of this law")
     caption = (
         "What the law of the row gets of the goodput of both, beside the law of the column. "
         "Blue: more than half; red: less than half."
@@ -229,12 +192,12 @@ def friendliness(panel: Panel) -> Drawing:
     """What a Reno flow keeps."""
     labels = [label for label in panel.labels if label != "reno"] or panel.labels
     intervals = [panel.friendliness(label) for label in labels]
-    figure, (axes,) = new_figure(height=_height(len(labels)))
-    _rows(axes, labels)
+    figure, (axes,) = new_figure(height=row_height(len(labels)))
+    rows_of(axes, labels)
     axes.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
-    _mark(axes, intervals, 1.0, BLUE)
-    axes.set_xlim(0, max(1.15, _reach([intervals]) * 1.08))
-    d.heading(axes, "goodput of a Reno flow beside this law, over that beside another Reno flow")
+    mark(axes, intervals, 1.0, BLUE)
+    axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
+    small_heading(axes, "goodput of a Reno flow beside this law, over that beside another Reno flow")
     caption = f"1: as friendly to Reno as Reno itself; below, the law takes from it. {_INTERVALS}"
     return Drawing("friendliness", "What a Reno flow keeps", caption, figure)
 
@@ -242,13 +205,13 @@ def friendliness(panel: Panel) -> Drawing:
 def rtt_fairness(panel: Panel) -> Drawing:
     """Goodput of the long round trip over that of the short one."""
     intervals = [panel.interval("rtt", label, "long_over_short") for label in panel.labels]
-    figure, (axes,) = new_figure(height=_height(len(panel.labels)))
-    _rows(axes, panel.labels)
+    figure, (axes,) = new_figure(height=row_height(len(panel.labels)))
+    rows_of(axes, panel.labels)
     for place in (1.0, 0.25):
         axes.axvline(place, color=MUTED, linewidth=0.9, dashes=(4, 3))
-    _mark(axes, intervals, 1.0, BLUE)
-    axes.set_xlim(0, max(1.15, _reach([intervals]) * 1.08))
-    d.heading(axes, "goodput of the flow with four times the round trip, over that of the other")
+    mark(axes, intervals, 1.0, BLUE)
+    axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
+    small_heading(axes, "goodput of the flow with four times the round trip, over that of the other")
     caption = f"Dashed: equal shares, and shares by the inverse of the round trip (1/4). {_INTERVALS}"
     return Drawing("rtt-fairness", "Round-trip fairness", caption, figure)
 
@@ -256,14 +219,14 @@ def rtt_fairness(panel: Panel) -> Drawing:
 def convergence(panel: Panel) -> Drawing:
     """Times until a joining flow has its share."""
     labels = panel.labels
-    figure, axes = new_figure(1, 2, _height(len(labels)))
-    what = (("delta_fair_ns", "both have 45 % of the whole for 1 s"), ("settled_ns", "both within 20 % of half for 5 s"))
+    figure, axes = new_figure(1, 2, row_height(len(labels)))
+    what = (("delta_fair_ns", "until both have 45 % of the whole"), ("settled_ns", "until both are within 20 % of half for 5 s"))
     for i, (axis, (statistic, title)) in enumerate(zip(axes, what, strict=True)):
         found = [panel.until("join", label, statistic, "horizon_ns") for label in labels]
-        top = _reach([[interval for interval, _ in found]])
+        top = reach([[interval for interval, _ in found]])
         factor, unit = scale_for(top, "ns")
-        _rows(axis, labels, named=i == 0)
-        _mark(axis, [interval for interval, _ in found], factor, BLUE)
+        rows_of(axis, labels, named=i == 0)
+        mark(axis, [interval for interval, _ in found], factor, BLUE)
         axis.set_xlim(0, top * factor * 1.12)
         for row, (interval, late) in enumerate(found):
             if late:
@@ -276,7 +239,8 @@ def convergence(panel: Panel) -> Drawing:
                     color=VERMILLION,
                     ha="right" if interval.mean > 0.6 * top else "left",
                 )
-        d.heading(axis, title, unit)
+        small_heading(axis, title)
+        axis.set_xlabel(unit)
     caption = (
         "Time from the start of the second flow (left: delta-fair with delta = 0.1). A run in which it never happened counts with "
         f"the time that was watched and is written beside. {_INTERVALS}"
@@ -296,18 +260,23 @@ def _grid(labels: Sequence[str], height: float, **options: Any) -> tuple[Figure,
     return figure, axes[: len(labels)]
 
 
-def _series(panel: Panel, experiment: str, label: str) -> list[dict[str, Any]]:
+def _series(panel: Panel, experiment: str, label: str) -> list[Mapping[str, Any]]:
     chosen = [one for one in panel.series if one["experiment"] == experiment and one["variant"] in (label, f"{label} + {label}")]
-    return sorted((one for one in chosen), key=lambda one: one["seed"])
+    return sorted(chosen, key=lambda one: one["seed"])
 
 
-def _flows_over_time(panel: Panel, experiment: str, columns: Sequence[tuple[str, str]], height: float) -> tuple[Figure, list[Axes], str]:
+def _flows_over_time(
+    panel: Panel, experiment: str, columns: Sequence[tuple[str, str]], height: float
+) -> tuple[Figure, list[Axes], str]:
     """Series of every repetition, faint, and their mean, in a small picture for each law."""
     found = {label: _series(panel, experiment, label) for label in panel.labels}
-    top = max(
-        (float(np.max(np.mean([one["columns"][c] for one in _even(runs, c)], axis=0))) for runs in found.values() for c, _ in columns if runs),
-        default=1.0,
-    )  # fmt: skip
+    means = [
+        np.mean([one["columns"][column] for one in _even(runs, column)], axis=0)
+        for runs in found.values()
+        for column, _ in columns
+        if runs
+    ]
+    top = max((float(mean.max()) for mean in means), default=1.0)
     unit = columns[0][0].rsplit("_", 1)[1]
     factor, label_of = scale_for(top, unit)
     figure, axes = _grid(panel.labels, height)
@@ -324,7 +293,7 @@ def _flows_over_time(panel: Panel, experiment: str, columns: Sequence[tuple[str,
     return figure, axes, label_of
 
 
-def _even(runs: Sequence[dict[str, Any]], column: str) -> list[dict[str, Any]]:
+def _even(runs: Sequence[Mapping[str, Any]], column: str) -> list[dict[str, Any]]:
     """Runs cut to the length of the shortest."""
     if not runs:
         return []
@@ -397,4 +366,3 @@ def change(panel: Panel) -> list[Drawing]:
     note = f"At a quarter of the capacity, and after it came back. {_INTERVALS}"
     third = Drawing("capacity-figures", "A capacity that falls and comes back", note, dot_columns(panel.labels, columns))
     return [third, first, second]
-

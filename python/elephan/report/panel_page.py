@@ -37,14 +37,14 @@ def _span(panel: Panel, value: Callable[[str], Interval], unit: str, what: str) 
         return ""
     if low[0] == high[0]:
         return f"{what} {interval_text(low[1], unit, 3)} with {low[0]}"
-    return f"{what} from {interval_text(low[1], unit, 3)} with {low[0]} to {interval_text(high[1], unit, 3)} with {high[0]}"
+    return f"{what} {interval_text(low[1], unit, 3)} with {low[0]} and {interval_text(high[1], unit, 3)} with {high[0]}"
 
 
 def answer(panel: Panel) -> list[str]:
     """What came out, in a few sentences with numbers."""
     goodput = _span(panel, lambda law: panel.interval("alone", law, "goodput_bps"), "bps", "One flow alone gets")
-    delay = _span(panel, lambda law: panel.interval("alone", law, "queue_delay_mean_ns"), "ns", "and keeps a queue of")
-    sentences = [f"{goodput} {delay}."]
+    delay = _span(panel, lambda law: panel.interval("alone", law, "queue_delay_mean_ns"), "ns", "the mean queueing delay is")
+    sentences = [f"{goodput}; {delay}."]
     others = [label for label in panel.labels if label != "reno"]
     if others:
         kept = _span(panel, panel.friendliness, "1", "A Reno flow keeps")
@@ -97,7 +97,17 @@ def _until_cell(found: tuple[Interval, int]) -> Cell:
 
 def merits(panel: Panel) -> Table:
     """A row for each law: the figures that one looks at first."""
-    heads = ("law", "goodput alone", "queueing delay", "its 99 %", "loss", "Jain with itself", "Reno keeps", "far / near", "joins after")
+    heads = (
+        "law",
+        "goodput alone",
+        "queueing delay",
+        "its 99 %",
+        "loss",
+        "Jain with itself",
+        "Reno keeps",
+        "far / near",
+        "joins after",
+    )
     rows = []
     for label in panel.labels:
 
@@ -115,11 +125,11 @@ def merits(panel: Panel) -> Table:
             ]
         )
     note = (
-        "Means with 95 % t intervals below. Goodput, delay and loss: one flow alone. Reno keeps: goodput of a Reno flow beside this law "
-        "over that beside another Reno flow. Far / near: goodput with four times the round trip over that without. Joins after: delta-fair "
-        "convergence, delta = 0.1."
+        "Means with 95 % t intervals below. Goodput, delay and loss: one flow alone. Reno keeps: goodput of a Reno flow beside "
+        "this law over that beside another Reno flow. Far / near: goodput with four times the round trip over that without. "
+        "Joins after: delta-fair convergence, delta = 0.1."
     )
-    return Table([Column(head, i > 0) for i, head in enumerate(heads)], rows, note)
+    return Table([Column(head, i > 0) for i, head in enumerate((*heads, "joins after"))], rows, note)
 
 
 def _changes(panel: Panel) -> Table:
@@ -154,8 +164,8 @@ def network_line(panel: Panel) -> str:
 
 def _sections(panel: Panel) -> list[Section]:
     look = (
-        "a law is good when it fills the wire with a short queue, shares with itself and with Reno, does not punish long round trips "
-        "and lets a new flow in soon. Few do all of it."
+        "a law is good when it fills the wire with a short queue, shares with itself and with Reno, does not punish long round "
+        "trips and lets a new flow in soon. Few do all of it."
     )
     several = len(panel.labels) > 1
     pairs: list[Drawing] = [figures.jain_map(panel), figures.share_map(panel)] if several else [figures.jain_map(panel)]
@@ -177,7 +187,10 @@ def _sections(panel: Panel) -> list[Section]:
         f"A dumbbell: {network_line(panel)}; one percent of the capacity is other traffic at random times (UDP), so that nothing stays "
         "in step. Repetition by repetition the seeds are the same for every law. The scenarios are in the folder `scenarios` beside this report."
     )
-    sections += [Section("Windows", drawings=[figures.windows(panel)]), Section("What was run", intro, tables=[_what_was_run(panel)])]
+    sections += [
+        Section("Windows", drawings=[figures.windows(panel)]),
+        Section("What was run", intro, tables=[_what_was_run(panel)]),
+    ]
     return sections
 
 
