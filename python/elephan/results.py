@@ -13,6 +13,7 @@ from typing import Any
 
 from elephan import folder, measures, stats
 from elephan.errors import ElephanError, InputError
+from elephan.longpath.path import Answer, load_answer
 from elephan.panel.experiments import STATISTICS
 from elephan.panel.panel import Panel, load_panel
 from elephan.panel.panel import unit_of as panel_unit
@@ -67,8 +68,8 @@ def _is_statistic(name: str) -> bool:
     return measure in measures.MEASURES and take in measures.TAKES
 
 
-def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel:
-    """A finished run, sweep or comparison from its folder; the tables of a run are read when asked for."""
+def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer:
+    """A finished run, sweep, comparison or answer about a path from its folder; the tables of a run are read when asked for."""
     where, manifest = folder.open_result(path)
     if manifest.get("kind") == "run":
         return load_run(where)
@@ -77,6 +78,9 @@ def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel:
     if manifest.get("kind") == "compare":
         with _as_damaged(where):
             return load_panel(where)
+    if manifest.get("kind") == "path":
+        with _as_damaged(where):
+            return load_answer(where)
     if manifest.get("kind") != "study":
         raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
     raise InputError(f"{where}: holds a study; its single runs are in {where / 'runs'}")
@@ -109,6 +113,10 @@ def _redraw(where: Path, kind: Any) -> Path:
         from elephan.report.panel_page import write_panel_report
 
         return write_panel_report(result, target, figures)
+    if isinstance(result, Answer):
+        from elephan.report.path_page import write_path_report
+
+        return write_path_report(result, target, figures)
     from elephan.report.sweep_page import write_sweep_report
 
     return write_sweep_report(result, target, figures)
@@ -147,6 +155,8 @@ def _values(path: Path) -> Found:
     if manifest["kind"] == "run":
         run = load_run(where)
         return {"": {name: {run.seed: value} for name, value in measures.statistics(run).items()}}
+    if manifest["kind"] == "path":
+        raise InputError(f"{where}: an answer about a path has no statistics to compare")
     found: Found = {}
     for row in _table(where / "runs.parquet"):
         variant = f"{row['experiment']}: {row['variant']}" if "experiment" in row else row["variant"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from elephan import measures
@@ -18,6 +19,7 @@ from elephan.stats import Interval
 
 if TYPE_CHECKING:
     from elephan.claims import Verdict
+    from elephan.longpath.path import Answer
     from elephan.panel.panel import Panel
     from elephan.results import Difference
     from elephan.runs import Run
@@ -145,6 +147,42 @@ def compare(done: Panel, folder: Path) -> None:
 
 def compare_json(done: Panel | Sweep, folder: Path) -> None:
     """A comparison for machines."""
+    print_json({"folder": str(folder), **done.as_dict()})
+
+
+def path(done: Answer, folder: Path) -> None:
+    """A path: its answer, the times, the closed forms, the settings."""
+    from elephan.longpath.settings import as_text
+    from elephan.report.path_page import answer_lines, how, value_text
+
+    console = _console()
+    console.print(done.question.text, style="bold", markup=False)
+    for line in answer_lines(done):
+        console.print(line, markup=False)
+    table = _grid("law", "streams", "time", "goodput", "limit", "how it is known")
+    for row in done.rows:
+        times, goodput = _bounds(row.time_s, "s"), _bounds(row.goodput_bps, "bps")
+        table.add_row(row.law, str(row.streams), times, goodput, row.limit, how(row))
+    console.print(table)
+    console.print("Closed forms:", style="bold")
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for form in done.forms:
+        table.add_row(value_text(form), f"{form.about} [dim]({escape(form.equation)})[/dim]")
+    console.print(table)
+    console.print("Settings of both hosts (Linux):", style="bold")
+    for line in as_text(done.settings):
+        console.print(line, markup=False, soft_wrap=True)
+    if done.question.assumed:
+        console.print(f"Assumed: {'; '.join(done.question.assumed)}.", style="dim", markup=False)
+    for line in done.failures[:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def path_json(done: Answer, folder: Path) -> None:
+    """A path for machines."""
     print_json({"folder": str(folder), **done.as_dict()})
 
 

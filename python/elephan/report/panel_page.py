@@ -184,8 +184,9 @@ def _sections(panel: Panel) -> list[Section]:
     if "change" in panel.experiments:
         sections.append(Section("The capacity changes", tables=[_changes(panel)], drawings=figures.change(panel)))
     intro = (
-        f"A dumbbell: {network_line(panel)}; one percent of the capacity is other traffic at random times (UDP), so that nothing stays "
-        "in step. Repetition by repetition the seeds are the same for every law. The scenarios are in the folder `scenarios` beside this report."
+        f"A dumbbell: {network_line(panel)}; one percent of the capacity is other traffic at random times (UDP), so that "
+        "nothing stays in step. Repetition by repetition the seeds are the same for every law. The scenarios are in the "
+        "folder `scenarios` beside this report."
     )
     sections += [
         Section("Windows", drawings=[figures.windows(panel)]),
