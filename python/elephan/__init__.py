@@ -4,6 +4,8 @@
     run = el.run("incast", seed=1, set={"switches.sw.memory": "96 KiB"})
     run.flows, run.flow_samples          # pyarrow Tables
     runs = el.sweep("buffer-sizing", repetitions=10)
+    panel = el.compare(["reno", "cubic", "bbr"])
+    answer = el.path("1 Gbps", "196 ms", mtu=9000)
 
 Names are imported when first used, so that `import elephan` costs nothing.
 """
@@ -18,18 +20,24 @@ if TYPE_CHECKING:
 
     from . import cc, measures, prr, rtt, stats, theory
     from .errors import ElephanError, InputError
+    from .longpath.path import Answer, path
+    from .panel.panel import Panel, compare
     from .results import load
     from .runs import Run, run
     from .sweeps import Sweep, sweep
 
 __all__ = [
+    "Answer",
     "ElephanError",
     "InputError",
+    "Panel",
     "Run",
     "Sweep",
     "cc",
+    "compare",
     "load",
     "measures",
+    "path",
     "prr",
     "rtt",
     "run",
@@ -44,6 +52,10 @@ _NAMES = {
     "Run": ("elephan.runs", "Run"),
     "sweep": ("elephan.sweeps", "sweep"),
     "Sweep": ("elephan.sweeps", "Sweep"),
+    "path": ("elephan.longpath.path", "path"),
+    "Answer": ("elephan.longpath.path", "Answer"),
+    "compare": ("elephan.panel.panel", "compare"),
+    "Panel": ("elephan.panel.panel", "Panel"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),

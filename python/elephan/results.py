@@ -13,6 +13,10 @@ from typing import Any
 
 from elephan import folder, measures, stats
 from elephan.errors import ElephanError, InputError
+from elephan.longpath.path import Answer, load_answer
+from elephan.panel.experiments import STATISTICS
+from elephan.panel.panel import Panel, load_panel
+from elephan.panel.panel import unit_of as panel_unit
 from elephan.runs import Run, load_run, read_table
 from elephan.source import read_text
 from elephan.sweeps import Row, Sweep, Variant
@@ -64,13 +68,19 @@ def _is_statistic(name: str) -> bool:
     return measure in measures.MEASURES and take in measures.TAKES
 
 
-def load(path: str | os.PathLike[str]) -> Run | Sweep:
-    """A finished run or sweep from its folder; the tables of a run are read when asked for."""
+def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer:
+    """A finished run, sweep, comparison or answer about a path from its folder; the tables of a run are read when asked for."""
     where, manifest = folder.open_result(path)
     if manifest.get("kind") == "run":
         return load_run(where)
     if manifest.get("kind") == "sweep":
         return load_sweep(where)
+    if manifest.get("kind") == "compare":
+        with _as_damaged(where):
+            return load_panel(where)
+    if manifest.get("kind") == "path":
+        with _as_damaged(where):
+            return load_answer(where)
     if manifest.get("kind") != "study":
         raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
     raise InputError(f"{where}: holds a study; its single runs are in {where / 'runs'}")
@@ -99,6 +109,14 @@ def _redraw(where: Path, kind: Any) -> Path:
         from elephan.report.run_page import write_run_report
 
         return write_run_report(result, target, figures)
+    if isinstance(result, Panel):
+        from elephan.report.panel_page import write_panel_report
+
+        return write_panel_report(result, target, figures)
+    if isinstance(result, Answer):
+        from elephan.report.path_page import write_path_report
+
+        return write_path_report(result, target, figures)
     from elephan.report.sweep_page import write_sweep_report
 
     return write_sweep_report(result, target, figures)
@@ -114,11 +132,15 @@ class Difference:
     b: stats.Interval
     difference: stats.Interval
 
+    @property
+    def unit(self) -> str:
+        return measures.unit_of(self.statistic) if "." in self.statistic else panel_unit(self.statistic)
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "variant": self.variant,
             "statistic": self.statistic,
-            "unit": measures.unit_of(self.statistic),
+            "unit": self.unit,
             "a": self.a.as_dict(),
             "b": self.b.as_dict(),
             "difference": self.difference.as_dict(),
@@ -133,11 +155,13 @@ def _values(path: Path) -> Found:
     if manifest["kind"] == "run":
         run = load_run(where)
         return {"": {name: {run.seed: value} for name, value in measures.statistics(run).items()}}
+    if manifest["kind"] == "path":
+        raise InputError(f"{where}: an answer about a path has no statistics to compare")
     found: Found = {}
     for row in _table(where / "runs.parquet"):
         variant = f"{row['experiment']}: {row['variant']}" if "experiment" in row else row["variant"]
         for name, value in row.items():
-            if _is_statistic(name) and value is not None:
+            if (_is_statistic(name) or name in STATISTICS) and value is not None:
                 found.setdefault(variant, {}).setdefault(name, {})[int(row["seed"])] = float(value)
     return found
 

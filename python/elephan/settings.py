@@ -11,7 +11,7 @@ from elephan.errors import InputError
 _OPEN, _CLOSE = "[{", "]}"
 
 
-def _value(text: str) -> Any:
+def value(text: str) -> Any:
     """A value as TOML writes it, or the text itself: `true`, `3`, `[1, 2]`, `{ kind = "pause" }`, `10 Gbps`."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -19,7 +19,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _split(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Parts between commas; commas within quotes, brackets and braces do not separate."""
     parts, depth, quote = [""], 0, ""
     for letter in text:
@@ -50,14 +50,14 @@ def _pairs(arguments: Sequence[str]) -> list[tuple[str, str]]:
 
 def settings(arguments: Sequence[str]) -> dict[str, Any]:
     """`-s key=value` as overrides of one run; later ones win."""
-    return {key: _value(text) for key, text in _pairs(arguments)}
+    return {key: value(text) for key, text in _pairs(arguments)}
 
 
 def axes(arguments: Sequence[str]) -> dict[str, Any]:
     """`-s key=v1,v2` as overrides of a sweep: several values become a list, which is swept."""
     found: dict[str, Any] = {}
     for key, text in _pairs(arguments):
-        values = [_value(part) for part in _split(text)]
+        values = [value(part) for part in split(text)]
         if "" in values:
             raise InputError(f"-s {key}={text}: an empty value")
         found[key] = values if len(values) > 1 else values[0]

@@ -100,6 +100,118 @@ def sweep(
     return 1 if done.failures else 0
 
 
+@app.command()
+def compare(
+    laws: Annotated[str, typer.Argument(metavar="LAW,LAW...", help="Congestion controls: reno,cubic:preset=linux,bbr.")],
+    scenario: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds; default 5.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
+    rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
+    rtt: Annotated[str | None, typer.Option(help="Round-trip time; default 40ms.")] = None,
+    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 250KB or "1 bdp"; default 1 bdp.')] = None,
+    set: Set = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    out: Out = None,
+    json: Json = False,
+) -> int:
+    """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
+    from elephan.cli import show
+    from elephan.errors import InputError
+    from elephan.panel import panel
+    from elephan.settings import settings
+    from elephan.source import open_source
+
+    if scenario is not None and (rate or rtt or buffer or quick):
+        raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
+    source = open_source(scenario) if scenario is not None else None
+    folder = out or Path("results") / (f"compare-{source.stem}" if source else "compare")
+    done = panel.compare(
+        laws,
+        scenario=source,
+        repetitions=repetitions,
+        quick=quick,
+        rate=rate or panel.RATE,
+        rtt=rtt or panel.RTT,
+        buffer=buffer or panel.BUFFER,
+        set=settings(set or []),
+        seed=1 if seed is None else seed,
+        workers=workers,
+        out=folder,
+        progress=True,
+    )
+    if json:
+        show.compare_json(done, folder)
+    elif source is not None:
+        show.sweep(done, folder)
+    else:
+        show.compare(done, folder)
+    return 1 if done.failures else 0
+
+
+@app.command()
+def path(
+    rate: Annotated[str, typer.Option(help="Rate of the path, as 1Gbps.")],
+    rtt: Annotated[str, typer.Option(help="Round-trip time, as 196ms.")],
+    buffer: Annotated[str | None, typer.Option(help='Buffer at the bottleneck, as 2MB; default "1 bdp".')] = None,
+    loss: Annotated[str, typer.Option(help="Share of the packets that the path loses, as 1e-6.")] = "0",
+    mtu: Annotated[str, typer.Option(help="MTU in bytes.")] = "1500",
+    streams: Annotated[str | None, typer.Option(metavar="N,N", help="Numbers of streams; default 1,4.")] = None,
+    size: Annotated[str | None, typer.Option(help="What is transferred; default 10GB.")] = None,
+    congestion_control: Annotated[
+        str | None, typer.Option("--congestion-control", "-c", metavar="LAW,LAW", help="Default: the usual ones.")
+    ] = None,
+    stack: Annotated[str, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`.")] = "rfc",
+    window: Annotated[str | None, typer.Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
+    host_rate: Annotated[str | None, typer.Option(help="Rate of the hosts' links; default: the next of Ethernet.")] = None,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", "-n", help="Runs of each case; default 3, or 1 if nothing is random.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Simulate the whole transfer, however long that takes.")] = False,
+    set: Set = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    out: Out = None,
+    json: Json = False,
+) -> int:
+    """What if, for one long path: time to transfer, what limits it, which settings help."""
+    from elephan.cli import show
+    from elephan.longpath.path import path as ask
+    from elephan.longpath.question import SIZE
+    from elephan.settings import settings
+
+    folder = out or Path("results") / "path"
+    done = ask(
+        rate,
+        rtt,
+        buffer=buffer,
+        loss=loss,
+        mtu=mtu,
+        streams=streams,
+        size=size or SIZE,
+        congestion_control=congestion_control,
+        stack=stack,
+        window=window,
+        host_rate=host_rate,
+        set=settings(set or []),
+        repetitions=repetitions,
+        whole=whole,
+        seed=1 if seed is None else seed,
+        workers=workers,
+        out=folder,
+        progress=True,
+    )
+    if json:
+        show.path_json(done, folder)
+    else:
+        show.path(done, folder)
+    return 1 if done.failures else 0
+
+
 @study_app.command("list")
 def study_list(json: Json = False) -> None:
     """The studies that there are."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from elephan import measures
@@ -18,12 +19,15 @@ from elephan.stats import Interval
 
 if TYPE_CHECKING:
     from elephan.claims import Verdict
+    from elephan.longpath.path import Answer
+    from elephan.panel.panel import Panel
     from elephan.results import Difference
     from elephan.runs import Run
     from elephan.study import Results
     from elephan.sweeps import Sweep
 
 _WIDTH_OF_A_FILE = 132
+_COLUMNS_MAX = 8  # laws beside each other on a terminal
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
 
 
@@ -117,6 +121,71 @@ def sweep_json(done: Sweep, folder: Path) -> None:
     print_json({"folder": str(folder), **done.as_dict()})
 
 
+def compare(done: Panel, folder: Path) -> None:
+    """A comparison: its answer, a row per law, every pair."""
+    from elephan.report.panel_page import answer, merits, network_line
+
+    console = _console()
+    console.print(network_line(done), style="bold", markup=False)
+    for line in answer(done):
+        console.print(line, markup=False)
+    merit = merits(done)
+    table = _grid(*(column.title for column in merit.columns))
+    for row in merit.rows:
+        table.add_row(*(cell.text for cell in row))
+    console.print(table)
+    if 1 < len(done.labels) <= _COLUMNS_MAX:
+        table = _grid("share beside", *done.labels)
+        for a in done.labels:
+            table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))
+        console.print(table)
+    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.", style="dim")
+    for line in done.failures[:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def compare_json(done: Panel | Sweep, folder: Path) -> None:
+    """A comparison for machines."""
+    print_json({"folder": str(folder), **done.as_dict()})
+
+
+def path(done: Answer, folder: Path) -> None:
+    """A path: its answer, the times, the closed forms, the settings."""
+    from elephan.longpath.settings import as_text
+    from elephan.report.path_page import answer_lines, how, value_text
+
+    console = _console()
+    console.print(done.question.text, style="bold", markup=False)
+    for line in answer_lines(done):
+        console.print(line, markup=False)
+    table = _grid("law", "streams", "time", "goodput", "limit", "how it is known")
+    for row in done.rows:
+        times, goodput = _bounds(row.time_s, "s"), _bounds(row.goodput_bps, "bps")
+        table.add_row(row.law, str(row.streams), times, goodput, row.limit, how(row))
+    console.print(table)
+    console.print("Closed forms:", style="bold")
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for form in done.forms:
+        table.add_row(value_text(form), f"{form.about} [dim]({escape(form.equation)})[/dim]")
+    console.print(table)
+    console.print("Settings of both hosts (Linux):", style="bold")
+    for line in as_text(done.settings):
+        console.print(line, markup=False, soft_wrap=True)
+    if done.question.assumed:
+        console.print(f"Assumed: {'; '.join(done.question.assumed)}.", style="dim", markup=False)
+    for line in done.failures[:5]:
+        console.print(f"failed: {line}", style="red", markup=False)
+    _report_line(console, folder)
+
+
+def path_json(done: Answer, folder: Path) -> None:
+    """A path for machines."""
+    print_json({"folder": str(folder), **done.as_dict()})
+
+
 def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
     """A study: its answer and the verdict of every claim."""
     from elephan.report.study_page import tally
@@ -169,7 +238,7 @@ def diff(differences: Sequence[Difference], json: bool) -> None:
         if one.variant != variant:
             variant = one.variant
             table.add_row(f"[bold]{variant}[/]" if variant else "", "", "", "")
-        unit = measures.unit_of(one.statistic)
+        unit = one.unit
         text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)
     _console().print(table)

@@ -12,6 +12,7 @@ from elephan import measures
 from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
+from elephan.report.dots import dot_columns
 from elephan.report.style import Drawing, color, new_figure
 from elephan.sweeps import Sweep, Variant, as_text, short_name
 
@@ -125,15 +126,20 @@ def _spaced(labels: list[str], axis: Axis) -> list[str]:
 
 
 def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
-    """A figure for each statistic against the parameter along x; nothing when nothing varies."""
+    """A figure for each statistic against the parameter along x, or a row for each name; nothing when nothing varies."""
     axis = x_axis(sweep)
     if axis is None or len(axis.values) < 2:
         return []
+    named = math.isnan(_number(axis.values[0])) and len(_groups(sweep, axis)) == 1
     drawings = []
     for statistic in statistics:
-        fig, (axes,) = new_figure(height=2.9)
-        plot_statistic(axes, sweep, axis, statistic)
-        axes.set_xlabel(axis.path)
+        if named:
+            intervals = [sweep.interval(label, statistic) for label in sweep.labels]
+            fig = dot_columns(sweep.labels, [(measures.title(statistic), measures.unit_of(statistic), [("", intervals)])])
+        else:
+            fig, (axes,) = new_figure(height=2.9)
+            plot_statistic(axes, sweep, axis, statistic)
+            axes.set_xlabel(axis.path)
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
         title = measures.title(statistic)

@@ -1,0 +1,133 @@
+"""Closed forms for one path: what can be said before anything is simulated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elephan import theory
+from elephan.laws import Law
+from elephan.longpath.question import Question
+
+
+@dataclass(frozen=True)
+class Form:
+    """A figure that follows from an equation."""
+
+    name: str
+    value: float
+    unit: str
+    about: str
+    equation: str
+
+    def as_dict(self) -> dict[str, Any]:
+        value = self.value if math.isfinite(self.value) else None
+        return {"name": self.name, "value": value, "unit": self.unit, "about": self.about, "equation": self.equation}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the path and the sockets allow, all streams together. `wire_bps`: goodput that fills the wire."""
+
+    wire_bps: float
+    mss_bytes: int
+    window_bytes: int  # the smaller of receive window and send buffer, of one stream
+    window_is: str  # which one it is
+    initial_window: int
+    timestamps: bool
+    rtt_s: float
+
+    def window_bps(self, streams: int) -> float:
+        """Goodput that the windows of all streams allow: W / RTT each."""
+        return streams * self.window_bytes * 8 / self.rtt_s
+
+    @property
+    def bdp_bytes(self) -> float:
+        """Payload in flight that fills the wire."""
+        return self.wire_bps * self.rtt_s / 8
+
+
+def bounds(question: Question, tcp: Mapping[str, Any]) -> Bounds:
+    """The bounds of a question, with the TCP options of the hosts as resolved."""
+    from elephan.quantity import size_bytes
+
+    timestamps = bool(tcp["timestamps"])
+    receive, send = size_bytes(tcp["receive_window"]), size_bytes(tcp["send_buffer"])
+    if not tcp["window_scaling"]:
+        receive = min(receive, 65_535)  # RFC 9293: a field of 16 bits
+    mss = question.mtu_bytes - theory.TCP_IP_HEADER_BYTES - (theory.TIMESTAMP_OPTION_BYTES if timestamps else 0)
+    return Bounds(
+        wire_bps=theory.max_goodput(question.rate_bps, question.mtu_bytes, timestamps),
+        mss_bytes=mss,
+        window_bytes=int(min(receive, send)),
+        window_is="receive window" if receive <= send else "send buffer",
+        initial_window=int(tcp["initial_window"]),
+        timestamps=timestamps,
+        rtt_s=question.rtt_s,
+    )
+
+
+def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+    """Goodput of all streams by the law's response function; NaN without loss or without a closed form."""
+    if not question.loss or not law.plain:
+        return math.nan
+    try:
+        window = theory.response(law.kind, question.loss, question.rtt_s)
+    except ValueError:
+        return math.nan
+    return float(streams * window * limits.mss_bytes * 8 / question.rtt_s)
+
+
+def slow_start_rtts(question: Question, limits: Bounds) -> float:
+    """Round trips of slow start until the window fills the path, doubling each time (RFC 5681)."""
+    return max(0.0, math.log2(limits.bdp_bytes / limits.mss_bytes / limits.initial_window)) if limits.bdp_bytes > 0 else 0.0
+
+
+def reno_share(buffer_share: float, beta: float = 0.5) -> float:
+    """Share of the wire that Reno uses in its steady sawtooth, with a buffer of `buffer_share` BDPs and no other loss.
+
+    The window goes from beta (1 + b) to 1 + b BDPs by one segment a round trip; below one BDP the rate is W / RTT,
+    above it the wire's, with a round trip that grows. b = 0: 0.75; b = 1: 1.
+    """
+    top = 1 + buffer_share
+    bottom = beta * top
+    if bottom >= 1:
+        return 1.0
+    below, above = (1 - bottom * bottom) / 2, buffer_share * (1 + buffer_share / 2)
+    return (below + above) / ((1 - bottom) + above)
+
+
+def closed_forms(question: Question, limits: Bounds) -> list[Form]:
+    """The figures of a path that need no simulation."""
+    rate, rtt, size = question.rate_bps, question.rtt_s, question.size_bytes
+    wire, segments = limits.wire_bps, limits.bdp_bytes / limits.mss_bytes
+    memory = theory.memory_needed(question.host_rate_bps, rate, rtt)
+    share = reno_share(question.buffer_bytes / theory.bdp(rate, rtt))
+    start = slow_start_rtts(question, limits) * rtt
+    window = limits.window_bps(1)
+    rows: list[tuple[str, float, str, str, str]] = [
+        ("bdp", theory.bdp(rate, rtt), "bytes", "bandwidth-delay product: bytes in flight that fill the wire", "rate RTT"),
+        ("window", segments, "segments", "the same in segments of payload", "goodput RTT / MSS"),
+        ("goodput_max", wire, "bps", "most goodput of the wire", "rate (MTU - headers) / (MTU + 38 B)"),
+        ("time_wire", size * 8 / wire + 1.5 * rtt, "s", "the transfer if the wire were always full", "1.5 RTT + size / goodput"),
+        ("window_limit", window, "bps", f"what the {limits.window_is} allows one stream", "window / RTT"),
+        ("slow_start", start, "s", "slow start until the wire is full", "RTT log2(BDP / IW)"),
+        ("buffer_needed", memory, "bytes", "buffer that a window sent back to back needs", "(f - s) / f s RTT"),
+        ("reno_recovery", segments / 2 * rtt, "s", "Reno's way back after one loss at a full wire", "BDP / 2 round trips"),
+        ("loss_reno", 1.5 / segments**2, "1", "loss at which Reno just fills the wire", "1.5 / window^2"),
+        ("reno_share", share, "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
+    ]
+    forms = [Form(*row) for row in rows]
+    area = theory.forbidden_area(question.host_rate_bps, question.buffer_bytes, rtt)
+    if area is not None:
+        about = "path rates from which this buffer loses part of a full window: from"
+        forms.append(Form("forbidden_low", area[0], "bps", about, "s^2 - f s + f M / RTT = 0"))
+        forms.append(Form("forbidden_high", area[1], "bps", "to", "s^2 - f s + f M / RTT = 0"))
+    for law in question.laws:
+        goodput = response_bps(law, question, limits, 1)
+        if not math.isnan(goodput):
+            about = f"{law.label} at this loss, one stream, if nothing else limits"
+            forms.append(Form(f"response_{law.label}", goodput, "bps", about, "response function"))
+    return forms

@@ -1,0 +1,310 @@
+"""`elephan path`: how long a transfer over one long path takes, what limits it, what to set."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import core, folder, stats
+from elephan.errors import ElephanError, InputError
+from elephan.longpath.forms import Bounds, Form, bounds, closed_forms
+from elephan.longpath.question import SIZE, Question, from_dict, read_question
+from elephan.longpath.settings import Line, settings
+from elephan.longpath.simulate import Result, cases, expected_bps, simulate, tcp_options
+from elephan.longpath.verdict import what_limits
+from elephan.pool import check_workers
+from elephan.progress import status
+from elephan.runs import check_seed
+from elephan.source import read_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REPETITIONS_MAX = 1000
+
+
+@dataclass(frozen=True)
+class Row:
+    """A law with a number of streams: how long, how fast, what limits, how it is known."""
+
+    law: str
+    streams: int
+    time_s: stats.Interval
+    goodput_bps: stats.Interval
+    limit: str
+    simulated_share: float  # of the time, in the mean
+    method: str  # of the rest; empty when all was simulated
+    expected_bps: float  # by closed forms alone
+    drops: float  # at the bottleneck, in the part that was simulated
+    lost: float  # by the path itself, likewise
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "law": self.law,
+            "streams": self.streams,
+            "time_s": self.time_s.as_dict(),
+            "goodput_bps": self.goodput_bps.as_dict(),
+            "limit": self.limit,
+            "simulated_share": self.simulated_share,
+            "method": self.method,
+            "closed_form_goodput_bps": self.expected_bps,
+            "drops": self.drops,
+            "lost": self.lost,
+        }
+
+
+def _interval(found: Mapping[str, Any]) -> stats.Interval:
+    mean, low, high = (math.nan if found[key] is None else float(found[key]) for key in ("mean", "ci_low", "ci_high"))
+    return stats.Interval(mean, low, high, int(found["n"]))
+
+
+def _row(found: Mapping[str, Any]) -> Row:
+    named = {key: found[key] for key in ("law", "streams", "limit", "simulated_share", "method", "drops", "lost")}
+    times, goodput = _interval(found["time_s"]), _interval(found["goodput_bps"])
+    return Row(**named, time_s=times, goodput_bps=goodput, expected_bps=found["closed_form_goodput_bps"])
+
+
+class Answer:
+    """The answer about a path. `rows`: a `Row` for each law and number of streams; `forms`: what needs no simulation."""
+
+    def __init__(
+        self,
+        question: Question,
+        limits: Bounds,
+        rows: Sequence[Row],
+        curves: Sequence[Mapping[str, Any]],
+        facts: Mapping[str, Any],
+    ) -> None:
+        self.question, self.limits = question, limits
+        self.rows = list(rows)
+        self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes
+        self.facts = dict(facts)
+
+    @property
+    def forms(self) -> list[Form]:
+        return closed_forms(self.question, self.limits)
+
+    @property
+    def best(self) -> Row:
+        """The shortest time; of those within 2 % of it the one with the fewest streams."""
+        shortest = min(row.time_s.mean for row in self.rows)
+        near = [row for row in self.rows if row.time_s.mean <= 1.02 * shortest]
+        return min(near, key=lambda row: (row.streams, row.time_s.mean))
+
+    @property
+    def settings(self) -> list[Line]:
+        """Lines for the hosts, for as many streams as the best row has."""
+        best = self.best
+        return settings(self.question, self.limits, best.streams, best.law)
+
+    @property
+    def failures(self) -> list[str]:
+        return list(self.facts.get("failures", []))
+
+    def row(self, law: str, streams: int) -> Row:
+        """The row of a law with so many streams."""
+        for one in self.rows:
+            if (one.law, one.streams) == (law, streams):
+                return one
+        raise InputError(f"no result for {law} with {streams} streams")
+
+    @property
+    def curves_table(self) -> pa.Table:
+        """What had been delivered when: law, streams, seed, time_s, delivered_bytes."""
+        import pyarrow as pa
+
+        parts = []
+        for one in self.curves:
+            rows = len(one["time_s"])
+            parts.append(pa.table({key: value if key in _ARRAYS else [value] * rows for key, value in one.items()}))
+        return pa.concat_tables(parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "question": self.question.as_dict(),
+            "closed_forms": [form.as_dict() for form in self.forms],
+            "results": [row.as_dict() for row in self.rows],
+            "best": {"law": self.best.law, "streams": self.best.streams},
+            "settings": [line.as_dict() for line in self.settings],
+            "failures": self.failures,
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """How the answer came about; of a loaded one, how it did then."""
+        if "manifest" in self.facts:
+            return dict(self.facts["manifest"])
+        return {
+            "format": folder.FORMAT,
+            "version": folder.FORMAT_VERSION,
+            "complete": True,
+            "kind": "path",
+            "name": "path",
+            "elephan": core.call("version"),
+            "seed": self.facts["seed"],
+            "command": folder.command_line(),
+            "host": folder.host(),
+            "runs": len(self.curves),
+            "failures": self.failures,
+        }
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report."""
+        from elephan.report.path_page import write_path_report
+
+        return write_path_report(self, Path(path))
+
+    def save(self, out: str | os.PathLike[str]) -> Path:
+        """Writes a result folder: `path.json`, `curves.parquet`, the scenario, the settings, the report."""
+        from pyarrow import parquet
+
+        from elephan.report.path_page import write_path_report
+
+        with folder.result_folder(out) as partial:
+            folder.write_json(partial / "path.json", self.as_dict())
+            folder.write_json(partial / "provenance.json", self.facts["provenance"])
+            parquet.write_table(self.curves_table, partial / "curves.parquet")
+            (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
+            write_path_report(self, partial / "report.html", partial / "figures")
+            folder.write_json(partial / "manifest.json", self.manifest())
+        return Path(out)
+
+    def __repr__(self) -> str:
+        best = self.best
+        return f"<elephan.Answer: {best.time_s.mean:.4g} s with {best.law} and {best.streams} streams>"
+
+
+_ARRAYS = ("time_s", "delivered_bytes")
+
+
+def path(
+    rate: float | str,
+    rtt: float | str,
+    *,
+    buffer: float | str | None = None,
+    loss: float | str = 0.0,
+    mtu: int | str = 1500,
+    streams: str | int | Sequence[int] | None = None,
+    size: float | str = SIZE,
+    congestion_control: str | Sequence[Any] | None = None,
+    stack: str = "rfc",
+    window: float | str | None = None,
+    host_rate: float | str | None = None,
+    set: Mapping[str, Any] | None = None,
+    repetitions: int | None = None,
+    whole: bool = False,
+    seed: int = 1,
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Answer:
+    """How long `size` takes over a path, for each congestion control and number of streams.
+
+    `rate` in bit/s and `rtt` in s or with units; `buffer` of the bottleneck in bytes or as `"1 bdp"`; `loss` of the path
+    per packet; `window`: socket buffers instead of the stack's; `host_rate`: of the hosts' links, the next rate of
+    Ethernet above `rate` by default. A long transfer is simulated in part, unless `whole`, and carried on by a rule that
+    each row names. Rows without anything random are one run, others three unless `repetitions` says otherwise.
+    """
+    question = read_question(
+        rate,
+        rtt,
+        buffer=buffer,
+        loss=loss,
+        mtu=mtu,
+        streams=streams,
+        size=size,
+        laws=congestion_control,
+        stack=stack,
+        window=window,
+        host_rate=host_rate,
+        set=set,
+    )
+    if repetitions is not None and (
+        isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
+    ):
+        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
+    check_workers(workers)
+    check_seed(seed)
+    if out is not None:
+        folder.check_target(out)
+    resolved = core.resolve(question.source(), question.set, seed)
+    limits = bounds(question, tcp_options(resolved["toml"]))
+    chosen = cases(question, repetitions, seed)
+    results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
+    if not results:
+        raise ElephanError(f"every run failed; the first: {broken[0]}")
+    answer = _answer(question, limits, results, broken, seed)
+    if out is not None:
+        with status("drawing the report", progress):
+            answer.save(out)
+    return answer
+
+
+def _answer(question: Question, limits: Bounds, results: Sequence[Result], broken: Sequence[str], seed: int) -> Answer:
+    groups: dict[tuple[str, int], list[Result]] = {}
+    for one in results:
+        groups.setdefault((one.case.law.label, one.case.streams), []).append(one)
+    rows = [_of(question, limits, members) for members in groups.values()]
+    curves = [
+        {
+            "law": one.case.law.label,
+            "streams": one.case.streams,
+            "seed": one.case.seed,
+            "time_s": one.trace.time_s,
+            "delivered_bytes": one.trace.delivered_bytes,
+        }
+        for one in results
+    ]
+    first = results[0].trace
+    facts = {"seed": seed, "scenario": first.toml, "provenance": first.provenance, "failures": list(broken)}
+    return Answer(question, limits, rows, curves, facts)
+
+
+def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
+    """The row of one law and number of streams, from its repetitions."""
+    case = members[0].case
+    goodputs = [question.size_bytes * 8 / one.time_s for one in members]
+    verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
+    simulated = sum(one.simulated_s / one.time_s for one in members) / len(members)
+    return Row(
+        law=case.law.label,
+        streams=case.streams,
+        time_s=stats.mean_interval([one.time_s for one in members]),
+        goodput_bps=stats.mean_interval(goodputs),
+        limit=max(dict.fromkeys(verdicts), key=verdicts.count),
+        simulated_share=simulated,
+        method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
+        expected_bps=expected_bps(question, limits, case),
+        drops=sum(float(one.trace.drops[-1]) for one in members) / len(members),
+        lost=sum(one.evidence.lost for one in members) / len(members),
+    )
+
+
+def load_answer(where: Path) -> Answer:
+    """An answer from its folder."""
+    from elephan.runs import read_table
+
+    place, manifest = folder.open_result(where)
+    found = json.loads(read_text(place / "path.json"))
+    question, scenario = from_dict(found["question"]), read_text(place / "scenario.toml")
+    table = read_table(place / "curves.parquet")
+    groups: dict[tuple[str, int, int], dict[str, Any]] = {}
+    for row in table.to_pylist():
+        key = (row["law"], row["streams"], row["seed"])
+        one = groups.setdefault(key, {"law": key[0], "streams": key[1], "seed": key[2], "time_s": [], "delivered_bytes": []})
+        for name in _ARRAYS:
+            one[name].append(row[name])
+    facts = {
+        "seed": manifest["seed"],
+        "scenario": scenario,
+        "provenance": json.loads(read_text(place / "provenance.json")),
+        "failures": found["failures"],
+        "manifest": manifest,
+    }
+    limits = bounds(question, tcp_options(scenario))
+    return Answer(question, limits, [_row(one) for one in found["results"]], list(groups.values()), facts)

@@ -1,0 +1,190 @@
+"""What is asked: a path, a transfer, the laws and numbers of streams to try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from elephan import cc, core, theory
+from elephan.errors import InputError, nearest
+from elephan.laws import Law, read_laws
+from elephan.panel.network import positive, rate_text, read_buffer, span_text
+from elephan.quantity import bits_per_second, seconds, show, size_bytes
+from elephan.source import Source
+
+USUAL_LAWS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
+STREAMS = (1, 4)
+SIZE = "10 GB"
+MTU_MIN, MTU_MAX = 128, 65_535
+_ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A path and a transfer, in base units."""
+
+    rate_bps: float
+    rtt_s: float
+    buffer_bytes: int
+    loss: float
+    mtu_bytes: int
+    host_rate_bps: float
+    size_bytes: float
+    streams: tuple[int, ...]
+    laws: tuple[Law, ...]
+    stack: str
+    window_bytes: int | None  # None: the stack's
+    assumed: tuple[str, ...] = ()  # what was not given
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The question in words."""
+        loss = f", {self.loss:g} of the packets lost" if self.loss else ""
+        path = f"{show(self.rate_bps, 'bps')} and {show(self.rtt_s, 's')} of round trip"
+        buffer = f"{show(self.buffer_bytes, 'bytes')} of buffer at the bottleneck, MTU {self.mtu_bytes}{loss}"
+        return f"How long do {show(self.size_bytes, 'bytes')} take over {path}, with {buffer}?"
+
+    def scenario(self) -> str:
+        """The path as a scenario; what varies from run to run is set over it."""
+        loss = f"{{ bernoulli = {self.loss:.12g} }}" if self.loss else '"none"'
+        window = f', receive_window = "{self.window_bytes} B", send_buffer = "{self.window_bytes} B"' if self.window_bytes else ""
+        return f"""title    = "One long path"
+question = "{self.text}"
+duration = "1 s"
+stack    = "{self.stack}"
+tcp      = {{ mss = "{self.mtu_bytes - theory.TCP_IP_HEADER_BYTES} B"{window} }}
+
+[template]
+kind = "path"
+hops = [
+    {{ rate = "{rate_text(self.host_rate_bps)}", delay = "0 s" }},
+    {{ rate = "{rate_text(self.rate_bps)}", delay = "{span_text(self.rtt_s / 2)}", loss = {loss},
+      queue = {{ kind = "fifo", limit = "{self.buffer_bytes} B" }} }},
+]
+
+[[traffic]]
+name = "transfer"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+connections = 1
+
+[record]
+every    = "1 s"
+messages = false
+events   = false
+"""
+
+    def source(self) -> Source:
+        return Source(self.scenario(), "path", "toml", "path")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rate_bps": self.rate_bps,
+            "rtt_s": self.rtt_s,
+            "buffer_bytes": self.buffer_bytes,
+            "loss": self.loss,
+            "mtu_bytes": self.mtu_bytes,
+            "host_rate_bps": self.host_rate_bps,
+            "size_bytes": self.size_bytes,
+            "streams": list(self.streams),
+            "laws": [{"label": law.label, "congestion_control": law.value} for law in self.laws],
+            "stack": self.stack,
+            "window_bytes": self.window_bytes,
+            "assumed": list(self.assumed),
+            "set": dict(self.set),
+        }
+
+
+def from_dict(found: Mapping[str, Any]) -> Question:
+    """A question as `as_dict` wrote it."""
+    laws = tuple(Law(one["label"], one["congestion_control"]) for one in found["laws"])
+    return Question(**{**found, "laws": laws, "streams": tuple(found["streams"]), "assumed": tuple(found["assumed"])})
+
+
+def _streams(given: str | int | Sequence[int] | None) -> tuple[int, ...]:
+    if given is None:
+        return STREAMS
+    listed: Any = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
+    found = []
+    for one in listed:
+        try:
+            number = int(str(one).strip())
+        except ValueError:
+            raise InputError(f'streams: "{one}" is not a whole number') from None
+        if not 1 <= number <= 1000:
+            raise InputError(f"streams: {number} is not between 1 and 1000")
+        found.append(number)
+    if not found or len(set(found)) != len(found):
+        raise InputError(f"streams: a list of different numbers such as 1,4, not {given}")
+    return tuple(found)
+
+
+def _loss(given: float | str) -> float:
+    try:
+        number = float(given)
+    except ValueError:
+        raise InputError(f'loss: "{given}" is not a probability such as 1e-6') from None
+    if not 0 <= number < 1:
+        raise InputError(f"loss: {given} is not a probability from 0 to below 1")
+    return number
+
+
+def _mtu(given: Any) -> int:
+    try:
+        number = int(given)
+    except ValueError:
+        raise InputError(f'mtu: "{given}" is not a number of bytes') from None
+    if not MTU_MIN <= number <= MTU_MAX:
+        raise InputError(f"mtu: {number} is not between {MTU_MIN} and {MTU_MAX}")
+    return number
+
+
+def _faster(rate_bps: float) -> float:
+    """The next rate of Ethernet above the path's: a host's link is faster than a long path."""
+    return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), 10 * rate_bps)
+
+
+def read_question(
+    rate: float | str,
+    rtt: float | str,
+    *,
+    buffer: float | str | None = None,
+    loss: float | str = 0.0,
+    mtu: int | str = 1500,
+    streams: str | int | Sequence[int] | None = None,
+    size: float | str = SIZE,
+    laws: str | Sequence[Any] | None = None,
+    stack: str = "rfc",
+    window: float | str | None = None,
+    host_rate: float | str | None = None,
+    set: Mapping[str, Any] | None = None,
+) -> Question:
+    """A question from what a user gave; every wrong value is one line."""
+    rate_bps, rtt_s = positive("rate", rate, bits_per_second), positive("rtt", rtt, seconds)
+    known = [name for name, _ in core.call("listing", "stacks")]
+    if stack not in known:
+        raise InputError(f'no stack "{stack}"{nearest(stack, known)}')
+    usual = [name for name in USUAL_LAWS if name in cc.names()]
+    assumed = [
+        *([] if buffer is not None else ["the buffer: one bandwidth-delay product"]),
+        *([] if host_rate is not None else [f"the hosts' links: {show(_faster(rate_bps), 'bps')}, the next rate of Ethernet"]),
+        *([] if laws is not None else [f"the congestion controls: {', '.join(usual)}"]),
+    ]
+    return Question(
+        rate_bps=rate_bps,
+        rtt_s=rtt_s,
+        buffer_bytes=read_buffer("1 bdp" if buffer is None else buffer, rate_bps, rtt_s),
+        loss=_loss(loss),
+        mtu_bytes=_mtu(mtu),
+        host_rate_bps=_faster(rate_bps) if host_rate is None else positive("host-rate", host_rate, bits_per_second),
+        size_bytes=positive("size", size, size_bytes),
+        streams=_streams(streams),
+        laws=tuple(read_laws(usual if laws is None else laws)),
+        stack=stack,
+        window_bytes=None if window is None else round(positive("window", window, size_bytes)),
+        assumed=tuple(assumed),
+        set=core.as_overrides(set),
+    )

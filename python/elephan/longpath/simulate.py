@@ -1,0 +1,286 @@
+"""Runs of a path: as much of each transfer as the budget of packets allows, the rest by a closed form that is named."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan import theory
+from elephan.laws import Law
+from elephan.longpath.forms import Bounds, reno_share, response_bps, slow_start_rtts
+from elephan.longpath.question import Question
+from elephan.longpath.verdict import Evidence
+from elephan.measures import column
+from elephan.panel.network import span_text
+from elephan.pool import Job, failures, run_jobs
+from elephan.runs import Run
+
+Array = npt.NDArray[np.float64]
+PACKETS_MAX = 4_000_000  # of data, in all runs together: some seconds on two cores
+START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
+START_BUDGETS = 4  # ... unless that takes more than so many times its budget
+SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
+LENGTH_MAX_S = 1.5e7
+ROUNDS = 3  # times that a simulation which was too short is made longer
+SAMPLES = 3000
+CURVE_POINTS = 240
+SPREAD_S = 0.1  # within which several streams start
+
+
+@dataclass(frozen=True)
+class Case:
+    """A law with a number of streams, and a seed."""
+
+    law: Law
+    streams: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a simulation of some length showed."""
+
+    time_s: Array
+    delivered_bytes: Array  # of all streams together
+    growing: Array  # share of the streams in the handshake or in slow start
+    drops: Array  # at the bottleneck so far
+    lost: int
+    window_limited: float
+    window_bytes: float  # of all streams, at the end
+    toml: str
+    provenance: Any
+
+    @property
+    def end_s(self) -> float:
+        return float(self.time_s[-1])
+
+    def until(self, size_bytes: float) -> float:
+        """When that much had been delivered; NaN if it was not."""
+        if self.delivered_bytes[-1] < size_bytes:
+            return math.nan
+        after = int(np.searchsorted(self.delivered_bytes, size_bytes))
+        low, high = max(0, after - 1), after
+        span = self.delivered_bytes[high] - self.delivered_bytes[low]
+        part = (size_bytes - self.delivered_bytes[low]) / span if span > 0 else 0.0
+        return float(self.time_s[low] + part * (self.time_s[high] - self.time_s[low]))
+
+    @property
+    def late_bps(self) -> float:
+        """Goodput in the second half."""
+        half = self.end_s / 2
+        at_half = float(np.interp(half, self.time_s, self.delivered_bytes))
+        return (float(self.delivered_bytes[-1]) - at_half) * 8 / half
+
+
+@dataclass(frozen=True)
+class Result:
+    """How long the transfer takes in one case, and how that is known."""
+
+    case: Case
+    time_s: float
+    simulated_s: float  # of that time
+    method: str  # how the rest is known; empty if all was simulated
+    evidence: Evidence
+    trace: Trace
+
+
+def _jobs(question: Question, cases: Sequence[Case], lengths: Sequence[float]) -> list[Job]:
+    source = question.source()
+    jobs = []
+    for case, length in zip(cases, lengths, strict=True):
+        every = max(min(question.rtt_s / 4, length / 200), length / SAMPLES)
+        overrides: dict[str, Any] = {
+            **question.set,
+            "duration": span_text(length),
+            "record.every": span_text(every),
+            "traffic.transfer.connections": case.streams,
+            "traffic.transfer.congestion_control": case.law.value,
+        }
+        if case.streams > 1:
+            overrides["traffic.transfer.start"] = {"uniform": ["0 s", span_text(min(SPREAD_S, question.rtt_s))]}
+        jobs.append(Job(source, overrides, case.seed, f"{case.law.label}, {case.streams} streams"))
+    return jobs
+
+
+def _total(run: Run, name: str, times: Array) -> Array:
+    """A column of `flow_samples` summed over all flows at each sample time."""
+    samples = run.flow_samples
+    at = np.searchsorted(times, column(samples, "time_ns") * 1e-9 - 1e-12)
+    return np.asarray(np.bincount(at, weights=np.nan_to_num(column(samples, name)), minlength=times.size), dtype=np.float64)
+
+
+def trace(_job: Job, run: Run) -> Trace:
+    """Reduces a run to what the verdict and the figures need."""
+    samples, flows = run.flow_samples, run.flows
+    stamps = column(samples, "time_ns") * 1e-9
+    times = np.unique(stamps)
+    at = np.searchsorted(times, stamps - 1e-12)
+    phases = samples.column("phase").to_numpy(zero_copy_only=False)
+    early = np.isin(phases, ("closed", "handshake", "slow_start"))
+    growing = np.bincount(at, weights=early.astype(float), minlength=times.size) / max(1, flows.num_rows)
+    ports = run.ports
+    sent = column(ports, "tx_bytes")
+    hop = int(np.argmin(np.where(sent > 0.5 * sent.max(), column(ports, "rate_bps"), np.inf)))  # the slowest with data
+    mine = column(run.port_samples, "port") == column(ports, "port")[hop]
+    when, drops = column(run.port_samples, "time_ns")[mine] * 1e-9, column(run.port_samples, "drops")[mine]
+    limited = {key: column(flows, f"snd_lim_time_{key}_ns").sum() for key in ("rwin", "cwnd", "snd")}
+    whole = sum(limited.values())
+    return Trace(
+        time_s=np.concatenate([[0.0], times]),
+        delivered_bytes=np.concatenate([[0.0], _total(run, "delivered_bytes", times)]),
+        growing=np.concatenate([[1.0], growing]),
+        drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
+        lost=int(column(ports, "lost").sum()),
+        window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
+        window_bytes=float(_total(run, "cwnd_bytes", times)[-1]),
+        toml=run.scenario,
+        provenance=run.provenance,
+    )
+
+
+def expected_bps(question: Question, limits: Bounds, case: Case) -> float:
+    """Goodput by the closed forms alone: the least of wire, windows and response function."""
+    loss = response_bps(case.law, question, limits, case.streams)
+    return min(limits.wire_bps, limits.window_bps(case.streams), math.inf if math.isnan(loss) else loss)
+
+
+def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
+    """Every law with every number of streams. Where nothing is random one run says it all."""
+    found = []
+    for law in question.laws:
+        for streams in question.streams:
+            random = streams > 1 or question.loss > 0
+            count = (3 if random else 1) if repetitions is None else repetitions
+            found += [Case(law, streams, seed + i) for i in range(count)]
+    return found
+
+
+def _length(question: Question, limits: Bounds, case: Case, target: float, budget: float) -> float:
+    """Seconds to simulate at first."""
+    rate, start = expected_bps(question, limits, case), slow_start_rtts(question, limits)
+    wanted = (start + 4) * question.rtt_s + 1.15 * target * 8 / rate
+    steady = min((start + START_RTTS) * question.rtt_s, START_BUDGETS * budget * 8 / rate)
+    needed = (start + 4) * question.rtt_s + 1.15 * question.size_bytes * 8 / rate
+    return min(max(wanted, steady), needed, LENGTH_MAX_S)
+
+
+def simulate(
+    question: Question,
+    limits: Bounds,
+    chosen: Sequence[Case],
+    *,
+    whole: bool,
+    workers: int | None,
+    progress: bool,
+) -> tuple[list[Result], list[str]]:
+    """Runs all cases, some of them again for longer; gives the results and a line for each run that failed."""
+    budget = question.size_bytes if whole else PACKETS_MAX / len(chosen) * limits.mss_bytes
+    target = min(question.size_bytes, budget)
+    lengths = {case: _length(question, limits, case, target, budget) for case in chosen}
+    traces: dict[Case, Trace] = {}
+    broken: list[str] = []
+    waiting = list(chosen)
+    for _ in range(ROUNDS if not whole else 20):
+        jobs = _jobs(question, waiting, [lengths[case] for case in waiting])
+        outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
+        broken += failures(outcomes)
+        again = []
+        for case, outcome in zip(waiting, outcomes, strict=True):
+            if outcome.value is None:
+                continue
+            traces[case] = found = outcome.value
+            left = target - float(found.delivered_bytes[-1])
+            if left > 0:
+                late = max(found.late_bps, limits.wire_bps * 0.02)
+                lengths[case] = min(found.end_s + 1.2 * left * 8 / late, 20 * found.end_s, LENGTH_MAX_S)
+                again.append(case)
+        waiting = again
+        if not waiting:
+            break
+    return [_result(question, limits, case, traces[case]) for case in chosen if case in traces], broken
+
+
+def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:
+    time = found.until(question.size_bytes)
+    method = ""
+    simulated = time
+    if math.isnan(time):
+        left, method = _rest(question, limits, case, found)
+        time, simulated = found.end_s + left, found.end_s
+    return Result(case, time, simulated, method, _evidence(found, simulated), _thinned(found, simulated))
+
+
+def _evidence(found: Trace, end_s: float) -> Evidence:
+    ended = np.flatnonzero((found.growing < 0.5) & (found.time_s > 0))
+    start_end = float(found.time_s[ended[0]]) if ended.size else end_s
+    start_end = min(start_end, end_s)
+    within = found.time_s <= end_s
+
+    def at(when: float) -> float:
+        return float(np.interp(when, found.time_s, found.delivered_bytes))
+
+    overflows = int(np.count_nonzero(np.diff(found.drops[within]) > 0))
+    lost = found.lost * at(end_s) / max(1.0, float(found.delivered_bytes[-1]))  # the link says only how many in all
+    return Evidence(end_s, at(end_s), start_end, at(start_end), found.window_limited, overflows, lost)
+
+
+def _thinned(found: Trace, end_s: float) -> Trace:
+    """The trace for figures: fewer points, and none after the end."""
+    times = np.linspace(0.0, end_s, CURVE_POINTS + 1)
+    return replace(
+        found,
+        time_s=times,
+        delivered_bytes=np.interp(times, found.time_s, found.delivered_bytes),
+        growing=np.interp(times, found.time_s, found.growing),
+        drops=np.interp(times, found.time_s, found.drops),
+    )
+
+
+def _rest(question: Question, limits: Bounds, case: Case, found: Trace) -> tuple[float, str]:
+    """Seconds for what was not simulated, and by which rule."""
+    left = question.size_bytes - float(found.delivered_bytes[-1])
+    window, loss = limits.window_bps(case.streams), response_bps(case.law, question, limits, case.streams)
+    if window <= min(limits.wire_bps, math.inf if math.isnan(loss) else loss):
+        return left * 8 / window, "window / RTT"
+    if loss < limits.wire_bps:
+        return left * 8 / loss, "response function"
+    if case.law.kind == "reno" and case.law.plain and not question.loss and found.window_bytes > 0:
+        return reno_rest(left, found.window_bytes, question, limits, case.streams), "Reno's sawtooth from the last window on"
+    if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
+        return left * 8 / expected_bps(question, limits, case), "closed forms alone: too large to simulate beyond its start"
+    rate = found.late_bps
+    return (left * 8 / rate if rate > 0 else math.inf), "the mean rate of the second half carried on"
+
+
+def reno_rest(left_bytes: float, window_bytes: float, question: Question, limits: Bounds, streams: int) -> float:
+    """Seconds that Reno needs for `left_bytes` from a window of `window_bytes` on, all streams together.
+
+    The window grows by a segment a round trip and stream; at BDP + buffer it is halved (all streams at once). After two
+    such cycles the share of the steady sawtooth holds.
+    """
+    bdp = limits.bdp_bytes
+    queue = question.buffer_bytes * limits.wire_bps / question.rate_bps
+    top = bdp + queue
+    window, time, left, cycles = min(window_bytes, top), 0.0, left_bytes, 0
+    while cycles < 2:
+        round_s = max(question.rtt_s, window * 8 / limits.wire_bps)
+        sent = window if window < bdp else limits.wire_bps * round_s / 8
+        if sent >= left:
+            return time + round_s * left / sent
+        left, time = left - sent, time + round_s
+        window += streams * limits.mss_bytes
+        if window >= top:
+            window, cycles = top / 2, cycles + 1
+    share = reno_share(question.buffer_bytes / theory.bdp(question.rate_bps, question.rtt_s))
+    return time + left * 8 / (limits.wire_bps * share)
+
+
+def tcp_options(resolved_toml: str) -> dict[str, Any]:
+    """The TCP options of the sender as resolved."""
+    return dict(tomllib.loads(resolved_toml)["hosts"]["sender"]["tcp"])

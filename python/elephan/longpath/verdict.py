@@ -1,0 +1,49 @@
+"""What limits a transfer: from where its missing bytes went missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from elephan.longpath.forms import Bounds
+
+WIRE, RECEIVE_WINDOW, SEND_BUFFER = "wire", "receive window", "send buffer"
+SLOW_START, LOSS, BUFFER, LAW = "slow start", "loss", "buffer", "congestion control"
+MEANINGS: Mapping[str, str] = {
+    WIRE: "the wire is full for at least nine tenths of the time",
+    RECEIVE_WINDOW: "the receiver's socket buffer is smaller than what must be in flight",
+    SEND_BUFFER: "the sender's socket buffer is smaller than what must be in flight",
+    SLOW_START: "most of what is missing goes missing before slow start ends",
+    LOSS: "packets lost on the path cut the window more often than full queues do",
+    BUFFER: "the queue at the bottleneck overflows, and the law takes long to come back",
+    LAW: "nothing is lost and no window is full: the law itself holds back",
+}
+FULL = 0.9  # of the wire that counts as full
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a run showed until the transfer was over, or until the simulation ended."""
+
+    end_s: float
+    delivered_bytes: float
+    slow_start_end_s: float  # when half of the streams had left slow start
+    slow_start_bytes: float  # delivered until then
+    window_limited: float  # share of time, RFC 4898
+    overflows: int  # sample intervals in which the queue dropped something
+    lost: float  # packets that the link took
+
+
+def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: float) -> str:
+    """The name of the limit. `goodput_bps`: of the whole transfer, the part that was not simulated included."""
+    if goodput_bps >= FULL * limits.wire_bps:
+        return WIRE
+    missing = limits.wire_bps * evidence.end_s / 8 - evidence.delivered_bytes
+    if limits.window_bps(streams) < limits.wire_bps and evidence.window_limited > 0.5:
+        return limits.window_is
+    early = limits.wire_bps * min(evidence.slow_start_end_s, evidence.end_s) / 8 - evidence.slow_start_bytes
+    if early >= missing / 2:
+        return SLOW_START
+    if evidence.lost > evidence.overflows:
+        return LOSS
+    return BUFFER if evidence.overflows else LAW

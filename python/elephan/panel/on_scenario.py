@@ -1,0 +1,85 @@
+"""`elephan compare --scenario`: any scenario, with each law in turn on all of its TCP traffic."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from elephan import core, folder, measures
+from elephan.errors import ElephanError, InputError
+from elephan.laws import Law
+from elephan.pool import Earliest, Job, failures, run_jobs
+from elephan.progress import status
+from elephan.runs import Run
+from elephan.source import Source, open_source
+from elephan.sweeps import Row, Sweep, Variant
+
+PARAMETER = "congestion_control"
+_UDP = ("cbr", "onoff")
+
+
+def _carriers(source: Source, changes: Mapping[str, Any]) -> list[str]:
+    """Paths of the congestion control of all TCP traffic in a scenario."""
+    traffic = tomllib.loads(core.resolve(source, changes)["toml"]).get("traffic", [])
+    found = [f"traffic[{i}].{PARAMETER}" for i, entry in enumerate(traffic) if entry.get("kind") not in _UDP]
+    if not found:
+        raise InputError(f"{source.name}: no traffic over TCP, so there is nothing to compare")
+    return found
+
+
+def compare_on(
+    laws: Sequence[Law],
+    scenario: Any,
+    changes: Mapping[str, Any],
+    repetitions: int,
+    seed: int,
+    workers: int | None,
+    out: str | os.PathLike[str] | None,
+    progress: bool,
+) -> Sweep:
+    """The statistics of a scenario for each law, with paired seeds."""
+    source = open_source(scenario)
+    carriers = _carriers(source, changes)
+    names = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
+    jobs = [
+        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, seed + i, law.label, {PARAMETER: law.label})
+        for law in laws
+        for i in range(repetitions)
+    ]
+    first = Earliest(jobs)
+
+    def reduce(job: Job, run: Run) -> dict[str, float]:
+        first.offer(job, lambda: _about(run))
+        return measures.statistics(run, names)
+
+    outcomes = run_jobs(jobs, reduce, workers=workers, label=f"compare on {source.stem}", progress=progress)
+    broken = failures(outcomes)
+    if len(broken) == len(outcomes):
+        raise ElephanError(f"every run failed; the first: {broken[0]}")
+    facts = {
+        "look_for": source.notes.look_for,
+        "answering": list(source.notes.statistics),
+        "failures": broken,
+        **first.told,
+    }
+    rows = [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]
+    done = Sweep(f"compare-{source.stem}", [Variant(law.label, {PARAMETER: law.label}) for law in laws], rows, facts)
+    if out is not None:
+        with status("drawing the report", progress):
+            done.save(out)
+            folder.write_json(Path(out) / "compare.json", done.as_dict())
+    return done
+
+
+def _about(run: Run) -> dict[str, Any]:
+    about = run.manifest | {"scenario": run.scenario, "provenance": run.provenance}
+    return {
+        "first": about,
+        "title": run.title,
+        "question": run.question,
+        "scenario": run.scenario,
+        "scenario_sha256": run.manifest["scenario_sha256"],
+    }

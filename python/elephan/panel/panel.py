@@ -1,0 +1,435 @@
+"""`elephan compare`: every law in the same experiments with the same seeds, and what came out of it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import core, folder, stats
+from elephan.errors import ElephanError, InputError, nearest
+from elephan.laws import Law, read_laws
+from elephan.panel.experiments import PAIR, STATISTICS, Experiment, Measured, experiments, law_overrides
+from elephan.panel.network import Network, read_network
+from elephan.pool import Job, check_workers, failures, run_jobs
+from elephan.progress import status
+from elephan.runs import Run, check_seed
+from elephan.sweeps import REPETITIONS_MAX
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RENO = Law("reno", "reno")  # whom every law meets: RFC 5033 asks for it
+REPETITIONS, QUICK_REPETITIONS = 5, 3
+RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
+_NOTHING = stats.Interval(math.nan, math.nan, math.nan, 0)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The laws of the flows in one experiment."""
+
+    experiment: Experiment
+    laws: Mapping[str, Law]
+
+    @property
+    def label(self) -> str:
+        names = [self.laws[flow].label for flow in self.experiment.flows]
+        return names[0] if len(set(names)) == 1 and self.experiment is not PAIR else " + ".join(names)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one run measured."""
+
+    experiment: str
+    variant: str
+    seed: int
+    values: Mapping[str, float]
+
+
+def _within(interval: stats.Interval, low: float, top: float) -> stats.Interval:
+    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
+    return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
+
+
+def unit_of(statistic: str) -> str:
+    """The unit of a statistic of the panel."""
+    return STATISTICS[statistic].unit if statistic in STATISTICS else "1"
+
+
+class Panel:
+    """The results of a comparison. `table` has a row per run, `means` a row per experiment, variant and statistic."""
+
+    def __init__(
+        self, laws: Sequence[Law], rows: Sequence[Row], series: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+    ) -> None:
+        self.laws = list(laws)
+        self.rows = list(rows)
+        self.series = list(series)  # one per run with time series: experiment, variant, seed, and columns
+        self.facts = dict(facts)
+        self._by_key: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            self._by_key.setdefault((row.experiment, row.variant), []).append(row)
+
+    @property
+    def labels(self) -> list[str]:
+        return [law.label for law in self.laws]
+
+    @property
+    def experiments(self) -> list[str]:
+        """Names of the experiments that were run."""
+        return list(dict.fromkeys(row.experiment for row in self.rows))
+
+    @property
+    def failures(self) -> list[str]:
+        return list(self.facts.get("failures", []))
+
+    @property
+    def repetitions(self) -> int:
+        return int(self.facts["repetitions"])
+
+    def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
+        """A statistic of each repetition, by seed; NaN where a run has none."""
+        rows = self._by_key.get((experiment, variant), [])
+        return {row.seed: row.values.get(statistic, math.nan) for row in rows}
+
+    def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity; runs without a value
+        are left out.
+        """
+        values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
+        about = STATISTICS[statistic]
+        return _within(stats.mean_interval(values), about.low, about.top) if values else _NOTHING
+
+    def _law(self, label: str) -> str:
+        if label not in self.labels and label != RENO.label:
+            raise InputError(f'no law "{label}" in this comparison{nearest(label, self.labels)}')
+        return label
+
+    def _pair(self, a: str, b: str) -> tuple[str, bool]:
+        """The variant with these two laws, and whether `a` is its second flow."""
+        straight, turned = f"{self._law(a)} + {self._law(b)}", f"{b} + {a}"
+        return (straight, False) if (PAIR.name, straight) in self._by_key else (turned, True)
+
+    def jain(self, a: str, b: str) -> stats.Interval:
+        """Jain's index of a flow of law `a` beside one of law `b`."""
+        return self.interval(PAIR.name, self._pair(a, b)[0], "jain")
+
+    def share(self, a: str, b: str) -> stats.Interval:
+        """The share of law `a` in what it and law `b` get together."""
+        variant, turned = self._pair(a, b)
+        found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
+        return _within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
+
+    def friendliness(self, label: str) -> stats.Interval:
+        """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
+
+        Runs with the same seed are compared; of the two Reno flows their mean counts.
+        """
+        if label == RENO.label:
+            return stats.Interval(1.0, 1.0, 1.0, self.repetitions)
+        variant, turned = self._pair(RENO.label, label)
+        beside = self.by_seed(PAIR.name, variant, "goodput_b_bps" if turned else "goodput_a_bps")
+        base = f"{RENO.label} + {RENO.label}"
+        one, two = (self.by_seed(PAIR.name, base, f"goodput_{flow}_bps") for flow in "ab")
+        ratios = [beside[seed] / ((one[seed] + two[seed]) / 2) for seed in beside if one.get(seed, 0) + two.get(seed, 0) > 0]
+        return _within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else _NOTHING
+
+    def until(self, experiment: str, label: str, statistic: str, horizon: str) -> tuple[stats.Interval, int]:
+        """A time until something, and in how many runs it did not happen; those count with the time that was watched."""
+        times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
+        late = [seed for seed, time in times.items() if math.isnan(time)]
+        values = [limits[seed] if seed in late else time for seed, time in times.items()]
+        return (_within(stats.mean_interval(values), 0.0, math.inf) if values else _NOTHING), len(late)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per run: experiment, variant, seed, and what was measured."""
+        import pyarrow as pa
+
+        names = list(dict.fromkeys(name for row in self.rows for name in row.values))
+        columns: dict[str, Any] = {
+            "experiment": [row.experiment for row in self.rows],
+            "variant": [row.variant for row in self.rows],
+            "seed": [row.seed for row in self.rows],
+        }
+        for name in names:
+            found = [row.values.get(name) for row in self.rows]
+            columns[name] = pa.array([None if v is None or math.isnan(v) else v for v in found], pa.float64())
+        return pa.table(columns)
+
+    @property
+    def means(self) -> pa.Table:
+        """A row per experiment, variant and statistic: unit, mean, 95 % interval, n."""
+        import pyarrow as pa
+
+        found = []
+        for (experiment, variant), rows in self._by_key.items():
+            for name in dict.fromkeys(name for row in rows for name in row.values if name in STATISTICS):
+                interval = self.interval(experiment, variant, name).as_dict()
+                found.append({"experiment": experiment, "variant": variant, "statistic": name, "unit": unit_of(name), **interval})
+        return pa.Table.from_pylist(found)
+
+    @property
+    def series_table(self) -> pa.Table:
+        """Time series in long form: experiment, variant, seed, `time_s` and columns with their unit in the name."""
+        import pyarrow as pa
+
+        parts = []
+        for one in self.series:
+            rows = len(one["columns"]["time_s"])
+            columns = {key: [one[key]] * rows for key in ("experiment", "variant", "seed")}
+            parts.append(pa.table({**columns, **{name: list(values) for name, values in one["columns"].items()}}))
+        return pa.concat_tables(parts, promote_options="default") if parts else pa.table({})
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready: the laws, the network, every figure with its interval."""
+
+        def known(interval: stats.Interval, unit: str) -> dict[str, Any]:
+            return interval.as_dict() | {"unit": unit}
+
+        labels = self.labels
+        return {
+            "laws": [{"label": law.label, "congestion_control": law.value} for law in self.laws],
+            "network": self.facts["network"],
+            "repetitions": self.repetitions,
+            "seed": self.facts["seed"],
+            "quick": self.facts["quick"],
+            "experiments": self.facts["experiments"],
+            "results": self.means.to_pylist(),
+            "pairs": [
+                {"law": a, "beside": b, "jain": known(self.jain(a, b), "1"), "share": known(self.share(a, b), "%")}
+                for a in labels
+                for b in labels
+            ],
+            "friendliness": {label: known(self.friendliness(label), "1") for label in labels},
+            "failures": self.failures,
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """How the comparison came about; of a loaded one, how it did then."""
+        if "manifest" in self.facts:
+            return dict(self.facts["manifest"])
+        return {
+            "format": folder.FORMAT,
+            "version": folder.FORMAT_VERSION,
+            "complete": True,
+            "kind": "compare",
+            "name": "compare",
+            "elephan": core.call("version"),
+            "command": folder.command_line(),
+            "host": folder.host(),
+            "runs": len(self.rows),
+            "failures": self.failures,
+        }
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report of this comparison."""
+        from elephan.report.panel_page import write_panel_report
+
+        return write_panel_report(self, Path(path))
+
+    def save(self, out: str | os.PathLike[str]) -> Path:
+        """Writes a result folder: `compare.json`, `runs.parquet`, `means.parquet`, `series.parquet`, scenarios, report."""
+        from pyarrow import parquet
+
+        from elephan.report.panel_page import write_panel_report
+
+        with folder.result_folder(out) as partial:
+            folder.write_json(partial / "compare.json", self.as_dict())
+            folder.write_json(partial / "provenance.json", self.facts["provenance"])
+            for name in ("table", "means", "series_table"):
+                file = {"table": "runs", "series_table": "series"}.get(name, name)
+                parquet.write_table(getattr(self, name), partial / f"{file}.parquet")
+            (partial / "scenarios").mkdir()
+            for name, text in self.facts["scenarios"].items():
+                (partial / "scenarios" / f"{name}.toml").write_text(text, encoding="utf-8")
+            write_panel_report(self, partial / "report.html", partial / "figures")
+            folder.write_json(partial / "manifest.json", self.manifest())
+        return Path(out)
+
+    def _repr_html_(self) -> str:
+        from elephan.report.panel_page import panel_html
+
+        return panel_html(self)
+
+    def __repr__(self) -> str:
+        return f"<elephan.Panel {', '.join(self.labels)}: {len(self.rows)} runs>"
+
+
+def variants(laws: Sequence[Law], chosen: Sequence[Experiment]) -> list[Variant]:
+    """All variants of all experiments: each law alone and with itself, each pair once, each law beside Reno."""
+    found = []
+    for experiment in chosen:
+        if experiment is not PAIR:
+            found += [Variant(experiment, dict.fromkeys(experiment.flows, law)) for law in laws]
+            continue
+        with_reno = list(laws) if RENO in laws else [*laws, RENO]
+        for a, b in combinations_with_replacement(with_reno, 2):
+            found.append(Variant(experiment, {"a": a, "b": b}))
+    return found
+
+
+def _check_repetitions(given: Any, quick: bool) -> int:
+    if given is None:
+        return QUICK_REPETITIONS if quick else REPETITIONS
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= REPETITIONS_MAX:
+        raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {given!r}")
+    return given
+
+
+def _jobs(found: Sequence[Variant], network: Network, quick: bool, seeds: Sequence[int]) -> list[tuple[Variant, Job]]:
+    jobs = []
+    for variant in found:
+        experiment = variant.experiment
+        times = experiment.times(quick)
+        overrides = {
+            **times.overrides(),
+            **experiment.overrides(network, times),
+            **law_overrides(experiment, variant.laws),
+        }
+        source = experiment.source(network, times)
+        jobs += [(variant, Job(source, overrides, seed, f"{experiment.name}: {variant.label}")) for seed in seeds]
+    return jobs
+
+
+def compare(
+    laws: str | Sequence[Any],
+    *,
+    scenario: Any = None,
+    repetitions: int | None = None,
+    quick: bool = False,
+    rate: float | str = RATE,
+    rtt: float | str = RTT,
+    buffer: float | str = BUFFER,
+    set: Mapping[str, Any] | None = None,
+    seed: int = 1,
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Any:
+    """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
+
+    `laws`: names, texts such as `"cubic:preset=linux"`, or dicts such as `{"kind": "cubic", "beta": 0.8}`. `rate`, `rtt`
+    and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
+    (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant. With `scenario` all TCP
+    traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
+    """
+    read = read_laws(laws)
+    count = _check_repetitions(repetitions, quick)
+    check_workers(workers)
+    check_seed(seed)
+    changes = core.as_overrides(set)
+    if out is not None:
+        folder.check_target(out)
+    if scenario is not None:
+        from elephan.panel.on_scenario import compare_on
+
+        return compare_on(read, scenario, changes, count, seed, workers, out, progress)
+    network = read_network(rate, rtt, buffer, changes)
+    panel = _run(read, network, quick, range(seed, seed + count), workers, progress)
+    if out is not None:
+        with status("drawing the report", progress):
+            panel.save(out)
+    return panel
+
+
+def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: int | None, progress: bool) -> Panel:
+    chosen = experiments()
+    work = _jobs(variants(laws, chosen), network, quick, seeds)
+    by_job = {id(job): variant for variant, job in work}
+    first = {id(job) for variant, job in work if job.seed == seeds[0]}
+    told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment
+    leading: dict[str, int] = {}
+    for variant, job in work:
+        leading.setdefault(variant.experiment.name, id(job))
+
+    def reduce(job: Job, run: Run) -> Measured:
+        experiment = by_job[id(job)].experiment
+        if leading[experiment.name] == id(job):
+            told[experiment.name] = {"scenario": run.scenario, "provenance": run.provenance}
+        values, series = experiment.measure(run, network, experiment.times(quick))
+        return values, (series if experiment.name != "alone" or id(job) in first else {})
+
+    outcomes = run_jobs([job for _, job in work], reduce, workers=workers, label="compare", progress=progress)
+    broken = failures(outcomes)
+    if len(broken) == len(outcomes):
+        raise ElephanError(f"every run failed; the first: {broken[0]}")
+    rows, series = [], []
+    for (variant, job), outcome in zip(work, outcomes, strict=True):
+        if outcome.value is None:
+            continue
+        values, columns = outcome.value
+        rows.append(Row(variant.experiment.name, variant.label, job.seed, values))
+        if columns:
+            series.append({"experiment": variant.experiment.name, "variant": variant.label, "seed": job.seed, "columns": columns})
+    facts = {
+        "network": network.as_dict(),
+        "repetitions": len(seeds),
+        "seed": seeds[0],
+        "quick": quick,
+        "experiments": [_described(one, quick) for one in chosen],
+        "scenarios": {name: one["scenario"] for name, one in told.items()},
+        "provenance": {name: one["provenance"] for name, one in told.items()},
+        "failures": broken,
+    }
+    return Panel(laws, rows, series, facts)
+
+
+def _described(experiment: Experiment, quick: bool) -> dict[str, Any]:
+    times = experiment.times(quick)
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "duration_s": times.duration_s,
+        "warmup_s": times.warmup_s,
+        "event_s": list(times.event_s),
+    }
+
+
+def load_panel(path: Path) -> Panel:
+    """A finished comparison from its folder."""
+    import json
+
+    from elephan.runs import read_table
+    from elephan.source import read_text
+
+    where, manifest = folder.open_result(path)
+    found = json.loads(read_text(where / "compare.json"))
+    laws = [Law(one["label"], one["congestion_control"]) for one in found["laws"]]
+    rows = []
+    for row in read_table(where / "runs.parquet").to_pylist():
+        keys = {key: row.pop(key) for key in ("experiment", "variant", "seed")}
+        rows.append(Row(**keys, values={k: v for k, v in row.items() if v is not None}))
+    facts = {key: found[key] for key in ("network", "repetitions", "seed", "quick", "experiments", "failures")}
+    facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
+    facts["provenance"] = json.loads(read_text(where / "provenance.json"))
+    facts["manifest"] = manifest
+    return Panel(laws, rows, _series(read_table(where / "series.parquet")), facts)
+
+
+def _series(table: Any) -> list[dict[str, Any]]:
+    """The time series of each run, from their long form."""
+    import numpy as np
+
+    from elephan.measures import column
+
+    if not table.num_rows:
+        return []
+    keys = list(zip(*(table.column(key).to_pylist() for key in ("experiment", "variant", "seed")), strict=True))
+    names = [name for name in table.column_names if name not in ("experiment", "variant", "seed")]
+    values = {name: column(table, name) for name in names}
+    rows: dict[tuple[str, str, int], list[int]] = {}
+    for index, key in enumerate(keys):
+        rows.setdefault(key, []).append(index)
+    found = []
+    for (experiment, variant, seed), chosen in rows.items():
+        columns = {name: array[chosen] for name, array in values.items()}
+        columns = {name: array for name, array in columns.items() if not np.isnan(array).all()}
+        found.append({"experiment": experiment, "variant": variant, "seed": seed, "columns": columns})
+    return found

@@ -1,0 +1,89 @@
+"""Rows of points with intervals: one row for each name, so that many names stay readable."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from elephan.quantity import scale_for
+from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, new_figure
+from elephan.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ROW_IN = 0.27
+NAME_MAX = 22
+
+
+def short_names(labels: Sequence[str]) -> list[str]:
+    """Names short enough for an axis, on two lines where they are long."""
+    return ["\n".join(textwrap.wrap(label, NAME_MAX)[:2]) for label in labels]
+
+
+def small_heading(axes: Axes, what: str, unit: str = "") -> None:
+    """Names what a row of points shows, above it."""
+    axes.set_title(f"{what}, {unit}" if unit else what, loc="left", color=INK, fontsize=9.5)
+
+
+def row_height(count: int) -> float:
+    return 0.95 + _ROW_IN * max(2, count)
+
+
+def mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, offset: float = 0.0, hollow: bool = False) -> None:
+    """A point and its interval in each row."""
+    for row, interval in enumerate(intervals):
+        if math.isnan(interval.mean):
+            continue
+        y = row + offset
+        if math.isfinite(interval.low):
+            axes.plot([interval.low * factor, interval.high * factor], [y, y], color=paint, linewidth=1.6, alpha=0.65)
+        face = PAPER if hollow else paint
+        axes.plot([interval.mean * factor], [y], "o", color=paint, markerfacecolor=face, markersize=5, clip_on=False)
+
+
+def rows_of(axes: Axes, labels: Sequence[str], named: bool = True) -> None:
+    """Rows from the top, one for each law."""
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.set_yticks(range(len(labels)), short_names(labels) if named else [""] * len(labels))
+    axes.tick_params(axis="y", labelcolor=INK)
+    axes.grid(True, axis="x")
+    axes.grid(False, axis="y")
+    for row in range(1, len(labels)):
+        axes.axhline(row - 0.5, color=MUTED, linewidth=0.3, alpha=0.4)
+
+
+def reach(groups: Sequence[Sequence[Interval]]) -> float:
+    """The largest value that is shown: of an interval no more than 1.5 times the largest mean."""
+    means = [i.mean for group in groups for i in group if not math.isnan(i.mean)]
+    highs = [i.high for group in groups for i in group if math.isfinite(i.high)]
+    top = max(means, default=0.0)
+    return min(max([top, *highs]), 1.5 * top) if top > 0 else 1.0
+
+
+def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
+    """A row for each law and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
+    figure, axes = new_figure(1, len(columns), row_height(len(labels)))
+    keys: list[Artist] = []
+    for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
+        top = reach([intervals for _, intervals in groups])
+        factor, label = scale_for(top, unit)
+        rows_of(axis, labels, named=i == 0)
+        for k, (what, intervals) in enumerate(groups):
+            offset = (k - (len(groups) - 1) / 2) * 0.26
+            mark(axis, intervals, factor, (BLUE, VERMILLION)[k % 2], offset, hollow=k > 0)
+            if len(groups) > 1:
+                keys.append(
+                    axis.plot([], [], "o", color=(BLUE, VERMILLION)[k % 2], markerfacecolor=PAPER if k else BLUE, label=what)[0]
+                )
+        axis.set_xlim(0, top * factor * 1.08)
+        small_heading(axis, title, label)
+    if keys:
+        figure.legend(
+            handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8.5, labelcolor=INK, handletextpad=0.2
+        )
+    return figure

@@ -1,0 +1,121 @@
+"""Figures of a path: times to transfer, goodput over time, response functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from elephan import theory
+from elephan.longpath.path import Answer
+from elephan.quantity import scale_for, show
+from elephan.report import draw as d
+from elephan.report.dots import mark, reach, row_height, rows_of, small_heading
+from elephan.report.style import MUTED, Drawing, color, new_figure
+
+WINDOWS = 60  # of goodput over time
+
+
+def times(answer: Answer) -> Drawing:
+    """Time to transfer for each law and number of streams."""
+    rows = answer.rows
+    names = [f"{row.law}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
+    intervals = [row.time_s for row in rows]
+    wire = next(form.value for form in answer.forms if form.name == "time_wire")
+    top = max(reach([intervals]), wire)
+    factor, unit = scale_for(top, "s")
+    figure, (axes,) = new_figure(height=row_height(len(rows)))
+    rows_of(axes, names)
+    axes.axvline(wire * factor, color=MUTED, linewidth=0.9, dashes=(4, 3))
+    mark(axes, intervals, factor, color(0))
+    for index, row in enumerate(rows):
+        side = row.time_s.mean > 0.7 * top
+        place = row.time_s.low if side and math.isfinite(row.time_s.low) else row.time_s.mean
+        if not side and math.isfinite(row.time_s.high):
+            place = row.time_s.high
+        axes.annotate(
+            row.limit,
+            (place * factor, index),
+            xytext=(-9 if side else 9, 0),
+            textcoords="offset points",
+            ha="right" if side else "left",
+            va="center",
+            fontsize=8.5,
+            color=MUTED,
+        )
+    axes.set_xlim(0, top * factor * 1.08)
+    small_heading(axes, f"time for {show(answer.question.size_bytes, 'bytes')}", unit)
+    caption = (
+        "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."
+    )
+    return Drawing("times", "Time to transfer", caption, figure)
+
+
+def progress(answer: Answer) -> Drawing:
+    """Goodput over time in what was simulated, a small picture for each number of streams."""
+    counts = list(answer.question.streams)
+    laws = [law.label for law in answer.question.laws]
+    columns = min(len(counts), 3)
+    rows = -(-len(counts) // columns)
+    figure, axes = new_figure(rows, columns, 0.6 + 2.0 * rows, sharey=True)
+    for axis in axes[len(counts) :]:
+        axis.set_visible(False)
+    factor, unit = scale_for(answer.question.rate_bps, "bps")
+    end = max(float(one["time_s"][-1]) for one in answer.curves)
+    for axis, count in zip(axes, counts, strict=False):
+        series: dict[str, tuple[d.Array, d.Array]] = {}
+        for law in laws:
+            one = next((c for c in answer.curves if (c["law"], c["streams"]) == (law, count)), None)
+            if one is not None:
+                series[law] = _goodput(one, factor)
+        for index, (x, y) in enumerate(series.values()):
+            axis.plot(x, y, color=color(index), linewidth=1.3, linestyle="-" if index < 6 else "--", label=list(series)[index])
+        axis.axhline(answer.limits.wire_bps * factor, color=MUTED, linewidth=0.8, dashes=(4, 3))
+        axis.set_xlim(0, end)
+        axis.set_ylim(0, answer.question.rate_bps * factor * 1.06)
+        axis.set_xlabel("time, s")
+        small_heading(axis, f"goodput with {count} stream{'s' if count > 1 else ''}", unit)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), frameon=False, fontsize=8.5)
+    caption = "All streams together, in what was simulated of the first repetition. Dashed: the most that the wire carries."
+    return Drawing("progress", "Goodput over time", caption, figure)
+
+
+def _goodput(one: Any, factor: float) -> tuple[d.Array, d.Array]:
+    time, delivered = np.asarray(one["time_s"], dtype=float), np.asarray(one["delivered_bytes"], dtype=float)
+    edges = np.linspace(0, time[-1], WINDOWS + 1)
+    rates = np.diff(np.interp(edges, time, delivered)) * 8 / np.diff(edges)
+    return (edges[:-1] + edges[1:]) / 2, rates * factor
+
+
+def responses(answer: Answer) -> Drawing | None:
+    """Goodput of one stream against the loss of the path, by the response functions; None without any."""
+    question, limits = answer.question, answer.limits
+    loss = np.geomspace(1e-10, 1e-2, 160)
+    lines = {}
+    for law in question.laws:
+        try:
+            window = theory.response(law.kind, loss, question.rtt_s) if law.plain else None
+        except ValueError:
+            window = None
+        if window is not None:
+            lines[law.label] = np.minimum(window * limits.mss_bytes * 8 / question.rtt_s, limits.wire_bps)
+    if not lines:
+        return None
+    figure, (axes,) = new_figure(height=2.9)
+    factor, unit = scale_for(limits.wire_bps, "bps")
+    for index, (name, rates) in enumerate(lines.items()):
+        axes.plot(loss, rates * factor, color=color(index), linestyle="-" if index < 6 else "--", label=name)
+    axes.set_xscale("log")
+    axes.set_xlim(loss[0], loss[-1])
+    axes.set_ylim(0, limits.wire_bps * factor * 1.08)
+    if question.loss >= loss[0]:
+        axes.axvline(question.loss, color=MUTED, linewidth=0.9, dashes=(4, 3))
+    axes.set_xlabel("share of the packets that the path loses")
+    small_heading(axes, "goodput of one stream", unit)
+    d.legend(axes, loc="lower left")
+    caption = "Closed form: response functions, cut off at the wire. Dashed: the loss that was given." if question.loss else (
+        "Closed form: response functions, cut off at the wire. How little loss it takes."
+    )  # fmt: skip
+    return Drawing("responses", "What loss leaves", caption, figure)

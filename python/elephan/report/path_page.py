@@ -1,0 +1,122 @@
+"""The report of a path: the answer, the times, what is closed form and what simulated, the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elephan.claims import interval_text
+from elephan.longpath.forms import Form
+from elephan.longpath.path import Answer, Row
+from elephan.longpath.verdict import MEANINGS, WIRE
+from elephan.quantity import show
+from elephan.report import path_figures as figures
+from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.run_page import facts
+
+
+def _streams(count: int) -> str:
+    return "1 stream" if count == 1 else f"{count} streams"
+
+
+def value_text(form: Form) -> str:
+    """A closed form as a person writes it."""
+    if form.unit == "segments":
+        return f"{form.value:,.0f} segments".replace(",", "\u202f")
+    if form.unit == "1":
+        return f"{form.value:.2g}"
+    return show(form.value, form.unit, 4)
+
+
+def how(row: Row) -> str:
+    """Whether a row is simulated, and how it is carried on."""
+    runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
+    if not row.method:
+        return f"simulated, {runs}"
+    return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}"
+
+
+def answer_lines(answer: Answer) -> list[str]:
+    """The answer in a few sentences."""
+    best, rows = answer.best, answer.rows
+    wire = next(form for form in answer.forms if form.name == "time_wire")
+    lines = [
+        f"{show(answer.question.size_bytes, 'bytes')} take {interval_text(best.time_s, 's', 3)} with {best.law} and "
+        f"{_streams(best.streams)}, {show(best.goodput_bps.mean, 'bps')}; a wire that is always full would need "
+        f"{show(wire.value, 's')}."
+    ]
+    worst = max(rows, key=lambda row: row.time_s.mean)
+    if worst.time_s.mean > 1.02 * best.time_s.mean:
+        lines.append(
+            f"The slowest, {worst.law} with {_streams(worst.streams)}, takes {interval_text(worst.time_s, 's', 3)}: "
+            f"{MEANINGS[worst.limit]} (limit: {worst.limit})."
+        )
+    if best.limit != WIRE:
+        lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
+    wanted = next(form for form in answer.forms if form.name == "bdp")
+    lines.append(f"To fill the path {value_text(wanted)} must be in flight; the settings below allow it.")
+    return lines
+
+
+def results_table(answer: Answer) -> Table:
+    """A row for each law and number of streams."""
+    rows = [
+        [
+            Cell(row.law),
+            Cell(str(row.streams)),
+            interval_cell(row.time_s, "s", 4),
+            interval_cell(row.goodput_bps, "bps", 4),
+            Cell(row.limit),
+            Cell(how(row)),
+        ]
+        for row in answer.rows
+    ]
+    heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
+    note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval."
+    return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
+
+
+def forms_table(answer: Answer) -> Table:
+    """What needs no simulation."""
+    rows = [[Cell(form.about), Cell(value_text(form)), Cell(form.equation)] for form in answer.forms]
+    return Table([Column("closed form"), Column("value", True), Column("equation")], rows)
+
+
+def limits_table(answer: Answer) -> Table:
+    """The limits that occur, in words."""
+    found = dict.fromkeys(row.limit for row in answer.rows)
+    return Table([Column("limit"), Column("meaning")], [[Cell(limit), Cell(MEANINGS[limit])] for limit in found])
+
+
+def path_page(answer: Answer) -> Page:
+    """The page of a path."""
+    manifest, question = answer.manifest(), answer.question
+    lines = [[Cell(line.text), Cell(line.why)] for line in answer.settings]
+    sysctl = Table([Column("line"), Column("why")], lines, "net.* lines belong into /etc/sysctl.d/; the others are commands.")
+    response = figures.responses(answer)
+    look = "how far the points are from the dashed line, and whether more streams or another law bring them nearer."
+    sections = [
+        Section("", look, [figures.times(answer)], look=True),
+        Section("Results", tables=[results_table(answer), limits_table(answer)]),
+        Section("Over time", drawings=[figures.progress(answer)]),
+        Section("Settings of the hosts", tables=[sysctl]),
+        Section("Closed forms", tables=[forms_table(answer)], drawings=[response] if response else []),
+    ]
+    assumed = f"Assumed: {'; '.join(question.assumed)}." if question.assumed else ""
+    return Page(
+        kicker="elephan · path",
+        title=f"{show(question.rate_bps, 'bps')} over {show(question.rtt_s, 's')}",
+        question=question.text,
+        answer=answer_lines(answer),
+        fine=f"{len(answer.curves)} runs, the same seeds for every law. {assumed}",
+        warnings=[f"{len(answer.failures)} runs failed; the first: {answer.failures[0]}"] if answer.failures else [],
+        version=str(manifest["elephan"]),
+        command=str(manifest["command"]),
+        sections=sections,
+        parameters=parameter_groups(answer.facts["provenance"]),
+        facts=facts(manifest),
+    )
+
+
+def write_path_report(answer: Answer, path: Path, folder: Path | None = None) -> Path:
+    """Writes the report of a path, and its figures into `folder`."""
+    return write_page(path_page(answer), path, folder)
