@@ -1,8 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    Ecn, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule, RttSampling, options,
-    text,
+    Ecn, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row, RtoRule,
+    RttSampling, Undo, options, text,
 };
 use elephan_cc::{Spec, slow_start};
 use elephan_units::{Bytes, Span};
@@ -29,6 +29,31 @@ options! {
     recovery: RecoveryRule {
         rfc = RecoveryRule::Sack, "RFC 6675";
         winxp = RecoveryRule::Sack, "assumed: SACK fills holes, the reduction is Reno's";
+    }
+    /// How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
+    loss_detection: LossDetection {
+        rfc = LossDetection::Dupack, "RFC 6675 section 4; RFC 8985 is asked for by name";
+        winxp = LossDetection::Dupack, "assumed: duplicate ACKs alone";
+    }
+    /// When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
+    tail_loss_probe: bool {
+        rfc = false, "assumed: RFC 8985 is asked for by name";
+        winxp = false, "RFC 8985 is of 2021, Windows XP of 2001";
+    }
+    /// What the probe of a flight of one segment waits longer for, because its ACK may be delayed.
+    max_ack_delay: Span {
+        rfc = Span::from_ms(200), "assumed: as delayed_ack_timeout; RFC 8985 section 7.2 leaves it open";
+        winxp = Span::from_ms(200), "assumed: not used";
+    }
+    /// After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
+    frto: bool {
+        rfc = false, "assumed: RFC 5682 is asked for by name";
+        winxp = false, "RFC 5682 is of 2009, Windows XP of 2001";
+    }
+    /// A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
+    undo: Undo {
+        rfc = Undo::Off, "assumed: RFC 3522 and RFC 3708 are asked for by name";
+        winxp = Undo::Off, "assumed: not implemented";
     }
     /// How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
     reduction: Reduction {

@@ -10,6 +10,7 @@ mod ecn;
 mod receive;
 mod send;
 mod timers;
+mod watch;
 
 use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;
