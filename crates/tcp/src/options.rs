@@ -45,6 +45,30 @@ pub enum RecoveryRule {
     Sack,
 }
 
+/// How a sender with SACK finds out what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// RFC 6675 section 4: enough SACKed above.
+    Dupack,
+    /// RFC 8985: sent before something that was delivered, by more than a reordering window.
+    Rack,
+    /// Linux 2.4: too far below the highest SACKed segment.
+    Fack,
+}
+
+/// What shows that a reduction was needless, which is then taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    Off,
+    /// The echoed timestamp is older than the first retransmission (Eifel detection, RFC 3522).
+    Timestamps,
+    /// All retransmissions were reported as duplicates (RFC 3708).
+    Dsack,
+    Both,
+}
+
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -425,9 +449,10 @@ impl Options {
                 return Err(OptionError { option, reason: format!("must be from {least} to {most}, not {value}") });
             }
         }
-        if self.clock_granularity > most {
-            let reason = format!("must be at most {most}, not {}", self.clock_granularity);
-            return Err(OptionError { option: "clock_granularity", reason });
+        for (option, value) in [("clock_granularity", self.clock_granularity), ("max_ack_delay", self.max_ack_delay)] {
+            if value > most {
+                return Err(OptionError { option, reason: format!("must be at most {most}, not {value}") });
+            }
         }
         for (option, value) in [("rto_min", self.rto_min), ("rto_initial", self.rto_initial)] {
             if value > self.rto_max {

@@ -5,7 +5,7 @@
 
 use crate::delivery::{self, DeliveryLog};
 use crate::options::{Options, RecoveryRule};
-use crate::recovery::Recovery;
+use crate::recovery::{Recovery, Watch};
 use crate::rtt::Estimator;
 use crate::scoreboard::{Scoreboard, Taken};
 use crate::stats::{Limit, Stats};
@@ -28,6 +28,25 @@ pub(crate) struct AckEvent {
     pub rate: Option<delivery::Sample>,
     /// Bytes of it reported as having met congestion.
     pub ce: u64,
+    /// Some of what it delivered was sent once only.
+    pub original: bool,
+}
+
+impl AckEvent {
+    /// No ACK but the time: a timer has expired.
+    pub fn none(now: Time, pipe_before: u64) -> AckEvent {
+        AckEvent {
+            now,
+            acked: 0,
+            delivered: 0,
+            duplicate: false,
+            pipe_before,
+            rtt: None,
+            rate: None,
+            ce: 0,
+            original: false,
+        }
+    }
 }
 
 pub(crate) struct Sender {
@@ -132,6 +151,10 @@ impl Sender {
         }
         if self.rec.rule == RecoveryRule::Sack && !self.sack {
             self.rec.rule = RecoveryRule::Newreno;
+        }
+        self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
+        if self.rec.watch.as_ref().is_some_and(|watch| watch.rack.is_some()) {
+            self.board.keep_times();
         }
         self.refresh();
     }

@@ -1,8 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    DelayedAckRule, Ecn, LocalDrop, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction, Row,
-    RtoRule, RttSampling, options, text,
+    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction,
+    Row, RtoRule, RttSampling, Undo, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno};
 use elephan_cc::{Model, ReduceFrom, Spec, slow_start};
@@ -43,6 +43,48 @@ options! {
         rfc = RecoveryRule::Sack, "RFC 6675";
         winxp = RecoveryRule::Sack, "assumed: SACK fills holes, the reduction is Reno's";
         linux_2_4 | linux | windows | freebsd = RecoveryRule::Sack, "assumed: RFC 6675 where no other loss detection is modelled";
+    }
+    /// How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
+    loss_detection: LossDetection {
+        rfc = LossDetection::Dupack, "RFC 6675 section 4; RFC 8985 is asked for by name";
+        winxp = LossDetection::Dupack, "assumed: duplicate ACKs alone";
+        linux_2_4 = LossDetection::Fack, "Linux tcp_input.c 2.4: net.ipv4.tcp_fack is on";
+        linux = LossDetection::Rack, "Linux tcp_recovery.c: net.ipv4.tcp_recovery = 1";
+        windows = LossDetection::Rack, "Windows 10 1607 and later: RACK";
+        freebsd = LossDetection::Dupack, "FreeBSD's base stack: RFC 6675; RACK is another stack of it";
+    }
+    /// When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
+    tail_loss_probe: bool {
+        rfc = false, "assumed: RFC 8985 is asked for by name";
+        winxp = false, "RFC 8985 is of 2021, Windows XP of 2001";
+        linux_2_4 = false, "Linux 2.4: came with 3.10";
+        linux = true, "Linux net.ipv4.tcp_early_retrans = 3";
+        windows = true, "Windows 10 1607 and later: tail loss probe";
+        freebsd = false, "FreeBSD's base stack: the RACK stack has it";
+    }
+    /// What the probe of a flight of one segment waits longer for, because its ACK may be delayed.
+    max_ack_delay: Span {
+        rfc = Span::from_ms(200), "assumed: as delayed_ack_timeout; RFC 8985 section 7.2 leaves it open";
+        winxp | linux_2_4 | freebsd = Span::from_ms(200), "assumed: not used";
+        linux = Span::from_ms(200), "Linux tcp_schedule_loss_probe: TCP_RTO_MIN";
+        windows = Span::from_ms(200), "assumed: as Linux";
+    }
+    /// After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
+    frto: bool {
+        rfc = false, "assumed: RFC 5682 is asked for by name";
+        winxp = false, "RFC 5682 is of 2009, Windows XP of 2001";
+        linux_2_4 = false, "Linux 2.4: off";
+        linux = true, "Linux net.ipv4.tcp_frto = 2";
+        windows = true, "assumed: Windows documents F-RTO since Vista";
+        freebsd = false, "assumed: not implemented";
+    }
+    /// A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
+    undo: Undo {
+        rfc = Undo::Off, "assumed: RFC 3522 and RFC 3708 are asked for by name";
+        winxp = Undo::Off, "assumed: not implemented";
+        linux_2_4 | linux = Undo::Both, "Linux tcp_input.c: tcp_try_undo_recovery, tcp_try_undo_dsack";
+        windows = Undo::Off, "assumed: not documented";
+        freebsd = Undo::Timestamps, "FreeBSD cc: RFC 3522 by timestamps (badrxtwin) after timeouts";
     }
     /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`, `prr-rfc6937` or `rate-halving`.
     reduction: Reduction {

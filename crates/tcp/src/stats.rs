@@ -29,6 +29,13 @@ pub struct Stats {
     pub cong_signals: u64,
     /// Reductions for ECN-Echo.
     pub ecn_signals: u64,
+    /// Fast retransmits and timeouts found needless, by F-RTO, timestamps or D-SACK.
+    pub spurious_fr_detected: u64,
+    pub spurious_rto_detected: u64,
+    /// Duplicates of one's own segments that the peer reported.
+    pub dsack_dups: u64,
+    /// Tail loss probes sent (Linux `TCPLossProbes`; RFC 4898 has none).
+    pub tail_loss_probes: u64,
     pub dup_acks_in: u64,
     /// ACKs that carried SACK blocks.
     pub sacks_rcvd: u64,

@@ -31,13 +31,26 @@ impl Endpoint {
         let rtt = self.measure(now, seg, flight, &taken);
         self.tx.rec.advance(una);
         let rate = self.tx.rate(now, &taken, &Taken::default());
-        let event = AckEvent { now, acked, delivered: acked, duplicate: false, pipe_before: flight, rtt, rate, ce: 0 };
+        let event = AckEvent {
+            now,
+            acked,
+            delivered: acked,
+            duplicate: false,
+            pipe_before: flight,
+            rtt,
+            rate,
+            ce: 0,
+            original: true,
+        };
         self.tx.grow(&event, &mut self.stats);
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
             self.persist = false;
         } else {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        }
+        if self.tx.rec.watch.is_some() {
+            self.watch_timer(now, true, true, rtt.is_some());
         }
         self.reconsider();
     }
@@ -56,10 +69,18 @@ impl Endpoint {
         let disordered = self.tx.is_disordered();
         self.take_window(seg, seq, ack, self.tx.window_shift);
         let acked = ack.saturating_sub(una);
+        if self.tx.rec.watch.is_some() {
+            self.watch_ack(now, seg, sack, ack);
+        }
         let cumulative = if acked > 0 { self.tx.acknowledge(ack) } else { Taken::default() };
         let sacked = if seg.sack_len > 0 { self.take_sack(seg, sack) } else { Taken::default() };
         let plain = ack == una && flight > 0 && seg.len == 0 && !seg.flags.any(Flags::FIN);
         let repeated = plain && window_before == self.tx.window_edge;
+        if self.tx.rec.watch.is_some() {
+            let bare = ack == una && seg.seq_len() == 0 && seg.sack_len == 0 && window_before == self.tx.window_edge;
+            self.tx.watched_ack(now, bare, &mut self.stats);
+            self.reconsider();
+        }
         self.stats.dup_acks_in += u64::from(repeated);
         if acked == 0 && sacked.delivered == 0 && !repeated {
             if window_before != self.tx.window_edge {
@@ -80,6 +101,7 @@ impl Endpoint {
             rtt,
             rate: self.tx.rate(now, &cumulative, &sacked),
             ce,
+            original: cumulative.first_at.min(sacked.first_at) != u64::MAX,
         };
         let verdict = self.tx.recover(&event, &self.options, &mut self.stats);
         if verdict.grow && !echoed {
@@ -98,6 +120,9 @@ impl Endpoint {
             self.persist = false;
         } else if verdict.restart_timer {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        }
+        if self.tx.rec.watch.is_some() {
+            self.watch_timer(now, verdict.restart_timer, acked > 0, rtt.is_some());
         }
         self.reconsider();
         if self.fin_sent && self.tx.board.una() == self.total + 2 {

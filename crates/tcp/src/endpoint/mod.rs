@@ -11,6 +11,7 @@ mod local;
 mod receive;
 mod send;
 mod timers;
+mod watch;
 
 use crate::accecn::AccEcn;
 use crate::options::{Ecn, Options};

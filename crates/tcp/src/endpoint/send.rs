@@ -13,7 +13,7 @@ use elephan_units::{PS_PER_S, Span, Time};
 
 /// Data to go out: where, how much, and whether the FIN goes with it.
 #[derive(Clone, Copy)]
-struct Piece {
+pub(super) struct Piece {
     seq: u64,
     len: u32,
     fin: bool,
@@ -84,8 +84,12 @@ impl Endpoint {
 
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.tx.rec.watch.is_some() && self.tx.probe_due() {
+            return self.emit_tail_probe(now, seg, sack);
+        }
         if self.tx.pacing_bps > 0.0 && now < self.pace_at {
             self.pace_wake = self.pace_at;
+            self.watch_sent(now);
             return false;
         }
         if self.tx.board.flight() == 0 {
@@ -111,13 +115,16 @@ impl Endpoint {
             self.emit_again(now, seg, sack, &resend);
             return true;
         }
+        if self.tx.rec.watch.is_some() && self.tx.no_new_segments() {
+            return self.emit_data(now, seg, sack);
+        }
         self.stopped(now, why);
         false
     }
 
     /// New data that may go out now, or what keeps it.
     #[inline]
-    fn next_piece(&self, budget: u64) -> Result<Piece, Limit> {
+    pub(super) fn next_piece(&self, budget: u64) -> Result<Piece, Limit> {
         let seq = self.tx.board.nxt();
         let accepted = self.accepted();
         let whole = accepted == self.total;
@@ -198,7 +205,7 @@ impl Endpoint {
         if self.timestamps { 3 } else { 4 }
     }
 
-    fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
+    pub(super) fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
         let Piece { seq, len, fin } = piece;
         let pipe = self.tx.board.pipe();
         let idle = self.tx.board.flight() == 0;
@@ -234,7 +241,7 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
+    pub(super) fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
         let range = resend.range;
         let pipe = self.tx.board.pipe();
         self.tx.resend(resend, now);
@@ -256,6 +263,7 @@ impl Endpoint {
             self.persist = false;
             self.small_due = false;
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+            self.tx.rec.set_rto(self.rtx_at);
         }
         if self.tx.pacing_bps > 0.0 {
             let gap = f64::from(seg.ip_bytes()) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
@@ -329,6 +337,7 @@ impl Endpoint {
     fn stopped(&mut self, now: Time, why: Limit) {
         self.tx.stopped(now, why);
         self.clock.set(now, why);
+        self.watch_sent(now);
         if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {
             self.persist = true;
             self.persist_backoffs = 0;

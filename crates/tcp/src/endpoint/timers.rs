@@ -2,6 +2,7 @@
 //! what the congestion control asks for. Callers see the earliest of them.
 
 use super::{Endpoint, State, work};
+use crate::recovery::Alarm;
 use elephan_units::Time;
 
 impl Endpoint {
@@ -45,9 +46,11 @@ impl Endpoint {
             }
             State::TimeWait => self.finish(now),
             _ if self.persist => self.on_persist_timer(now),
+            _ if self.tx.rec.alarm() != Alarm::Rto => self.on_alarm(now),
             _ => {
-                self.tx.timeout(now, &mut self.stats);
+                self.tx.timeout(now, &self.options, &mut self.stats);
                 self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+                self.watch_timer(now, true, false, false);
                 self.reconsider();
             }
         }

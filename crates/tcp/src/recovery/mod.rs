@@ -7,13 +7,20 @@
 //! - loss: after a timeout all that is not SACKed is lost and is sent again in order, in slow start, until all that had
 //!   been sent is acknowledged (RFC 5681 section 3.1; go-back-N that skips what was SACKed).
 //!
+//! [`watch`] holds what detects losses and needless reductions by time and by duplicates, beside these.
+//!
 //! A loss of data that was sent during an episode begins a new episode when the old one ends.
 
+mod frto;
 mod halving;
 mod newreno;
+mod rack;
 mod reducer;
 mod reno;
 mod sack;
+mod tlp;
+mod undo;
+mod watch;
 
 use crate::options::{Options, RecoveryRule, Reduction};
 use crate::scoreboard::Range;
@@ -22,6 +29,7 @@ use crate::stats::Stats;
 use elephan_cc::Signal;
 use elephan_units::Time;
 use reducer::Reducer;
+pub(crate) use watch::{Alarm, Watch};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -55,13 +63,15 @@ pub(crate) struct Recovery {
     /// What brings the window down, if not at once, and what it lets out now.
     reducer: Option<Box<Reducer>>,
     allowed: u64,
+    /// RACK, tail loss probe, F-RTO, undo; none if the stack has none of them.
+    pub watch: Option<Box<Watch>>,
 }
 
 /// A segment to send again, and whether `pipe` counts it once more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resend {
     pub range: Range,
-    counted: bool,
+    pub counted: bool,
 }
 
 /// What an ACK means to the window and the timer.
@@ -79,6 +89,7 @@ impl Recovery {
             rule,
             reducer: Reducer::of(reduction),
             allowed: 0,
+            watch: None,
             mode: Mode::Open,
             head_due: false,
             partial_seen: false,
@@ -99,6 +110,14 @@ impl Recovery {
         self.previous_ack = from;
     }
 
+    /// An episode has ended with all acknowledged that had been sent when it began.
+    fn recovered(&mut self) {
+        self.mode = Mode::Open;
+        if let Some(rack) = self.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
+            rack.recovered();
+        }
+    }
+
     pub fn is_recovery(&self) -> bool {
         self.mode == Mode::Recovery
     }
@@ -112,7 +131,7 @@ impl Sender {
     /// An ACK was taken into the scoreboard.
     #[inline]
     pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
-        if self.rec.mode == Mode::Open && !e.duplicate {
+        if self.rec.mode == Mode::Open && !e.duplicate && self.rec.watch.is_none() {
             if e.acked > 0 {
                 self.rec.advance(self.board.una() - e.acked);
             }
@@ -122,6 +141,10 @@ impl Sender {
     }
 
     fn recover_slow(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
+        if self.rec.watch.is_some() && self.needless(e, stats) {
+            self.rec.advance(self.board.una() - e.acked);
+            return Verdict { grow: false, restart_timer: e.acked > 0 };
+        }
         if self.rec.mode == Mode::Recovery {
             return match self.rec.rule {
                 RecoveryRule::Reno => reno::on_ack(self, e),
@@ -141,7 +164,7 @@ impl Sender {
             RecoveryRule::Sack => sack::detect(self, e, o, stats),
         };
         if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
-            self.rec.mode = Mode::Open;
+            self.rec.recovered();
         }
         let cwr = self.rec.mode == Mode::Cwr;
         if cwr {
@@ -167,11 +190,19 @@ impl Sender {
         if !reducing {
             self.signal(&Signal::Loss { now, lost, inflight }, stats);
         }
+        if self.rec.watch.is_some() {
+            self.watch_reduction(now, false);
+        }
     }
 
     /// A congestion event for the controller.
     pub fn signal(&mut self, signal: &Signal, stats: &mut Stats) {
         let before = self.cwnd;
+        if let Some(watch) = &mut self.rec.watch
+            && !matches!(signal, Signal::Rto { .. })
+        {
+            watch.episode.forget();
+        }
         self.cc.on_congestion(signal);
         self.refresh();
         self.cwr_point = self.board.nxt();
@@ -185,7 +216,7 @@ impl Sender {
     }
 
     /// The retransmission timer expired.
-    pub fn timeout(&mut self, now: Time, stats: &mut Stats) {
+    pub fn timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
         if self.rtt.backoffs() == 0 {
             stats.timeouts += 1;
         } else {
@@ -197,15 +228,24 @@ impl Sender {
             _ => self.outstanding(),
         };
         self.rtt.backoff();
-        self.board.lose_all();
+        if self.rec.watch.is_some() {
+            self.watch_reduction(now, true);
+        }
+        self.lose_at_timeout(now, o);
         self.rec.mode = Mode::Loss;
         self.rec.point = self.board.nxt();
-        self.rec.head_due = false;
+        // What is not taken for lost may fill the window.
+        self.rec.head_due = self.board.keeps_times();
         self.rec.dup_acks = 0;
         self.rec.inflation = 0;
         self.rec.extra = 0;
         self.sample_at = self.board.una() + 1;
         self.signal(&Signal::Rto { now, inflight }, stats);
+    }
+
+    /// RACK's reordering timer expired.
+    pub fn reordering_timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
+        sack::on_alarm(self, now, o, stats);
     }
 
     /// Bytes out there: pipe, less the segments whose duplicate ACKs inflate the window.
@@ -223,6 +263,9 @@ impl Sender {
     }
 
     fn budget_slow(&self, limited_transmit: bool) -> u64 {
+        if let Some(left) = self.new_segments() {
+            return if left > 0 { u64::from(self.mss) } else { 0 };
+        }
         let cwnd = self.cwnd.saturating_add_signed(self.rec.inflation);
         match (self.rec.mode, self.rec.rule) {
             (Mode::Open, _) if !limited_transmit => cwnd.saturating_sub(self.board.flight()),
@@ -269,9 +312,13 @@ impl Sender {
         if !self.rec.head_due && self.board.lost_bytes() == 0 {
             return None;
         }
+        if self.new_segments().is_some() {
+            return None;
+        }
         if self.rec.head_due {
             self.rec.head_due = false;
-            if let Some(range) = self.board.first() {
+            let due = if self.board.keeps_times() { self.board.next_lost() } else { self.board.first() };
+            if let Some(range) = due {
                 // Without SACK what is out is FlightSize less the inflation, whether sent again or not.
                 let counted = self.rec.rule == RecoveryRule::Sack || self.board.lost_bytes() > 0;
                 return Some(Resend { range, counted });
@@ -299,6 +346,9 @@ impl Sender {
         } else {
             self.board.touch(resend.range.ordinal, now.0);
         }
+        if let Some(watch) = &mut self.rec.watch {
+            watch.episode.sent_again(now.0, resend.range.seq + u64::from(resend.range.len));
+        }
         self.log_sent(now, resend.range.ordinal, false);
         self.spend(u64::from(resend.range.len));
     }
@@ -307,6 +357,9 @@ impl Sender {
     #[inline]
     pub fn sent_new(&mut self, len: u64) {
         self.spend(len);
+        if let Some(frto) = self.rec.watch.as_mut().and_then(|watch| watch.frto.as_mut()) {
+            frto.sent_new();
+        }
         if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open && self.board.flight() > self.cwnd {
             self.rec.extra += len;
         }

@@ -4,48 +4,71 @@
 //! says so of the first unacknowledged segment; ssthresh = cwnd = FlightSize / 2 by the controller; then segments go
 //! out while cwnd - pipe >= 1 SMSS: lost ones (rule 1), new data (2), holes below the highest SACK (3), and once an
 //! episode the last segment (4, rescue). It ends when `RecoveryPoint` is acknowledged.
+//!
+//! With FACK (Linux 2.4) a segment is lost when the highest SACKed one lies `dup_ack_threshold` segments above it or more,
+//! which begins recovery, and there is no rescue; with RACK see [`super::rack`].
 
 use super::{Mode, Resend, Verdict};
-use crate::options::Options;
+use crate::options::{LossDetection, Options};
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
+use elephan_units::Time;
 
 pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
-    tx.board.detect_losses(o.dup_ack_threshold);
+    tx.find_losses(e.now, o, stats);
+    let counted = o.loss_detection == LossDetection::Dupack && e.duplicate && tx.rec.dup_acks >= o.dup_ack_threshold;
     let over = tx.board.una() >= tx.rec.point;
     let lost = match tx.rec.mode {
         Mode::Loss => over && tx.board.lost_bytes() > 0,
-        _ => tx.board.lost_bytes() > 0 || (e.duplicate && tx.rec.dup_acks >= o.dup_ack_threshold),
+        _ => tx.board.lost_bytes() > 0 || counted,
     };
     if lost {
-        start(tx, e, stats);
+        start(tx, e, o, stats);
         tx.reduce(e.delivered, false);
     }
     lost
 }
 
-fn start(tx: &mut Sender, e: &AckEvent, stats: &mut Stats) {
+fn start(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) {
     let lost = tx.board.lost_bytes().max(u64::from(tx.mss));
     let (window, reducing) = (tx.cwnd, tx.rec.mode == Mode::Cwr);
     tx.enter(e.now, lost, stats);
-    tx.rec.head_due = !tx.board.first_is_resent();
+    tx.rec.head_due = tx.board.keeps_times() || !tx.board.first_is_resent();
     tx.board.restart_resend();
     if !reducing {
         tx.start_reduction(window, e.delivered);
     }
-    tx.rec.rescue = tx.board.first().map_or(0, |first| first.seq + u64::from(first.len));
+    tx.rec.rescue = match o.loss_detection {
+        LossDetection::Dupack => tx.board.first().map_or(0, |first| first.seq + u64::from(first.len)),
+        LossDetection::Rack | LossDetection::Fack => u64::MAX,
+    };
+}
+
+/// RACK's reordering timer has expired.
+pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
+    let pipe = tx.board.pipe();
+    tx.find_losses(now, o, stats);
+    if tx.rec.mode == Mode::Open {
+        if tx.board.lost_bytes() > 0 {
+            start(tx, &AckEvent::none(now, pipe), o, stats);
+            tx.rec.allowed = 0;
+        }
+    } else {
+        // What is lost leaves the network, and as much may be sent.
+        tx.rec.allowed += pipe.saturating_sub(tx.board.pipe());
+    }
 }
 
 pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
     let lost_before = tx.board.lost_bytes();
-    tx.board.detect_losses(o.dup_ack_threshold);
+    tx.find_losses(e.now, o, stats);
     if tx.board.una() >= tx.rec.point {
-        tx.rec.mode = Mode::Open;
+        tx.rec.recovered();
         tx.rec.dup_acks = 0;
         tx.rec.head_due = false;
         tx.finish_reduction();
         if tx.board.lost_bytes() > 0 {
-            start(tx, e, stats);
+            start(tx, e, o, stats);
         }
     }
     let safe = e.acked > 0 && tx.board.lost_bytes() <= lost_before;
@@ -55,6 +78,9 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
 
 /// Rules 3 and 4 of `NextSeg`.
 pub(super) fn next_extra(tx: &mut Sender) -> Option<Resend> {
+    if tx.board.keeps_times() {
+        return None;
+    }
     if let Some(range) = tx.board.next_hole() {
         return Some(Resend { range, counted: true });
     }

@@ -80,6 +80,50 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// Marks as lost what lies more than `reordering` segments below the highest SACKed one, that one counted (FACK: Linux
+    /// 2.4 `tcp_update_scoreboard`).
+    pub fn detect_below_highest(&mut self, reordering: u64) {
+        let end = self.high_sacked.saturating_sub(reordering);
+        if end <= self.loss_cursor.max(self.head) {
+            return;
+        }
+        let Some(mut marks) = self.marks.take() else { return };
+        while self.loss_cursor < end {
+            let sacked = marks.next_sacked(self.loss_cursor, end);
+            self.mark_lost(&mut marks, self.loss_cursor, sacked);
+            let open = marks.next_open(sacked, end);
+            self.pass(&marks, open);
+        }
+        self.marks = Some(marks);
+        self.settle();
+    }
+
+    /// No loss was one: what was lost is in flight. What was sent again stays so.
+    pub fn unmark_lost(&mut self) {
+        let Some(mut marks) = self.marks.take() else { return };
+        let mut at = self.head;
+        let (mut runs, mut before) = (0, 0);
+        while at < self.tail {
+            let (bits, next) = span(at, self.tail);
+            let word = marks.word_mut(at);
+            word.lost &= !bits;
+            let sacked = word.sacked & bits;
+            runs += u64::from((sacked & !(sacked << 1 | before)).count_ones());
+            before = sacked >> 63;
+            at = next;
+        }
+        self.lost_bytes = 0;
+        self.loss_cursor = self.head;
+        self.sacked_above = self.sacked_bytes;
+        self.runs_above = runs;
+        self.resend_cursor = self.head;
+        if let Some(times) = &mut marks.times {
+            times.restart(self.head);
+        }
+        self.marks = Some(marks);
+        self.settle();
+    }
+
     /// Marks `[from, to)`, of which nothing is SACKed or lost.
     fn mark_lost(&mut self, marks: &mut Marks, from: u64, to: u64) {
         let mut at = from;
@@ -102,6 +146,9 @@ impl Scoreboard {
         if marks.is_sacked(self.head) {
             // The receiver dropped what it had SACKed (RFC 2018 section 8).
             marks.forget_sacks();
+            if let Some(times) = &mut marks.times {
+                times.sacked = 0;
+            }
             self.sacked_bytes = 0;
             self.high_sacked = self.head;
         }
@@ -112,6 +159,9 @@ impl Scoreboard {
             word.lost |= bits & !word.sacked;
             word.resent &= !bits;
             at = next;
+        }
+        if let Some(times) = &mut marks.times {
+            times.restart(self.head);
         }
         self.marks = Some(marks);
         // What was lost already and not sent again is not lost once more.
@@ -129,7 +179,13 @@ impl Scoreboard {
     /// `NextSeg` rule 1: the first lost segment not sent again yet.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Range> {
-        if self.lost_bytes == 0 || self.resend_cursor >= self.loss_cursor {
+        if self.lost_bytes == 0 {
+            return None;
+        }
+        if let Some(range) = self.next_lost_again() {
+            return Some(range);
+        }
+        if self.resend_cursor >= self.loss_cursor {
             return None;
         }
         let marks = self.marks.as_ref()?;
@@ -165,9 +221,12 @@ impl Scoreboard {
     /// `HighRxt` goes back to the cumulative acknowledgement.
     pub fn restart_resend(&mut self) {
         self.resend_cursor = self.head;
+        if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
+            times.rescan();
+        }
     }
 
-    fn range(&self, ordinal: u64) -> Range {
+    pub(super) fn range(&self, ordinal: u64) -> Range {
         let meta = self.sent(ordinal).meta;
         Range { ordinal, seq: self.seq_of(ordinal), len: meta & LEN, fin: meta & FIN != 0 }
     }
@@ -184,6 +243,9 @@ impl Scoreboard {
             self.settle();
         }
         self.resend_cursor = self.resend_cursor.max(ordinal + 1);
+        if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
+            times.sent_again(ordinal, at);
+        }
         self.touch(ordinal, at);
     }
 

@@ -1,6 +1,8 @@
 //! Three bitmaps over the ring of sent segments: SACKed, lost, sent again. One word holds 64 segments; a second level
 //! remembers which words are wholly SACKed, so that a block that covers thousands of segments is walked 4096 at a time.
 
+use super::times::Times;
+
 /// 64 segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
@@ -22,6 +24,8 @@ pub(super) struct Marks {
     words: Vec<Word>,
     /// Bit i: word i is SACKed in all its 64 segments.
     full: Vec<u64>,
+    /// Kept when losses are detected by time.
+    pub times: Option<Box<Times>>,
 }
 
 /// The part of ordinals `[from, to)` that lies in the word of `from`: its bits, and where the next word begins.
@@ -36,7 +40,12 @@ impl Marks {
     /// Bitmaps for a ring of `capacity` segments, a power of two and at least 64.
     pub fn new(capacity: usize) -> Marks {
         let words = capacity / 64;
-        Marks { cache: [Cached::default(); 4], words: vec![Word::default(); words], full: vec![0; words.div_ceil(64)] }
+        Marks {
+            cache: [Cached::default(); 4],
+            words: vec![Word::default(); words],
+            full: vec![0; words.div_ceil(64)],
+            times: None,
+        }
     }
 
     #[inline]
@@ -129,5 +138,19 @@ impl Marks {
             at = next;
         }
         to
+    }
+
+    /// Last ordinal in `[from, to)` whose bit is set in what `pick` makes of its word.
+    pub fn last(&self, from: u64, to: u64, pick: impl Fn(Word) -> u64) -> Option<u64> {
+        let mut end = to;
+        while end > from {
+            let start = from.max((end - 1) & !63);
+            let found = pick(self.word(start)) & span(start, end).0;
+            if found != 0 {
+                return Some((start | 63) - u64::from(found.leading_zeros()));
+            }
+            end = start;
+        }
+        None
     }
 }

@@ -16,6 +16,7 @@
 mod loss;
 mod marks;
 mod sack;
+mod times;
 
 use marks::{Marks, span};
 
@@ -213,6 +214,19 @@ impl Scoreboard {
         self.sacked_bytes
     }
 
+    /// Sent again and not known to be lost or delivered.
+    pub fn resent_bytes(&self) -> u64 {
+        self.resent_bytes
+    }
+
+    /// The offset after the highest SACKed segment; the cumulative acknowledgement if there is none.
+    pub fn high_sacked_offset(&self) -> u64 {
+        if self.high_sacked <= self.head {
+            return self.una;
+        }
+        self.seq_of(self.high_sacked - 1) + self.len_of(self.high_sacked - 1)
+    }
+
     #[inline]
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
@@ -274,9 +288,10 @@ impl Scoreboard {
             ring[ordinal as usize & (capacity - 1)] = *self.sent(ordinal);
         }
         self.ring = ring;
-        if let Some(old) = self.marks.take() {
+        if let Some(mut old) = self.marks.take() {
             let mut marks = Box::new(Marks::new(capacity));
             marks.cache = old.cache;
+            marks.times = old.times.take();
             let mut at = self.head;
             while at < self.tail {
                 let (bits, next) = span(at, self.tail);
@@ -348,7 +363,13 @@ impl Scoreboard {
             while open != 0 {
                 let ordinal = base + u64::from(open.trailing_zeros());
                 taken.note_any(self.sent(ordinal), ordinal);
+                if marks.times.is_some() {
+                    self.time(&mut marks, ordinal, false);
+                }
                 open &= open - 1;
+            }
+            if let Some(times) = &mut marks.times {
+                times.sacked -= u64::from((word.sacked & bits).count_ones());
             }
             marks.clear(at, bits);
             at = next;

@@ -104,6 +104,9 @@ impl Scoreboard {
             self.sacked_above += bytes;
             self.runs_above = self.runs_above + 1 - u64::from(joins) - u64::from(meets);
         }
+        if marks.times.is_some() {
+            self.time(marks, ordinal, true);
+        }
         marks.sack(ordinal, bit);
         self.high_sacked = self.high_sacked.max(ordinal + 1);
     }
@@ -140,6 +143,13 @@ impl Scoreboard {
         taken.note_any(self.sent(first), first);
         taken.note_any(self.sent(last), last);
         self.count_above(marks, base, fresh);
+        if marks.times.is_some() {
+            let mut rest = fresh;
+            while rest != 0 {
+                self.time(marks, base + u64::from(rest.trailing_zeros()), true);
+                rest &= rest - 1;
+            }
+        }
         marks.sack(base, fresh);
     }
 }

@@ -1,0 +1,117 @@
+//! The timer that is timeout, reordering timer and probe timer in one (RFC 8985 section 8), and what an ACK says about the
+//! time at which segments were sent. Everything here is for stacks with a [`crate::recovery::Watch`] alone.
+
+use super::Endpoint;
+use crate::recovery::{Alarm, Resend};
+use crate::segment::{OPTION_TIMESTAMPS, SackBlocks, Segment};
+use elephan_units::Time;
+
+impl Endpoint {
+    /// An ACK has arrived and is not taken in yet.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_ack(&mut self, now: Time, seg: &Segment, sack: &SackBlocks, ack: u64) {
+        let echoes = self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 && seg.tsecr != 0;
+        let echoed_before = echoes.then(|| {
+            // The clock counts from 1: value v is shown before v ticks have passed.
+            let tick = self.options.timestamp_granularity.0;
+            let shown = now.0 / tick + 1;
+            let age = (shown as u32).wrapping_sub(seg.tsecr);
+            shown.saturating_sub(u64::from(age)).saturating_mul(tick)
+        });
+        self.tx.watch_ack(now, seg, sack, ack, echoed_before);
+    }
+
+    /// After an ACK: `restarted` says that `rtx_at` is the timeout anew (or off), `advanced` that new data was acknowledged,
+    /// `sampled` that it gave a round-trip time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_timer(&mut self, now: Time, restarted: bool, advanced: bool, sampled: bool) {
+        let empty = self.tx.board.flight() == 0;
+        let Some(watch) = &mut self.tx.rec.watch else { return };
+        if let Some(tlp) = &mut watch.tlp {
+            tlp.sampled |= sampled;
+        }
+        if restarted || empty {
+            (watch.rto_at, watch.alarm) = (self.rtx_at, Alarm::Rto);
+        }
+        if empty {
+            if let Some(rack) = &mut watch.rack {
+                rack.deadline = Time::NEVER;
+            }
+            return;
+        }
+        if advanced {
+            self.tx.restart_probe(now, self.options.max_ack_delay);
+        }
+        self.aim_timer();
+    }
+
+    /// Sending has stopped: new data that has just left starts the probe's time anew.
+    #[inline]
+    pub(super) fn watch_sent(&mut self, now: Time) {
+        if self.tx.rec.watch.is_some() && self.tx.last_sent == now && self.tx.board.flight() > 0 {
+            self.tx.restart_probe(now, self.options.max_ack_delay);
+            self.aim_timer();
+        }
+    }
+
+    /// The timer is set to what comes first.
+    fn aim_timer(&mut self) {
+        let probe = self.tx.probe_at();
+        let Some(watch) = &mut self.tx.rec.watch else { return };
+        let reordering = watch.rack.map_or(Time::NEVER, |rack| rack.deadline);
+        (watch.alarm, self.rtx_at) = if reordering < watch.rto_at {
+            (Alarm::Reordering, reordering)
+        } else if probe != Time::NEVER {
+            (Alarm::Probe, probe.min(watch.rto_at))
+        } else {
+            (Alarm::Rto, watch.rto_at)
+        };
+    }
+
+    /// The timer has expired and means no timeout.
+    #[cold]
+    pub(super) fn on_alarm(&mut self, now: Time) {
+        if self.tx.rec.alarm() == Alarm::Reordering {
+            self.tx.reordering_timeout(now, &self.options, &mut self.stats);
+        } else if let Some(watch) = &mut self.tx.rec.watch {
+            if let Some(tlp) = &mut watch.tlp {
+                tlp.due = true;
+            }
+            watch.rto_at = now.saturating_add(self.tx.rtt.rto());
+        }
+        self.aim_timer();
+        self.reconsider();
+    }
+
+    /// The probe: a segment of new data whatever the window of congestion control, or the last segment again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn emit_tail_probe(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        let flight = self.tx.board.flight();
+        let last = self.tx.board.last_open();
+        let again = match (self.next_piece(u64::MAX), last) {
+            (Ok(piece), _) => {
+                self.emit_new(now, seg, sack, piece);
+                false
+            }
+            (Err(_), Some(range)) => {
+                self.emit_again(now, seg, sack, &Resend { range, counted: false });
+                true
+            }
+            (Err(_), None) => {
+                if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
+                    tlp.reset();
+                }
+                return false;
+            }
+        };
+        let end = self.tx.board.nxt();
+        if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
+            tlp.sent(end, again, flight);
+            self.stats.tail_loss_probes += 1;
+        }
+        true
+    }
+}

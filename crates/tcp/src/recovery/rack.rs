@@ -1,0 +1,205 @@
+//! RACK (RFC 8985 section 6): a segment is lost when one sent after it was delivered and it is out for longer than
+//! RACK.rtt + reo_wnd; a timer does what no ACK does. The search itself is in the scoreboard's `times.rs`.
+//!
+//! ```text
+//! reo_wnd = min(mult * min_RTT / 4, SRTT)
+//!         = 0 as long as no reordering was seen and (in recovery, or DupThresh segments are SACKed)
+//! mult    = 1; + 1 for a D-SACK, once a round trip; 1 again after 16 recoveries without
+//! ```
+//!
+//! A timeout takes only the first segment and the overdue for lost (section 6.3). `NextSeg`'s rules 3 and 4 of RFC 6675 are
+//! not used: what is not lost is not sent again. Without proportional rate reduction a lost retransmission is a congestion
+//! signal of its own, once a window (section 9.3).
+
+use super::Mode;
+use crate::options::{LossDetection, Options, Reduction};
+use crate::sender::Sender;
+use crate::stats::Stats;
+use elephan_cc::Signal;
+use elephan_units::Time;
+
+/// Recoveries that a larger multiplier outlives (RFC 8985 section 6.2 step 4).
+const PERSIST: u32 = 16;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rack {
+    reo_wnd_mult: u32,
+    reo_wnd_persist: u32,
+    dsack_round: Option<u64>,
+    /// When the reordering timer expires.
+    pub deadline: Time,
+    /// When the window was last reduced in this recovery.
+    reduced_at: u64,
+}
+
+impl Default for Rack {
+    fn default() -> Rack {
+        Rack { reo_wnd_mult: 1, reo_wnd_persist: PERSIST, dsack_round: None, deadline: Time::NEVER, reduced_at: 0 }
+    }
+}
+
+/// What the reordering window depends on beside the multiplier. Times are ps.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    min_rtt: u64,
+    srtt: u64,
+    reordering_seen: bool,
+    recovering: bool,
+    segs_sacked: u64,
+    dup_threshold: u64,
+}
+
+impl Rack {
+    /// An ACK with or without D-SACK.
+    fn on_dsack(&mut self, dsack: bool, una: u64, nxt: u64) {
+        if self.dsack_round.is_some_and(|round| una >= round) {
+            self.dsack_round = None;
+        }
+        if dsack && self.dsack_round.is_none() {
+            self.dsack_round = Some(nxt);
+            self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+            self.reo_wnd_persist = PERSIST;
+        }
+    }
+
+    /// Fast recovery or recovery from a timeout has ended.
+    pub fn recovered(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// Recovery begins, with its reduction.
+    pub fn reduced(&mut self, now: Time) {
+        self.reduced_at = now.0;
+    }
+
+    fn reo_wnd(&self, path: &Path) -> u64 {
+        if !path.reordering_seen && (path.recovering || path.segs_sacked >= path.dup_threshold) {
+            return 0;
+        }
+        (path.min_rtt / 4).saturating_mul(u64::from(self.reo_wnd_mult)).min(path.srtt)
+    }
+}
+
+impl Sender {
+    /// Marks what `loss_detection` takes for lost.
+    pub(super) fn find_losses(&mut self, now: Time, o: &Options, stats: &mut Stats) {
+        if self.board.keeps_times() {
+            return self.find_overdue(now, o, stats);
+        }
+        match o.loss_detection {
+            LossDetection::Fack => self.board.detect_below_highest(u64::from(o.dup_ack_threshold)),
+            LossDetection::Dupack | LossDetection::Rack => self.board.detect_losses(o.dup_ack_threshold),
+        }
+    }
+
+    /// The D-SACK of the present ACK and the reordering window that follows, ps.
+    fn reo_wnd(&mut self, o: &Options) -> u64 {
+        let path = Path {
+            min_rtt: if self.min_rtt == elephan_units::Span::MAX { 0 } else { self.min_rtt.0 },
+            srtt: self.rtt.srtt().map_or(0, |srtt| srtt.0),
+            reordering_seen: self.board.saw_reordering(),
+            recovering: self.rec.mode != Mode::Open,
+            segs_sacked: self.board.segments_sacked(),
+            dup_threshold: u64::from(o.dup_ack_threshold),
+        };
+        self.rec.watch.as_ref().and_then(|watch| watch.rack).map_or(0, |rack| rack.reo_wnd(&path))
+    }
+
+    /// `RACK_detect_loss_and_arm_timer`.
+    fn find_overdue(&mut self, now: Time, o: &Options, stats: &mut Stats) {
+        let window = self.reo_wnd(o);
+        let overdue = self.board.detect_overdue(now.0, window);
+        let Some(rack) = self.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) else { return };
+        rack.deadline = overdue.deadline.map_or(Time::NEVER, Time);
+        let again = self.rec.mode == Mode::Recovery && o.reduction == Reduction::Immediate;
+        if again && overdue.lost_again.is_some_and(|at| at >= rack.reduced_at) {
+            rack.reduced(now);
+            let (lost, inflight) = (self.board.lost_bytes(), self.board.pipe());
+            self.signal(&Signal::Loss { now, lost, inflight }, stats);
+        }
+    }
+
+    /// The D-SACK of the present ACK widens the window.
+    pub(super) fn note_dsack(&mut self) {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        if let Some(watch) = &mut self.rec.watch
+            && let Some(rack) = &mut watch.rack
+        {
+            rack.on_dsack(watch.dsack.is_some(), una, nxt);
+        }
+    }
+
+    /// What a timeout takes for lost.
+    pub(super) fn lose_at_timeout(&mut self, now: Time, o: &Options) {
+        if self.board.keeps_times() {
+            let window = self.reo_wnd(o);
+            self.board.lose_overdue(now.0, window);
+        } else {
+            self.board.lose_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    fn path() -> Path {
+        Path {
+            min_rtt: 40 * MS,
+            srtt: 60 * MS,
+            reordering_seen: true,
+            recovering: false,
+            segs_sacked: 0,
+            dup_threshold: 3,
+        }
+    }
+
+    /// RFC 8985 section 6.2 step 4: min(mult * min_RTT / 4, SRTT), and when it is 0.
+    #[test]
+    fn the_reordering_window() {
+        let rack = Rack::default();
+        assert_eq!(rack.reo_wnd(&path()), 10 * MS);
+        let unseen = Path { reordering_seen: false, ..path() };
+        assert_eq!(rack.reo_wnd(&unseen), 10 * MS);
+        assert_eq!(rack.reo_wnd(&Path { segs_sacked: 2, ..unseen }), 10 * MS);
+        assert_eq!(rack.reo_wnd(&Path { segs_sacked: 3, ..unseen }), 0);
+        assert_eq!(rack.reo_wnd(&Path { recovering: true, ..unseen }), 0);
+        // Once reordering was seen neither matters.
+        assert_eq!(rack.reo_wnd(&Path { segs_sacked: 30, recovering: true, ..path() }), 10 * MS);
+        // SRTT is the most: 60 ms are reached with the multiplier 6.
+        for (mult, window) in [(2, 20), (5, 50), (6, 60), (7, 60), (1000, 60)] {
+            assert_eq!(Rack { reo_wnd_mult: mult, ..rack }.reo_wnd(&path()), window * MS);
+        }
+    }
+
+    /// One more a round trip that sees a D-SACK, and back to one after 16 recoveries without.
+    #[test]
+    fn the_multiplier() {
+        let mut rack = Rack::default();
+        rack.on_dsack(true, 1000, 5000);
+        rack.on_dsack(true, 2000, 6000);
+        assert_eq!(rack.reo_wnd_mult, 2);
+        rack.on_dsack(false, 5000, 9000);
+        rack.on_dsack(true, 5000, 9000);
+        assert_eq!(rack.reo_wnd_mult, 3);
+        for _ in 0..15 {
+            rack.recovered();
+        }
+        assert_eq!(rack.reo_wnd_mult, 3);
+        rack.recovered();
+        assert_eq!(rack.reo_wnd_mult, 1);
+        rack.on_dsack(true, 9000, 10_000);
+        for _ in 0..15 {
+            rack.recovered();
+        }
+        rack.on_dsack(true, 10_000, 11_000);
+        rack.recovered();
+        assert_eq!(rack.reo_wnd_mult, 3);
+    }
+}

@@ -1,0 +1,87 @@
+//! Taking back a needless reduction: what must be known of the last one.
+//!
+//! - Eifel detection (RFC 3522): the ACK of the first segment sent again echoes a timestamp older than that retransmission,
+//!   so the original arrived.
+//! - D-SACK (RFC 3708): every retransmission of the episode was reported as a duplicate.
+//! - F-RTO: [`super::frto`].
+//!
+//! The response is Linux's: window and threshold as before the reduction (`Signal::Undo`). A later reduction of any kind
+//! takes the place of the last.
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    None,
+    Fast,
+    Rto,
+}
+
+/// The last reduction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Episode {
+    kind: Kind,
+    /// SND.UNA at its start.
+    start: u64,
+    /// When the first segment was sent again, and the offset after it.
+    first_at: u64,
+    first_end: u64,
+    /// Retransmissions that were not reported as duplicates, and whether there was any.
+    pending: u64,
+    sent: bool,
+}
+
+impl Episode {
+    /// A reduction while `pending` segments sent again before it may still be out.
+    pub fn begin(&mut self, rto: bool, start: u64, pending: u64) {
+        let kind = if rto { Kind::Rto } else { Kind::Fast };
+        *self = Episode { kind, start, pending, ..Episode::default() };
+    }
+
+    /// The timer expires again for the same segment: the first reduction is the one to be taken back.
+    pub fn goes_on(&self, start: u64) -> bool {
+        self.kind == Kind::Rto && self.start == start
+    }
+
+    /// A reduction of another kind that is not taken back.
+    pub fn forget(&mut self) {
+        *self = Episode::default();
+    }
+
+    /// A segment that ends at `end` was sent again.
+    pub fn sent_again(&mut self, at: u64, end: u64) {
+        if self.kind == Kind::None {
+            return;
+        }
+        if !self.sent {
+            (self.sent, self.first_at, self.first_end) = (true, at, end);
+        }
+        self.pending += 1;
+    }
+
+    /// Duplicates up to `right` were reported.
+    pub fn reported(&mut self, right: u64, segments: u64) {
+        if right > self.start {
+            self.pending = self.pending.saturating_sub(segments);
+        }
+    }
+
+    pub fn all_reported(&self) -> bool {
+        self.kind != Kind::None && self.sent && self.pending == 0
+    }
+
+    /// Whether an ACK up to `una` that echoes what was sent before `echoed_before` acknowledges the original.
+    pub fn echoes(&self, una: u64, echoed_before: u64) -> bool {
+        self.kind != Kind::None && self.sent && una >= self.first_end && self.first_at >= echoed_before
+    }
+
+    /// It is taken back: whether it was a timeout; none if there is nothing to take back.
+    pub fn taken_back(&mut self) -> Option<bool> {
+        let rto = match self.kind {
+            Kind::None => return None,
+            Kind::Fast => false,
+            Kind::Rto => true,
+        };
+        self.forget();
+        Some(rto)
+    }
+}

@@ -1,0 +1,176 @@
+//! What a connection keeps that watches time and duplicates: RACK, the tail loss probe, F-RTO, undo. A stack with none of
+//! them has no [`Watch`], and pays nothing.
+//!
+//! RFC 8985 section 8: the retransmission timer, RACK's reordering timer and the probe timer are one timer that is set to
+//! what comes first; the probe never comes after the timeout.
+
+use super::frto::Frto;
+use super::rack::Rack;
+use super::tlp::Tlp;
+use super::undo::Episode;
+use super::{Mode, Recovery};
+use crate::options::{LossDetection, Options, RecoveryRule, Undo};
+use crate::segment::{SackBlocks, Segment};
+use crate::sender::{AckEvent, Sender};
+use crate::stats::Stats;
+use elephan_cc::Signal;
+use elephan_units::{Span, Time};
+
+/// What the one timer means when it does not mean a timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Alarm {
+    #[default]
+    Rto,
+    /// Segments are overdue.
+    Reordering,
+    /// A tail loss probe is due.
+    Probe,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watch {
+    pub rack: Option<Rack>,
+    pub tlp: Option<Tlp>,
+    pub frto: Option<Frto>,
+    /// Which reduction may be taken back, and by what.
+    pub episode: Episode,
+    pub by_timestamps: bool,
+    pub by_dsack: bool,
+    /// The duplicate that the present ACK reports, in offsets.
+    pub dsack: Option<(u64, u64)>,
+    /// What the present ACK echoes was sent before; 0 without timestamps.
+    pub echoed_before: u64,
+    /// The timeout, and what the timer means now.
+    pub rto_at: Time,
+    pub alarm: Alarm,
+}
+
+impl Watch {
+    /// What `options` ask for; none if that is nothing. Without SACK there is no RACK and no probe.
+    pub fn of(o: &Options, rule: RecoveryRule, sack: bool) -> Option<Box<Watch>> {
+        let rack = sack && rule == RecoveryRule::Sack && o.loss_detection == LossDetection::Rack;
+        let tlp = sack && o.tail_loss_probe;
+        if !rack && !tlp && !o.frto && o.undo == Undo::Off {
+            return None;
+        }
+        Some(Box::new(Watch {
+            rack: rack.then(Rack::default),
+            tlp: tlp.then(Tlp::default),
+            frto: o.frto.then(Frto::default),
+            by_timestamps: matches!(o.undo, Undo::Timestamps | Undo::Both),
+            by_dsack: matches!(o.undo, Undo::Dsack | Undo::Both),
+            rto_at: Time::NEVER,
+            ..Watch::default()
+        }))
+    }
+}
+
+/// The duplicate that the first SACK block reports, if it does (RFC 2883 section 4): it lies below the cumulative
+/// acknowledgement or inside the second block.
+fn duplicate(seg: &Segment, sack: &SackBlocks, ack: u64) -> Option<(u64, u64)> {
+    if seg.sack_len == 0 {
+        return None;
+    }
+    let offset = |seq: u32| ack.checked_add_signed(i64::from(seq.wrapping_sub(seg.ack) as i32));
+    let (left, right) = (offset(sack[0].0)?, offset(sack[0].1)?);
+    let second = if seg.sack_len > 1 { Some((offset(sack[1].0)?, offset(sack[1].1)?)) } else { None };
+    let inside = second.is_some_and(|(from, to)| from <= left && right <= to);
+    (left < right && (right <= ack || inside)).then_some((left, right))
+}
+
+impl Sender {
+    /// An ACK of `ack` has arrived and is not taken in yet. What it echoes was sent before `echoed_before`.
+    pub fn watch_ack(&mut self, now: Time, seg: &Segment, sack: &SackBlocks, ack: u64, echoed_before: Option<u64>) {
+        let Some(watch) = &mut self.rec.watch else { return };
+        watch.dsack = if self.sack { duplicate(seg, sack, ack) } else { None };
+        watch.echoed_before = echoed_before.unwrap_or(0);
+        // RFC 8985 section 6.2 step 2: sent again less than min_RTT ago, or later than what is echoed. TSecr speaks of
+        // the segment at the left edge (RFC 7323 section 4.3), so of SACKed segments it says nothing.
+        let early = if self.min_rtt == Span::MAX { u64::MAX } else { (now.0 + 1).saturating_sub(self.min_rtt.0) };
+        self.board.begin_ack(early, echoed_before.map_or(early, |at| at.min(early)));
+    }
+
+    /// The ACK has been taken in, whether or not it moves anything else. `bare` is a duplicate ACK without SACK blocks.
+    pub fn watched_ack(&mut self, now: Time, bare: bool, stats: &mut Stats) {
+        self.board.end_ack(now.0);
+        let Some(watch) = &mut self.rec.watch else { return };
+        if let Some((left, right)) = watch.dsack {
+            let segments = (right - left).div_ceil(u64::from(self.mss));
+            stats.dsack_dups += segments;
+            watch.episode.reported(right, segments);
+        }
+        self.note_dsack();
+        self.probe_answered(now, bare, stats);
+        if self.rec.watch.as_ref().is_some_and(|watch| watch.by_dsack && watch.episode.all_reported()) {
+            self.undo_reduction(now, stats);
+        }
+    }
+
+    /// Whether the ACK shows that the reduction was needless, which is taken back then; and the steps of F-RTO.
+    pub(super) fn needless(&mut self, e: &AckEvent, stats: &mut Stats) -> bool {
+        let una = self.board.una();
+        let Some(watch) = &self.rec.watch else { return false };
+        let eifel = watch.by_timestamps
+            && e.acked > 0
+            && watch.echoed_before != 0
+            && watch.episode.echoes(una, watch.echoed_before);
+        let needless = eifel || (self.rec.mode == Mode::Loss && self.try_new_data(e));
+        needless && self.undo_reduction(e.now, stats)
+    }
+
+    /// A reduction for a loss or for a timeout.
+    pub(super) fn watch_reduction(&mut self, now: Time, rto: bool) {
+        let (una, point) = (self.board.una(), self.rec.point);
+        let again = self.rec.mode == Mode::Loss && una < point;
+        let resent = self.board.resent_bytes().div_ceil(u64::from(self.mss));
+        let Some(watch) = &mut self.rec.watch else { return };
+        let probes = watch.tlp.as_ref().map_or(0, Tlp::out);
+        if !rto || !watch.episode.goes_on(una) {
+            watch.episode.begin(rto, una, resent + probes);
+        }
+        if let Some(tlp) = &mut watch.tlp {
+            tlp.reset();
+        }
+        if let Some(rack) = &mut watch.rack {
+            rack.reduced(now);
+        }
+        if let Some(frto) = watch.frto.as_mut().filter(|_| rto) {
+            frto.start(again);
+        }
+    }
+
+    /// The last reduction is taken back: window and threshold are as before it, nothing is lost.
+    fn undo_reduction(&mut self, now: Time, stats: &mut Stats) -> bool {
+        let Some(watch) = &mut self.rec.watch else { return false };
+        let Some(rto) = watch.episode.taken_back() else { return false };
+        if let Some(frto) = &mut watch.frto {
+            frto.stop();
+        }
+        stats.spurious_rto_detected += u64::from(rto);
+        stats.spurious_fr_detected += u64::from(!rto);
+        self.cc.on_congestion(&Signal::Undo { now });
+        self.refresh();
+        if self.rec.mode != Mode::Open {
+            self.rec.mode = Mode::Open;
+            self.rec.head_due = false;
+            self.rec.dup_acks = 0;
+            self.rec.inflation = 0;
+            self.board.unmark_lost();
+        }
+        true
+    }
+}
+
+impl Recovery {
+    /// What the timer means.
+    pub fn alarm(&self) -> Alarm {
+        self.watch.as_ref().map_or(Alarm::Rto, |watch| watch.alarm)
+    }
+
+    /// The timer means a timeout at `at` and nothing else yet.
+    pub fn set_rto(&mut self, at: Time) {
+        if let Some(watch) = &mut self.watch {
+            (watch.rto_at, watch.alarm) = (at, Alarm::Rto);
+        }
+    }
+}
