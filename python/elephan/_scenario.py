@@ -36,6 +36,7 @@ class Scenario(ScenarioModel):
     switches: Switches by group name: `[switches.sw]`.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
+    change: What changes during the run: `[[change]]`.
     record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true }.
     sweep: Parameters to vary; `run` ignores it.
     """
@@ -52,6 +53,7 @@ class Scenario(ScenarioModel):
     switches: dict[str, Switch | dict[str, Any]] | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | dict[str, Any]] | None = None
+    change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
 
@@ -968,6 +970,9 @@ class Link(Table):
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     loss: Packets lost by the link itself, each way. Default: "none".
+    reorder: Packets that the link holds back so that later ones overtake them, each way.
+    duplicate: Share of the packets that arrive twice, each way.
+    jitter: Extra delay of every packet, drawn for each, each way.
     queue: Queue of the switch ports of these links (both, if both ends are switches). Without a limit it is bounded only by the
         switch's memory. Default: { kind = "fifo" }.
     host_queue: Queue of the hosts' ports: no limit unless given. Default: { kind = "fifo" }.
@@ -982,11 +987,93 @@ class Link(Table):
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    reorder: Reorder | dict[str, Any] | None = None
+    duplicate: float | None = None
+    jitter: Jitter | dict[str, Any] | None = None
     queue: Fifo | dict[str, Any] | None = None
     host_queue: Fifo | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Reorder(Table):
+    """Packets that a link holds back, each by itself.
+
+    share: Share of the packets that are held back.
+    extra: How much later they arrive: a time, or a law that is drawn from for each. Longer than the gap between packets, or nothing
+        overtakes them.
+    """
+
+    share: float
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+
+
+@dataclass(slots=True)
+class Fixed(Table):
+    """Always this value."""
+
+    _wrap: ClassVar[str | None] = "fixed"
+    _single: ClassVar[bool] = True
+
+    fixed: str
+
+
+@dataclass(slots=True)
+class Exponential(Table):
+    """Exponential with this mean."""
+
+    _wrap: ClassVar[str | None] = "exponential"
+    _single: ClassVar[bool] = True
+
+    exponential: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Pareto(Table):
+    """Pareto: heavy tail.
+
+    shape: Tail exponent: P(X > x) = (scale / x)^shape. Above 1 for a finite mean, above 2 for a finite variance.
+    mean: The mean; needs shape > 1.
+    scale: The least value.
+    """
+
+    _wrap: ClassVar[str | None] = "pareto"
+    _single: ClassVar[bool] = False
+
+    shape: float
+    mean: str | None = None
+    scale: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Lognormal(Table):
+    """Log-normal.
+
+    sigma: Standard deviation of the natural logarithm.
+    median: The median.
+    mean: The mean.
+    """
+
+    _wrap: ClassVar[str | None] = "lognormal"
+    _single: ClassVar[bool] = False
+
+    sigma: float
+    median: str | None = None
+    mean: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Jitter(Table):
+    """Extra delay of every packet.
+
+    extra: The law of the extra delay, beside the link's own.
+    order: Whether packets stay in order. Default: "keep".
+    """
+
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    order: Literal["keep", "free"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -996,6 +1083,9 @@ class Direction(Table):
     rate: Rate on the wire.
     delay: Propagation delay.
     loss: Packets lost by the link itself.
+    reorder: Packets that the link holds back so that later ones overtake them.
+    duplicate: Share of the packets that arrive twice.
+    jitter: Extra delay of every packet, drawn for each.
     queue: Queue of the port that sends in this direction.
     bdp_rtt: The round-trip time that `"1 bdp"` refers to.
     """
@@ -1003,6 +1093,9 @@ class Direction(Table):
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    reorder: Reorder | dict[str, Any] | None = None
+    duplicate: float | None = None
+    jitter: Jitter | dict[str, Any] | None = None
     queue: Fifo | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
@@ -1163,60 +1256,6 @@ class Messages(Table):
     gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any] | None = None
     gaps: Literal["exponential", "fixed"] | None = None
     when_full: Literal["block", "pause-clock", "drop"] | None = None
-
-
-@dataclass(slots=True)
-class Fixed(Table):
-    """Always this value."""
-
-    _wrap: ClassVar[str | None] = "fixed"
-    _single: ClassVar[bool] = True
-
-    fixed: str
-
-
-@dataclass(slots=True)
-class Exponential(Table):
-    """Exponential with this mean."""
-
-    _wrap: ClassVar[str | None] = "exponential"
-    _single: ClassVar[bool] = True
-
-    exponential: str
-
-
-@dataclass(kw_only=True, slots=True)
-class Pareto(Table):
-    """Pareto: heavy tail.
-
-    shape: Tail exponent: P(X > x) = (scale / x)^shape. Above 1 for a finite mean, above 2 for a finite variance.
-    mean: The mean; needs shape > 1.
-    scale: The least value.
-    """
-
-    _wrap: ClassVar[str | None] = "pareto"
-    _single: ClassVar[bool] = False
-
-    shape: float
-    mean: str | None = None
-    scale: str | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class Lognormal(Table):
-    """Log-normal.
-
-    sigma: Standard deviation of the natural logarithm.
-    median: The median.
-    mean: The mean.
-    """
-
-    _wrap: ClassVar[str | None] = "lognormal"
-    _single: ClassVar[bool] = False
-
-    sigma: float
-    median: str | None = None
-    mean: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1465,6 +1504,32 @@ class Onoff(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Change(Table):
+    """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
+
+    at: When; of several entries for one time the later one wins.
+    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `delay`,
+        `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
+        (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
+        is set again.
+    """
+
+    at: Time
+    set: Set | dict[str, Any]
+
+
+@dataclass(kw_only=True, slots=True)
+class Set(Table):
+    """Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`,
+    `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
+    (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
+    is set again.
+    """
+
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
 class Record(Table):
     """What is written down. The tables `flows` and `ports` (totals) always are.
 
@@ -1506,6 +1571,7 @@ __all__ = [
     "Bic",
     "Bulk",
     "Cbr",
+    "Change",
     "Classic",
     "Compound",
     "Copa",
@@ -1528,6 +1594,7 @@ __all__ = [
     "Hystart",
     "Hystartpp",
     "Illinois",
+    "Jitter",
     "Ledbat",
     "Limited",
     "Linear",
@@ -1544,8 +1611,10 @@ __all__ = [
     "Periodic",
     "Record",
     "Reno",
+    "Reorder",
     "Scalable",
     "Scenario",
+    "Set",
     "Star",
     "Switch",
     "Tcp",

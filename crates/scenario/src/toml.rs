@@ -1,22 +1,67 @@
 //! TOML text to tree.
 
 use toml_edit::{Document, Item, Key, TableLike, Value as Toml};
+use toml_parser::parser::{RecursionGuard, parse_document};
+use toml_parser::{Expected, ParseError};
 
 use crate::error::Problem;
 use crate::tree::{Entry, Node, Origin, Path, Table, Value};
 
+/// Nesting beyond which toml_edit gives up.
+const DEPTH_MAX: u32 = 80;
+
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
-    let document = Document::parse(text).map_err(|e| {
-        let offset = e.span().map_or(0, |s| s.start);
-        let message = e.message().trim().replace('\n', ", ");
+    let table = |document: &Document<&str>| table(document.as_table(), 0, &Path::default());
+    table(&document(text)?)
+}
+
+/// The document of a text. What toml_edit builds of a text that breaks the grammar it may then stumble over (a dotted key
+/// into an unclosed inline table panics in 0.23): grammar comes first.
+fn document(text: &str) -> Result<Document<&str>, Problem> {
+    let invalid = |offset: usize, message: &str| {
+        let message = message.trim().replace('\n', ", ");
         Problem::new(Path::default(), Origin::Text(offset), format!("not valid TOML: {message}"))
-    })?;
-    table(document.as_table(), 0, &Path::default())
+    };
+    if let Some(error) = grammar(text) {
+        return Err(invalid(error.unexpected().map_or(0, |s| s.start()), &described(&error)));
+    }
+    Document::parse(text).map_err(|e| invalid(e.span().map_or(0, |s| s.start), e.message()))
+}
+
+/// The first breach of the grammar.
+fn grammar(text: &str) -> Option<ParseError> {
+    let source = toml_parser::Source::new(text);
+    let tokens = source.lex().into_vec();
+    let mut first = None;
+    let mut nothing = ();
+    let mut receiver = RecursionGuard::new(&mut nothing, DEPTH_MAX);
+    parse_document(&tokens, &mut receiver, &mut first);
+    first
+}
+
+/// A breach of the grammar in the words of toml_edit.
+fn described(error: &ParseError) -> String {
+    let word = |expected: &Expected| match expected {
+        Expected::Literal("\n") => "newline".to_owned(),
+        Expected::Literal("`") => "'`'".to_owned(),
+        Expected::Literal(text) if text.chars().all(|c| c.is_ascii_control()) => format!("`{}`", text.escape_debug()),
+        Expected::Literal(text) => format!("`{text}`"),
+        Expected::Description(text) => (*text).to_owned(),
+        _ => "etc".to_owned(),
+    };
+    match error.expected() {
+        None => error.description().to_owned(),
+        Some([]) => format!("{}, expected nothing", error.description()),
+        Some(some) => {
+            format!("{}, expected {}", error.description(), some.iter().map(word).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// A single TOML value, as on the right of `-s key=value`; `None` if the text is not one.
 pub(crate) fn parse_value(text: &str, origin: Origin) -> Option<Node> {
-    let document = Document::parse(format!("value = {text}")).ok()?;
+    let text = format!("value = {text}");
+    let document = document(&text).ok()?;
     if document.as_table().len() != 1 {
         return None;
     }

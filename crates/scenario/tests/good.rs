@@ -3,7 +3,7 @@
 
 use elephan_link::queue::Limit;
 use elephan_link::{GilbertElliott, Loss};
-use elephan_scenario::{LinkChange, NodeKind, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
+use elephan_scenario::{LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
 use elephan_units::{Rate, Span};
 
 fn text(name: &str) -> String {
@@ -32,7 +32,7 @@ fn again(resolved: &Resolved) -> Resolved {
         .unwrap_or_else(|e| panic!("{e}\n{}", resolved.toml))
 }
 
-const ALL: [&str; 8] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed", "changes"];
+const ALL: [&str; 9] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed", "changes", "impaired"];
 
 #[test]
 fn the_resolved_text_gives_the_same_plan() {
@@ -181,6 +181,18 @@ fn changes_are_what_differs() {
     assert_eq!(sweep.variants[5].label, "at=15 s, rate=200 Mbps");
     let last = read(&source("changes"), &sweep.variants[5].overrides, None).unwrap().plan;
     assert_eq!((last.changes[0].at.seconds(), last.changes[0].links[0].rate), (15.0, Some(Rate(200_000_000))));
+}
+
+#[test]
+fn each_direction_has_its_impairments() {
+    let plan = resolved("impaired", &[]).plan;
+    let [there, back] = [0, 1].map(|i| plan.links[i].impairments);
+    assert_eq!((there.duplicate, back.duplicate), (0.001, 0.0));
+    assert_eq!((there.reorder.unwrap().share, back.reorder.unwrap().share), (0.01, 0.5));
+    assert_eq!((there.jitter.unwrap().order, back.jitter.unwrap().order), (Order::Free, Order::Keep));
+    assert_eq!(back.jitter.unwrap().extra.mean(), 1e9);
+    assert!(resolved("mixed", &[]).plan.links.iter().all(|l| l.impairments.is_none()));
+    assert!(!resolved("mixed", &[]).toml.contains("jitter"));
 }
 
 /// A sweep may arrive at what was there before: then nothing changes, and nothing is wrong.

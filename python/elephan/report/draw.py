@@ -115,6 +115,22 @@ def mark_warmup(axes: Axes, warmup_ns: float, factor: float) -> None:
         axes.axvspan(0, warmup_ns * factor, color=GRID, alpha=0.6, linewidth=0, zorder=0)
 
 
+def mark_changes(axes: Axes, changes: list[tuple[float, str]], factor: float, named: bool) -> None:
+    """A vertical line at each change of the run, (time in ns, words), with the words at its foot if `named`."""
+    for time, words in changes:
+        axes.axvline(time * factor, color=MUTED, linewidth=0.9, dashes=(2, 2), zorder=1)
+        if named:
+            axes.annotate(
+                words,
+                (time * factor, 0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, 4),
+                textcoords="offset points",
+                fontsize=8,
+                color=MUTED,
+            )
+
+
 def reference(axes: Axes, y: float, text: str, where: str = "left") -> None:
     """A thin horizontal line with its name."""
     axes.axhline(y, color=MUTED, linewidth=0.9, dashes=(4, 3))

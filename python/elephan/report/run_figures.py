@@ -74,6 +74,7 @@ def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     end = view.run.duration_ns
     x = d.time_scale(end)[0]
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()})
+    _mark_changes(axes, view)
     _clip(axes, view, series, factor)
     if thresholds and _has_threshold(view):
         time, value = next(iter(view.thresholds().values()))
@@ -81,6 +82,15 @@ def _plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
         axes.plot([], [], color=BLUE, label="cwnd")
         axes.plot([], [], color=ORANGE, dashes=(3, 2), label="ssthresh")
         d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
+
+
+CHANGES_NAMED_MAX = 8
+
+
+def _mark_changes(axes: Axes, view: View, named: bool = True) -> None:
+    """Lines at what changed during the run, named while they are few."""
+    changes = view.changes()
+    d.mark_changes(axes, changes, d.time_scale(view.run.duration_ns)[0], named and len(changes) <= CHANGES_NAMED_MAX)
 
 
 def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float) -> None:
@@ -111,6 +121,7 @@ def _plot_queues(axes: Axes, view: View, most: int = 1) -> None:
         axes.plot(time, value, color=VERMILLION, linewidth=1.1)
     else:
         d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.1)
+    _mark_changes(axes, view, named=False)
     drops = view.events("drop")
     if drops.size:
         times = np.unique(np.round(drops / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
@@ -157,6 +168,7 @@ def slow_start(view: View) -> Drawing:
     d.log_axis(above, "y", lowest * factor * 0.8, _top(series) * factor * 1.25)
     d.heading(above, "congestion window (logarithmic)", unit)
     d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()})
+    _mark_changes(above, view)
     above.grid(axis="y", which="major")
     if _has_queue(view):
         _plot_queues(below, view)
@@ -182,6 +194,7 @@ def _plot_goodput(axes: Axes, view: View) -> float:
     factor = d.value_axis(axes, f"goodput{whose} in windows of {show(step, 'ns')}", _top(series), "bps")
     x = d.time_scale(view.run.duration_ns)[0]
     d.mark_warmup(axes, view.run.warmup_ns, x)
+    _mark_changes(axes, view)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
     return factor
 
@@ -236,6 +249,7 @@ def sharing(view: View) -> Drawing:
     step, starts, index, flows = _sharing(view)
     x = d.time_scale(view.run.duration_ns)[0]
     axes.plot(*d.thin((starts + step / 2) * x, index), color=GREEN, linewidth=1.1)
+    _mark_changes(axes, view)
     d.heading(axes, f"Jain's index in windows of {show(step, 'ns')}")
     axes.set_ylim(0, 1.04)
     d.reference(axes, 1 / flows if flows else 0, "one flow has everything")
@@ -249,6 +263,7 @@ def rtt(view: View) -> Drawing:
     series = view.flow_series("srtt_ns")
     factor = d.value_axis(axes, "smoothed round-trip time", _top(series), "ns")
     x = d.time_scale(view.run.duration_ns)[0]
+    _mark_changes(axes, view)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
     d.time_axis(axes, 0, view.run.duration_ns)
     return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)

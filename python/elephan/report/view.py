@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from elephan.measures import column, texts, windows
+from elephan.quantity import seconds
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
@@ -119,6 +122,11 @@ class View:
     def has_memory_limit(self) -> bool:
         return any("memory" in switch for switch in self.run.resolved.get("switches", {}).values())
 
+    def changes(self) -> list[tuple[float, str]]:
+        """Time in ns of each `[[change]]` and in a few words what changes."""
+        found = [(seconds(c["at"]) * 1e9, ", ".join(_words(c["set"]))) for c in self.run.resolved.get("change", [])]
+        return sorted(found, key=lambda one: one[0])
+
     def events(self, *kinds: str) -> Array:
         """Times in ns of the events of some kinds."""
         events = self.run.events
@@ -126,6 +134,22 @@ class View:
             return np.empty(0)
         chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
         return column(events, "time_ns")[chosen]
+
+
+def _words(values: dict[str, Any]) -> list[str]:
+    """`rate 5 Mbps` for `links.left->right.rate = "5 Mbps"`, `htcp` for a congestion control."""
+    found: list[str] = []
+    for key, value in values.items():
+        last = key.rsplit(".", 1)[-1]
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if last == "congestion_control":
+            found.append(str(kind or value))
+        elif isinstance(value, dict) and kind is None:
+            # Keys with dots that are not in quotes are tables; a law such as { bernoulli = 0.01 } reads the same way.
+            found += [f"{last} {words}" if last == "loss" else words for words in _words(value)]
+        else:
+            found.append(f"{last} {kind or value}")
+    return found
 
 
 def arrow(name: str) -> str:

@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 38] = [
+const ORDER: [(&str, &str); 42] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -30,6 +30,9 @@ const ORDER: [(&str, &str); 38] = [
     ("DelayLaw", "delays"),
     ("Framing", "framing"),
     ("LossLaw", "loss"),
+    ("Reorder", "reordering"),
+    ("Jitter", "jitter"),
+    ("Order", "order under jitter"),
     ("QueueChoice", "queues"),
     ("Fifo", "queue `fifo`"),
     ("Traffic", "`[[traffic]]`"),
@@ -46,6 +49,7 @@ const ORDER: [(&str, &str); 38] = [
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
+    ("Change", "`[[change]]`"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
     ("Vary", "`[sweep]`"),
@@ -121,7 +125,11 @@ fn table(out: &mut String, catalog: &Catalog, class: &Class) {
             out,
             "| `{}` | {} | {} | {} |",
             field.key,
-            words(catalog, &field.of),
+            match &field.of {
+                // The same law serves sizes and times.
+                Type::Quantity(_) if class.wrap.is_some() => "size or time".to_owned(),
+                of => words(catalog, of),
+            },
             default(field),
             cell(&match &field.source {
                 Some(source) => format!("{} ({source})", field.doc),
