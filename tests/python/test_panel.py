@@ -105,7 +105,7 @@ def test_what_did_not_happen_counts_with_the_time_watched() -> None:
 
 
 def test_a_panel(panel: tuple[Panel, Path]) -> None:
-    done, out = panel
+    done, _ = panel
     assert done.experiments == [one.name for one in experiments()]
     assert done.failures == []
     for label in ("reno", "vegas"):
@@ -215,3 +215,28 @@ def test_bad_comparisons(
     assert len(err.strip().splitlines()) == 1, err
     assert why in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The scenario has both changes; its measures on a run whose capacity stays: four quarters of the low one, used at once."""
+    from dataclasses import replace
+
+    from elephan.panel import change, experiments, panel
+
+    network = read_network("5 Mbps", "20 ms", "1 bdp", {})
+    times = change.CHANGE.quick
+    text = change.CHANGE.source(network, times).text
+    assert text.count("[[change]]") == 2
+    assert '"links.left->right.rate" = "1250000 bps"' in text
+    steady = replace(change.CHANGE, source=lambda _network, _times: experiments.scenario("alone"))
+    monkeypatch.setattr(panel, "experiments", lambda: [steady])
+    done = panel.compare(["reno"], rate="5 Mbps", rtt="20 ms", quick=True, repetitions=1)
+    found = done.rows[0].values
+    assert found["rise_ns"] == 0.0
+    assert found["drop_goodput_share"] == pytest.approx(4.0, rel=0.03)
+    assert found["drop_queue_mean_ns"] < found["drop_queue_peak_ns"]
+    from elephan.report import panel_figures
+
+    for drawing in panel_figures.change(done):
+        drawing.save(tmp_path)
+    assert {f.stem for f in tmp_path.iterdir()} == {"capacity", "capacity-delay", "capacity-figures"}
