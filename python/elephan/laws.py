@@ -5,7 +5,7 @@ table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in P
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elephan import cc, core
@@ -32,7 +32,7 @@ class Law:
     """A congestion control with its parameters, and what figures call it."""
 
     label: str
-    value: str | Mapping[str, Any]  # as the scenario takes it
+    value: str | Mapping[str, Any] = field(hash=False)  # as the scenario takes it
 
     @property
     def kind(self) -> str:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan import theory
 from elephan.laws import Law
-from elephan.longpath.forms import Bounds, reno_share, response_bps, slow_start_rtts
+from elephan.longpath.forms import Bounds, response_bps, slow_start_rtts
 from elephan.longpath.question import Question
 from elephan.longpath.verdict import Evidence
 from elephan.measures import column
@@ -22,11 +21,13 @@ from elephan.pool import Job, failures, run_jobs
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
-PACKETS_MAX = 4_000_000  # of data, in all runs together: some seconds on two cores
+PACKETS_MAX = 400_000  # of data in one run: a second at most
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 4  # ... unless that takes more than so many times its budget
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
 LENGTH_MAX_S = 1.5e7
+FLUID_ROUNDS = 200_000
+SECOND_HALF = "as in its second half"
 ROUNDS = 3  # times that a simulation which was too short is made longer
 SAMPLES = 3000
 CURVE_POINTS = 240
@@ -94,6 +95,8 @@ def _jobs(question: Question, cases: Sequence[Case], lengths: Sequence[float]) -
     source = question.source()
     jobs = []
     for case, length in zip(cases, lengths, strict=True):
+        tick = 10.0 ** math.floor(math.log10(length) - 4)  # a round number of something, so that a reader can read it
+        length = math.ceil(length / tick) * tick
         every = max(min(question.rtt_s / 4, length / 200), length / SAMPLES)
         overrides: dict[str, Any] = {
             **question.set,
@@ -180,7 +183,7 @@ def simulate(
     progress: bool,
 ) -> tuple[list[Result], list[str]]:
     """Runs all cases, some of them again for longer; gives the results and a line for each run that failed."""
-    budget = question.size_bytes if whole else PACKETS_MAX / len(chosen) * limits.mss_bytes
+    budget = question.size_bytes if whole else float(PACKETS_MAX * limits.mss_bytes)
     target = min(question.size_bytes, budget)
     lengths = {case: _length(question, limits, case, target, budget) for case in chosen}
     traces: dict[Case, Trace] = {}
@@ -198,7 +201,8 @@ def simulate(
             left = target - float(found.delivered_bytes[-1])
             if left > 0:
                 late = max(found.late_bps, limits.wire_bps * 0.02)
-                lengths[case] = min(found.end_s + 1.2 * left * 8 / late, 20 * found.end_s, LENGTH_MAX_S)
+                longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
+                lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
                 again.append(case)
         waiting = again
         if not waiting:
@@ -245,40 +249,44 @@ def _thinned(found: Trace, end_s: float) -> Trace:
 def _rest(question: Question, limits: Bounds, case: Case, found: Trace) -> tuple[float, str]:
     """Seconds for what was not simulated, and by which rule."""
     left = question.size_bytes - float(found.delivered_bytes[-1])
+    if case.law.kind == "reno" and case.law.plain and limits.window_bps(case.streams) >= limits.wire_bps:
+        return reno_rest(left, found.window_bytes, question, limits, case.streams), "Reno's sawtooth as a fluid"
     window, loss = limits.window_bps(case.streams), response_bps(case.law, question, limits, case.streams)
     if window <= min(limits.wire_bps, math.inf if math.isnan(loss) else loss):
         return left * 8 / window, "window / RTT"
     if loss < limits.wire_bps:
         return left * 8 / loss, "response function"
-    if case.law.kind == "reno" and case.law.plain and not question.loss and found.window_bytes > 0:
-        return reno_rest(left, found.window_bytes, question, limits, case.streams), "Reno's sawtooth from the last window on"
     if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
-        return left * 8 / expected_bps(question, limits, case), "closed forms alone: too large to simulate beyond its start"
-    rate = found.late_bps
-    return (left * 8 / rate if rate > 0 else math.inf), "the mean rate of the second half carried on"
+        return left * 8 / expected_bps(question, limits, case), "closed forms alone, too large to simulate beyond its start"
+    # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
+    rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
+    return left * 8 / rate, SECOND_HALF
 
 
 def reno_rest(left_bytes: float, window_bytes: float, question: Question, limits: Bounds, streams: int) -> float:
-    """Seconds that Reno needs for `left_bytes` from a window of `window_bytes` on, all streams together.
+    """Seconds that Reno needs for `left_bytes` from a window of `window_bytes` on, all streams together, as a fluid.
 
-    The window grows by a segment a round trip and stream; at BDP + buffer it is halved (all streams at once). After two
-    such cycles the share of the steady sawtooth holds.
+    The window grows by a segment a round trip and stream. At BDP + buffer all streams halve theirs; the path's own loss
+    takes a segment in every 1/p (periodic loss, Mathis et al. 1997), which halves the window of one stream. After
+    `FLUID_ROUNDS` the mean rate so far holds.
     """
     bdp = limits.bdp_bytes
-    queue = question.buffer_bytes * limits.wire_bps / question.rate_bps
-    top = bdp + queue
-    window, time, left, cycles = min(window_bytes, top), 0.0, left_bytes, 0
-    while cycles < 2:
+    top = bdp + question.buffer_bytes * limits.wire_bps / question.rate_bps
+    spacing = limits.mss_bytes / question.loss if question.loss else math.inf
+    window, time, sent_bytes, since_loss = min(max(window_bytes, float(limits.mss_bytes)), top), 0.0, 0.0, 0.0
+    for _ in range(FLUID_ROUNDS):
         round_s = max(question.rtt_s, window * 8 / limits.wire_bps)
-        sent = window if window < bdp else limits.wire_bps * round_s / 8
-        if sent >= left:
-            return time + round_s * left / sent
-        left, time = left - sent, time + round_s
+        sent = min(window, limits.wire_bps * round_s / 8)
+        if sent_bytes + sent >= left_bytes:
+            return time + round_s * (left_bytes - sent_bytes) / sent
+        sent_bytes, time, since_loss = sent_bytes + sent, time + round_s, since_loss + sent
         window += streams * limits.mss_bytes
         if window >= top:
-            window, cycles = top / 2, cycles + 1
-    share = reno_share(question.buffer_bytes / theory.bdp(question.rate_bps, question.rtt_s))
-    return time + left * 8 / (limits.wire_bps * share)
+            window = top / 2
+        while since_loss >= spacing:
+            since_loss -= spacing
+            window = max(window * (1 - 0.5 / streams), float(limits.mss_bytes))
+    return time * left_bytes / sent_bytes
 
 
 def tcp_options(resolved_toml: str) -> dict[str, Any]:

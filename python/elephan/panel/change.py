@@ -32,7 +32,9 @@ def _source(network: Network, times: Times) -> Source:
     alone = scenario("alone")
     drop, rise = times.event_s
     steps = [(drop, network.rate_bps * DROP_TO), (rise, network.rate_bps)]
-    changes = "".join(f'\n[[change]]\nat  = "{at:g} s"\nset = {{ "template.rate" = "{rate_text(rate)}" }}\n' for at, rate in steps)
+    changes = "".join(
+        f'\n[[change]]\nat  = "{at:g} s"\nset = {{ "links.left->right.rate" = "{rate_text(rate)}" }}\n' for at, rate in steps
+    )
     return replace(alone, text=alone.text + changes, name="compare/change.toml", stem="change")
 
 

@@ -170,7 +170,7 @@ class Panel:
 
         found = []
         for (experiment, variant), rows in self._by_key.items():
-            for name in dict.fromkeys(name for row in rows for name in row.values if name in STATISTICS):
+            for name in (name for name in STATISTICS if any(name in row.values for row in rows)):
                 interval = self.interval(experiment, variant, name).as_dict()
                 found.append({"experiment": experiment, "variant": variant, "statistic": name, "unit": unit_of(name), **interval})
         return pa.Table.from_pylist(found)
@@ -364,7 +364,8 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
     for (variant, job), outcome in zip(work, outcomes, strict=True):
         if outcome.value is None:
             continue
-        values, columns = outcome.value
+        measured, columns = outcome.value
+        values = {name: value for name, value in measured.items() if not math.isnan(value)}
         rows.append(Row(variant.experiment.name, variant.label, job.seed, values))
         if columns:
             series.append({"experiment": variant.experiment.name, "variant": variant.label, "seed": job.seed, "columns": columns})

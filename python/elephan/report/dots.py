@@ -67,6 +67,8 @@ def reach(groups: Sequence[Sequence[Interval]]) -> float:
 
 def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
     """A row for each law and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = new_figure(1, len(columns), row_height(len(labels)))
     keys: list[Artist] = []
     for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
@@ -81,6 +83,7 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
                     axis.plot([], [], "o", color=(BLUE, VERMILLION)[k % 2], markerfacecolor=PAPER if k else BLUE, label=what)[0]
                 )
         axis.set_xlim(0, top * factor * 1.08)
+        axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
         small_heading(axis, title, label)
     if keys:
         figure.legend(

@@ -129,7 +129,7 @@ def merits(panel: Panel) -> Table:
         "this law over that beside another Reno flow. Far / near: goodput with four times the round trip over that without. "
         "Joins after: delta-fair convergence, delta = 0.1."
     )
-    return Table([Column(head, i > 0) for i, head in enumerate((*heads, "joins after"))], rows, note)
+    return Table([Column(head, i > 0) for i, head in enumerate(heads)], rows, note)
 
 
 def _changes(panel: Panel) -> Table:

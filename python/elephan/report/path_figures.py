@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from elephan.longpath.path import Answer
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.dots import mark, reach, row_height, rows_of, small_heading
-from elephan.report.style import MUTED, Drawing, color, new_figure
+from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
 
-WINDOWS = 60  # of goodput over time
+_DASHES = ("-", "--", ":")  # for more laws than there are colours
 
 
 def times(answer: Answer) -> Drawing:
@@ -30,21 +29,18 @@ def times(answer: Answer) -> Drawing:
     axes.axvline(wire * factor, color=MUTED, linewidth=0.9, dashes=(4, 3))
     mark(axes, intervals, factor, color(0))
     for index, row in enumerate(rows):
-        side = row.time_s.mean > 0.7 * top
-        place = row.time_s.low if side and math.isfinite(row.time_s.low) else row.time_s.mean
-        if not side and math.isfinite(row.time_s.high):
-            place = row.time_s.high
+        place = row.time_s.high if math.isfinite(row.time_s.high) else row.time_s.mean
         axes.annotate(
             row.limit,
-            (place * factor, index),
-            xytext=(-9 if side else 9, 0),
+            (min(max(place, wire), 1.02 * top) * factor, index),
+            xytext=(9, 0),
             textcoords="offset points",
-            ha="right" if side else "left",
+            ha="left",
             va="center",
             fontsize=8.5,
             color=MUTED,
         )
-    axes.set_xlim(0, top * factor * 1.08)
+    axes.set_xlim(0, top * factor * 1.25)
     small_heading(axes, f"time for {show(answer.question.size_bytes, 'bytes')}", unit)
     caption = (
         "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."
@@ -53,7 +49,7 @@ def times(answer: Answer) -> Drawing:
 
 
 def progress(answer: Answer) -> Drawing:
-    """Goodput over time in what was simulated, a small picture for each number of streams."""
+    """What has arrived when, in what was simulated, a small picture for each number of streams."""
     counts = list(answer.question.streams)
     laws = [law.label for law in answer.question.laws]
     columns = min(len(counts), 3)
@@ -61,32 +57,26 @@ def progress(answer: Answer) -> Drawing:
     figure, axes = new_figure(rows, columns, 0.6 + 2.0 * rows, sharey=True)
     for axis in axes[len(counts) :]:
         axis.set_visible(False)
-    factor, unit = scale_for(answer.question.rate_bps, "bps")
     end = max(float(one["time_s"][-1]) for one in answer.curves)
+    top = max(float(one["delivered_bytes"][-1]) for one in answer.curves)
+    factor, unit = scale_for(top, "bytes")
     for axis, count in zip(axes, counts, strict=False):
-        series: dict[str, tuple[d.Array, d.Array]] = {}
-        for law in laws:
+        wire = np.array([0.0, top * 1.1 * 8 / answer.limits.wire_bps])
+        axis.plot(wire, wire * answer.limits.wire_bps / 8 * factor, color=MUTED, linewidth=0.8, dashes=(4, 3))
+        for index, law in enumerate(laws):
             one = next((c for c in answer.curves if (c["law"], c["streams"]) == (law, count)), None)
             if one is not None:
-                series[law] = _goodput(one, factor)
-        for index, (x, y) in enumerate(series.values()):
-            axis.plot(x, y, color=color(index), linewidth=1.3, linestyle="-" if index < 6 else "--", label=list(series)[index])
-        axis.axhline(answer.limits.wire_bps * factor, color=MUTED, linewidth=0.8, dashes=(4, 3))
+                style = _DASHES[index // len(SERIES) % len(_DASHES)]
+                delivered = np.asarray(one["delivered_bytes"], dtype=float)
+                axis.plot(one["time_s"], delivered * factor, color=color(index), linewidth=1.4, linestyle=style, label=law)
         axis.set_xlim(0, end)
-        axis.set_ylim(0, answer.question.rate_bps * factor * 1.06)
+        axis.set_ylim(0, top * factor * 1.08)
         axis.set_xlabel("time, s")
-        small_heading(axis, f"goodput with {count} stream{'s' if count > 1 else ''}", unit)
+        small_heading(axis, f"arrived with {count} stream{'s' if count > 1 else ''}", unit)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), frameon=False, fontsize=8.5)
-    caption = "All streams together, in what was simulated of the first repetition. Dashed: the most that the wire carries."
-    return Drawing("progress", "Goodput over time", caption, figure)
-
-
-def _goodput(one: Any, factor: float) -> tuple[d.Array, d.Array]:
-    time, delivered = np.asarray(one["time_s"], dtype=float), np.asarray(one["delivered_bytes"], dtype=float)
-    edges = np.linspace(0, time[-1], WINDOWS + 1)
-    rates = np.diff(np.interp(edges, time, delivered)) * 8 / np.diff(edges)
-    return (edges[:-1] + edges[1:]) / 2, rates * factor
+    caption = "All streams together, in what was simulated of the first repetition. Dashed: a wire that is always full."
+    return Drawing("progress", "What has arrived", caption, figure)
 
 
 def responses(answer: Answer) -> Drawing | None:
@@ -106,7 +96,7 @@ def responses(answer: Answer) -> Drawing | None:
     figure, (axes,) = new_figure(height=2.9)
     factor, unit = scale_for(limits.wire_bps, "bps")
     for index, (name, rates) in enumerate(lines.items()):
-        axes.plot(loss, rates * factor, color=color(index), linestyle="-" if index < 6 else "--", label=name)
+        axes.plot(loss, rates * factor, color=color(index), linestyle=_DASHES[index // len(SERIES) % len(_DASHES)], label=name)
     axes.set_xscale("log")
     axes.set_xlim(loss[0], loss[-1])
     axes.set_ylim(0, limits.wire_bps * factor * 1.08)

@@ -7,11 +7,14 @@ from pathlib import Path
 from elephan.claims import interval_text
 from elephan.longpath.forms import Form
 from elephan.longpath.path import Answer, Row
+from elephan.longpath.simulate import SECOND_HALF
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
 from elephan.report import path_figures as figures
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_page import facts
+
+ROUGH = 0.2  # of the time: what is carried on from less is only a hint
 
 
 def _streams(count: int) -> str:
@@ -32,7 +35,8 @@ def how(row: Row) -> str:
     runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
     if not row.method:
         return f"simulated, {runs}"
-    return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}"
+    rough = " (rough)" if row.simulated_share < ROUGH and row.method == SECOND_HALF else ""
+    return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}{rough}"
 
 
 def answer_lines(answer: Answer) -> list[str]:
@@ -71,7 +75,8 @@ def results_table(answer: Answer) -> Table:
         for row in answer.rows
     ]
     heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
-    note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval."
+    note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
+    note += "What was not simulated follows by the rule that is named; rough: little was simulated. --whole simulates everything."
     return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
 
 

@@ -1,0 +1,281 @@
+"""One long path: closed forms against literals, limits that are known, whole answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import elephan as el
+import pytest
+from elephan import cli
+from elephan.errors import InputError
+from elephan.longpath.forms import Bounds, bounds, reno_share
+from elephan.longpath.question import Question, read_question
+from elephan.longpath.settings import settings, socket_memory
+from elephan.longpath.simulate import reno_rest
+from elephan.longpath.verdict import Evidence, what_limits
+
+TCP = {
+    "timestamps": True,
+    "window_scaling": True,
+    "receive_window": "1 GiB",
+    "send_buffer": "1 GiB",
+    "initial_window": 10,
+}
+
+
+def ask(rate: str = "1Gbps", rtt: str = "196ms", **more: Any) -> tuple[Question, Bounds]:
+    tcp = TCP | more.pop("tcp", {})
+    question = read_question(rate, rtt, **more)
+    return question, bounds(question, tcp)
+
+
+def forms(**more: Any) -> dict[str, float]:
+    from elephan.longpath.forms import closed_forms
+
+    question, limits = ask(**more)
+    return {form.name: form.value for form in closed_forms(question, limits)}
+
+
+def test_closed_forms_of_the_gigabit_over_196_ms() -> None:
+    found = forms(mtu=9000)
+    assert found["bdp"] == pytest.approx(24.5e6)  # 1 Gb/s x 196 ms
+    assert found["goodput_max"] == pytest.approx(990.1e6, rel=1e-4)  # 8948 of 9038 bytes on the wire
+    assert found["time_wire"] == pytest.approx(10e9 * 8 / (1e9 * 8948 / 9038) + 0.294)
+    assert found["buffer_needed"] == pytest.approx(0.9 * 24.5e6)  # (f - s) / f s RTT with f = 10 Gb/s
+    assert found["reno_share"] == 1.0  # a buffer of one bandwidth-delay product
+
+
+def test_the_forbidden_area_of_the_fact_sheet() -> None:
+    found = forms(rate="100Mbps", rtt="50ms", buffer="0.5MB", host_rate="1Gbps")
+    assert found["forbidden_low"] == pytest.approx(87.69e6, rel=1e-4)
+    assert found["forbidden_high"] == pytest.approx(912.31e6, rel=1e-4)
+
+
+def test_windows_that_are_too_small() -> None:
+    _, limits = ask("1Gbps", "100ms", window="64KiB", tcp={"receive_window": "64 KiB", "send_buffer": "64 KiB"})
+    assert limits.window_bps(1) == pytest.approx(5.24e6, rel=1e-3)  # 64 KiB / 100 ms
+    assert limits.window_bps(8) == pytest.approx(8 * 5.24288e6)
+    assert limits.window_is == "receive window"
+    _, unscaled = ask("1Gbps", "100ms", tcp={"window_scaling": False})
+    assert unscaled.window_bytes == 65_535  # RFC 9293: 16 bits
+    _, sending = ask("1Gbps", "100ms", tcp={"send_buffer": "16 KiB"})
+    assert sending.window_is == "send buffer"
+
+
+@pytest.mark.parametrize(("buffer", "share"), [(0.0, 0.75), (1.0, 1.0), (3.0, 1.0)])
+def test_renos_sawtooth(buffer: float, share: float) -> None:
+    assert reno_share(buffer) == pytest.approx(share)
+
+
+def test_renos_sawtooth_as_a_fluid() -> None:
+    """Without a buffer the window saws between a half and the whole of the pipe: three quarters of the wire."""
+    question, limits = ask("100Mbps", "20ms", buffer="1B", size="1TB")
+    rate = 1e11 * 8 / reno_rest(1e11, limits.bdp_bytes / 2, question, limits, 1)
+    assert rate == pytest.approx(0.75 * limits.wire_bps, rel=0.01)
+
+
+def test_renos_sawtooth_under_loss_is_mathis() -> None:
+    """Far below the wire the fluid is the sawtooth of Mathis et al. 1997: sqrt(3/2) segments a round trip over sqrt(p)."""
+    question, limits = ask("10Gbps", "100ms", loss=1e-4, size="1TB")
+    rate = 1e10 * 8 / reno_rest(1e10, 100 * limits.mss_bytes, question, limits, 1)
+    assert rate == pytest.approx(math.sqrt(1.5 / 1e-4) * limits.mss_bytes * 8 / 0.1, rel=0.03)
+
+
+def evidence(**more: Any) -> Evidence:
+    """Ten seconds at half of 100 Mb/s; slow start took one second and half of what it could have carried."""
+    found = {
+        "end_s": 10.0,
+        "delivered_bytes": 62.5e6,
+        "slow_start_end_s": 1.0,
+        "slow_start_bytes": 6.25e6,
+        "window_limited": 0.0,
+        "overflows": 0,
+        "lost": 0.0,
+    }
+    return Evidence(**(found | more))
+
+
+LIMITS = Bounds(
+    wire_bps=100e6,
+    mss_bytes=1448,
+    window_bytes=2**30,
+    window_is="receive window",
+    initial_window=10,
+    timestamps=True,
+    rtt_s=0.1,
+)
+
+
+@pytest.mark.parametrize(
+    ("found", "limit"),
+    [
+        ({}, "congestion control"),
+        ({"overflows": 3}, "buffer"),
+        ({"overflows": 3, "lost": 10.0}, "loss"),
+        ({"slow_start_end_s": 6.0, "slow_start_bytes": 20e6, "overflows": 3}, "slow start"),
+    ],
+)
+def test_what_limits(found: dict[str, Any], limit: str) -> None:
+    assert what_limits(evidence(**found), LIMITS, 1, 50e6) == limit
+
+
+def test_a_full_wire_is_the_limit_whatever_was_lost() -> None:
+    assert what_limits(evidence(overflows=9, lost=99.0), LIMITS, 1, 91e6) == "wire"
+
+
+def test_a_window_limits_only_where_it_is_smaller_than_the_wire() -> None:
+    small = Bounds(**{**vars(LIMITS), "window_bytes": 625_000})  # 50 Mb/s over 100 ms
+    assert what_limits(evidence(window_limited=0.9), small, 1, 50e6) == "receive window"
+    assert what_limits(evidence(window_limited=0.9), LIMITS, 1, 50e6) == "congestion control"
+
+
+def test_settings() -> None:
+    question, limits = ask(mtu=9000, buffer="2MB")
+    assert socket_memory(question, 1) == 51 * 2**20  # twice 24.5 MB + 2 MB, in whole MiB
+    lines = [line.text for line in settings(question, limits, 1, "htcp")]
+    assert "net.core.rmem_max = 53477376" in lines
+    assert "net.ipv4.tcp_rmem = 4096 131072 53477376" in lines
+    assert "net.ipv4.tcp_wmem = 4096 16384 53477376" in lines
+    assert "net.ipv4.tcp_congestion_control = htcp" in lines
+    assert "ip link set dev eth0 mtu 9000" in lines
+    assert "tc qdisc replace dev eth0 root fq maxrate 1000mbit" in lines  # 2 MB are less than 22 MB
+    assert not any("congestion_control" in line.text for line in settings(question, limits, 1, "fast"))
+    same, bounds_of_it = ask(host_rate="1Gbps")
+    assert any("txqueuelen" in line.text for line in settings(same, bounds_of_it, 1, None))
+
+
+def test_what_a_small_window_costs() -> None:
+    """64 KiB over 100 ms: 5.24 Mb/s, and 10 GB take more than four hours, of which minutes are simulated."""
+    answer = el.path("1 Gbps", "100 ms", window="64 KiB", streams=1, congestion_control="reno", size="10 GB")
+    (row,) = answer.rows
+    assert row.limit == "receive window"
+    assert row.goodput_bps.mean == pytest.approx(5.24e6, rel=0.01)
+    assert row.method == "window / RTT"
+    assert row.simulated_share < 0.2
+    assert math.isnan(row.time_s.low)  # nothing random: one run
+
+
+def test_a_short_transfer_ends_in_slow_start() -> None:
+    row = el.path("1 Gbps", "100 ms", streams=1, congestion_control="reno", size="1 MB").row("reno", 1)
+    assert row.limit == "slow start"
+    assert row.method == ""
+    # one round trip of handshake, 10 segments doubled: 690 segments want 7 round trips at most and 6.1 at least
+    assert 0.65 < row.time_s.mean < 0.8
+
+
+def test_a_slow_wire_is_the_limit() -> None:
+    row = el.path("10 Mbps", "20 ms", streams=1, congestion_control="reno", size="20 MB").row("reno", 1)
+    assert row.limit == "wire"
+    assert row.time_s.mean == pytest.approx(20e6 * 8 / (10e6 * 1448 / 1538), rel=0.02)
+
+
+def test_loss_is_the_limit() -> None:
+    """Reno at one packet lost in a thousand over 100 ms: between 0.93 (delayed ACKs) and 1.31 of MSS / RTT / sqrt(p)."""
+    answer = el.path("100 Mbps", "100 ms", loss=1e-3, streams=1, congestion_control="reno", size="100 MB")
+    (row,) = answer.rows
+    assert row.limit == "loss"
+    unit = 1448 * 8 / 0.1 / math.sqrt(1e-3)
+    assert 0.85 * unit < row.goodput_bps.mean < 1.5 * unit
+    assert row.time_s.n == 3
+    assert row.time_s.low < row.time_s.mean < row.time_s.high
+
+
+def test_a_small_buffer_is_the_limit() -> None:
+    row = el.path("200 Mbps", "100 ms", buffer="50 KB", streams=1, congestion_control="reno", size="100 MB").row("reno", 1)
+    assert row.limit == "buffer"
+    assert row.drops > 0
+
+
+def test_the_rest_of_a_transfer_is_near_what_the_whole_takes() -> None:
+    """Reno's fluid against the simulation of everything."""
+    named: dict[str, Any] = {"buffer": "100 KB", "streams": 1, "congestion_control": "reno", "size": "1 GB", "mtu": 1500}
+    from elephan.longpath import simulate
+
+    whole = el.path("100 Mbps", "40 ms", whole=True, **named).row("reno", 1)
+    part = el.path("100 Mbps", "40 ms", **named).row("reno", 1)
+    assert simulate.PACKETS_MAX * 1448 < 1e9
+    assert whole.method == ""
+    assert part.method
+    assert part.time_s.mean == pytest.approx(whole.time_s.mean, rel=0.03)
+
+
+def test_an_answer_on_disk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["path", "--rate", "20Mbps", "--rtt", "40ms", "--size", "5MB", "--streams", "1,2", "-c", "reno,cubic:preset=linux"]
+    out = tmp_path / "o"
+    assert cli.status_of([*words, "--out", str(out), "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert json.loads((out / "path.json").read_text()) == {k: v for k, v in found.items() if k != "folder"}
+    assert [(one["law"], one["streams"], one["time_s"]["n"]) for one in found["results"]] == [
+        ("reno", 1, 1),
+        ("reno", 2, 3),
+        ("cubic preset linux", 1, 1),
+        ("cubic preset linux", 2, 3),
+    ]
+    again = el.load(out)
+    assert again.as_dict() == {k: v for k, v in found.items() if k != "folder"}
+    assert (out / "figures" / "times.png").exists()
+    page = (out / "report.html").read_text()
+    assert page.index("How long do 5 MB take") < page.index("Results") < page.index("Settings of the hosts")
+    before = (out / "figures" / "times.svg").read_text()
+    assert cli.status_of(["report", str(out)]) == 0
+    assert (out / "figures" / "times.svg").read_text() == before
+    assert cli.status_of(["diff", str(out), str(out)]) == 2
+
+
+def test_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["path", "--rate", "20Mbps", "--rtt", "40ms", "--size", "2MB", "--streams", "1", "-c", "reno", "--buffer", "50KB"]
+    assert cli.status_of([*words, "--out", str(tmp_path / "o")]) == 0
+    out = capfd.readouterr().out
+    assert "2 MB take" in out
+    assert "net.ipv4.tcp_rmem = 4096 131072" in out
+    assert "Closed forms:" in out
+    assert "the next rate of Ethernet" in out
+
+
+RIGHT = {"--rate": "1Gbps", "--rtt": "10ms"}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"--rate": "1000"}, "no unit"),
+        ({"--rate": "0bps"}, "above zero"),
+        ({"--rtt": "soon"}, "rtt"),
+        ({"--loss": "1.5"}, "a probability"),
+        ({"--loss": "some"}, "a probability"),
+        ({"--mtu": "20"}, "between 128 and 65535"),
+        ({"--mtu": "big"}, "mtu"),
+        ({"--streams": "0"}, "between 1 and 1000"),
+        ({"--streams": "two"}, "whole number"),
+        ({"--streams": "1,1"}, "different numbers"),
+        ({"--size": "10"}, "no unit"),
+        ({"--buffer": "lots"}, "buffer"),
+        ({"--window": "0B"}, "above zero"),
+        ({"--stack": "rfcc"}, 'did you mean "rfc"'),
+        ({"-c": "cubbic"}, 'did you mean "cubic"'),
+        ({"-n": "0"}, "repetitions"),
+        ({"-s": "template.hops[9].rate=1Mbps"}, "hops"),
+        ({"--out": "."}, "not a name for a result folder"),
+    ],
+)
+def test_bad_questions(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [word for pair in (RIGHT | given).items() for word in pair]
+    assert cli.status_of(["path", *words]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1, err
+    assert why in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_question_of_the_api() -> None:
+    with pytest.raises(InputError, match="rate"):
+        el.path(0, 0.1)
+    with pytest.raises(InputError, match="repetitions"):
+        el.path(1e6, 0.1, repetitions=0)
