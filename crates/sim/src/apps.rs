@@ -10,7 +10,7 @@ use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
 use elephan_units::Time;
 
-use crate::flow::{Application, Datagrams, Flow, Socket, stable_key};
+use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::NONE;
 use crate::world::{UDP_IP_HEADERS, World};
 
@@ -118,10 +118,17 @@ impl World<'_> {
                 wake: 0,
                 seen: State::Closed,
                 is_sender,
+                headers: None,
             }
         };
-        let one = socket(self, sender, isn[0], from, to, true);
-        let other = socket(self, receiver, isn[1], to, from, false);
+        let mut one = socket(self, sender, isn[0], from, to, true);
+        let mut other = socket(self, receiver, isn[1], to, from, false);
+        let asks = [&one, &other].map(|socket| socket.endpoint.controller().asks_routers());
+        if asks != [false; 2] {
+            for (socket, asks) in [&mut one, &mut other].into_iter().zip(asks) {
+                socket.headers = Some(Box::new(Headers { asks, told: None }));
+            }
+        }
         let one = self.place(one);
         let other = self.place(other);
         self.sockets[one as usize].peer = other;

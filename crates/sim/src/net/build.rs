@@ -1,7 +1,7 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Limit, QueueSpec};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{self as plan, NodeKind, Plan};
@@ -86,10 +86,14 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
-    let QueueSpec::Fifo(fifo) = &l.queue;
-    let general = paths.general || out_of != NONE || can_be_paused;
-    let limit = Limit::of(fifo.limit, l.bdp_bytes);
-    let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
+    // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
+    let (fifo, limit, mark_above) = match &l.queue {
+        QueueSpec::Fifo(f) => (true, Limit::of(f.limit, l.bdp_bytes), Limit::of(f.mark_above, l.bdp_bytes)),
+        QueueSpec::Xcp(_) => (false, Limit::NONE, Limit::NONE),
+    };
+    let general = paths.general || !fifo || out_of != NONE || can_be_paused;
+    let mut queue = l.queue.build(l.bdp_bytes);
+    queue.set_rate(l.rate);
     let reaction = plan.nodes[l.from as usize].pause;
     Link {
         tx: Transmitter::new(l.rate),
@@ -104,7 +108,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
-                queue: l.queue.build(l.bdp_bytes),
+                queue,
                 sending: Sending::Nothing,
                 gate: Gate::default(),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),

@@ -32,6 +32,7 @@ const ORDER: [(&str, &str); 38] = [
     ("LossLaw", "loss"),
     ("QueueChoice", "queues"),
     ("Fifo", "queue `fifo`"),
+    ("Xcp", "queue `xcp`"),
     ("Traffic", "`[[traffic]]`"),
     ("Bulk", "traffic `bulk`"),
     ("Messages", "traffic `messages`"),
