@@ -115,8 +115,12 @@ class Tcp(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -135,8 +139,12 @@ class Tcp(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -204,7 +212,7 @@ class Cubic(Table):
     curves_from: Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share). Default: "cwnd".
     reno_catches_up: W_est grows by a whole segment a round trip once it has reached the window before the cut. Default: true.
     round_trip: The round-trip time in t + R: `smoothed` or `min`. Default: "smoothed".
-    growth_max: Most growth in a round trip, as a share of the window; 0 is no limit. Default: 0.5.
+    growth_max: Most growth in a round trip, as a share of the window; 1 is that of slow start. Default: 0.5.
     s_max: Most segments per 100 ms from K on; 0 is no limit. Default: 0.0.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     """
@@ -557,6 +565,67 @@ class Bbr(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Bbr3(Table):
+    """BBR version 3 (draft-ietf-ccwg-bbr): the model of version 1, with bounds that losses set
+
+    preset: Set of parameters to start from.
+    startup_gain: Pacing gain in STARTUP, 4 ln 2. Default: 2.77.
+    drain_gain: Pacing gain in DRAIN. Default: 0.5.
+    cwnd_gain: Window gain, but in UP. Default: 2.0.
+    full_growth: Growth of the bandwidth in a round below which the pipe may be full. Default: 1.25.
+    full_rounds: Rounds without that growth until the pipe is full. Default: 3.
+    full_losses: Segments lost in a round from which a loss rate ends STARTUP. Default: 6.0.
+    down_gain: Pacing gain in DOWN, which empties the queue. Default: 0.9.
+    up_gain: Pacing gain in UP, which probes for more. Default: 1.25.
+    up_cwnd_gain: Window gain in UP. Default: 2.25.
+    probe_wait: Time in DOWN and CRUISE before the next probe; give flows different ones, as the random draw would. Default: "2.5
+        s".
+    probe_rounds: Rounds after which a probe comes at the latest, where the path holds no fewer segments. Default: 63.0.
+    loss_thresh: Share of what was in flight whose loss is too much. Default: 0.02.
+    beta: What a loss leaves of the bounds. Default: 0.7.
+    headroom: Share of the upper bound that CRUISE leaves to others. Default: 0.15.
+    bw_cycles: Probes over which the largest delivery rate is the bandwidth. Default: 2.
+    min_rtt_window: Time over which the smallest round-trip time is that of the path. Default: "10 s".
+    probe_rtt_interval: Time without a smaller round-trip time that brings PROBE_RTT. Default: "5 s".
+    probe_rtt_time: Time in PROBE_RTT with little in flight. Default: "200 ms".
+    probe_rtt_gain: Window gain in PROBE_RTT. Default: 0.5.
+    min_segments: Smallest window in segments. Default: 4.0.
+    pacing_margin: Share of the bandwidth that pacing leaves free, so that queues do not stand. Default: 0.01.
+    burst_segments: Segments that leave the host as one burst. Default: 1.0.
+    extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
+    extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "bbr3")
+
+    preset: Literal["draft-05", "draft-04"] | None = None
+    startup_gain: float | None = None
+    drain_gain: float | None = None
+    cwnd_gain: float | None = None
+    full_growth: float | None = None
+    full_rounds: int | None = None
+    full_losses: float | None = None
+    down_gain: float | None = None
+    up_gain: float | None = None
+    up_cwnd_gain: float | None = None
+    probe_wait: Time | None = None
+    probe_rounds: float | None = None
+    loss_thresh: float | None = None
+    beta: float | None = None
+    headroom: float | None = None
+    bw_cycles: int | None = None
+    min_rtt_window: Time | None = None
+    probe_rtt_interval: Time | None = None
+    probe_rtt_time: Time | None = None
+    probe_rtt_gain: float | None = None
+    min_segments: float | None = None
+    pacing_margin: float | None = None
+    burst_segments: float | None = None
+    extra_acked_rounds: int | None = None
+    extra_acked_max: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Ledbat(Table):
     """LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target
 
@@ -594,6 +663,70 @@ class Fast(Table):
     alpha: float | None = None
     gamma: float | None = None
     slow_start_queue: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Swift(Table):
+    """Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too
+
+    base_target: Target of the delay on a path without hops for a large window. Default: "20 us".
+    per_hop: Target for each hop of the path. Default: "3 us".
+    hops: Hops of the path. Default: 4.
+    fs_range: Most that a small window adds to the target; 0 switches that off. Default: "100 us".
+    fs_min: Window in segments up to which a small window adds all of it. Default: 0.1.
+    fs_max: Window in segments from which it adds nothing. Default: 100.0.
+    over_min: The target counts from the smallest round-trip time of the flow, not from zero. Default: true.
+    ai: Segments by which the window grows in a round trip. Default: 1.0.
+    beta: Weight of the excess of the delay in a cut. Default: 0.8.
+    max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.
+    min_segments: Smallest window in segments. Default: 0.001.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "swift")
+
+    base_target: Time | None = None
+    per_hop: Time | None = None
+    hops: int | None = None
+    fs_range: Time | None = None
+    fs_min: float | None = None
+    fs_max: float | None = None
+    over_min: bool | None = None
+    ai: float | None = None
+    beta: float | None = None
+    max_mdf: float | None = None
+    min_segments: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Lp(Table):
+    """TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue
+
+    preset: Set of parameters to start from.
+    delta: Share of the range of delays above which congestion is near. Default: 0.15.
+    gain: Weight of a sample in the smoothed delay. Default: 0.125.
+    inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
+    forgets: An early sign forgets the extremes: from then on the smoothed delay and twice it. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "lp")
+
+    preset: Literal["paper", "linux"] | None = None
+    delta: float | None = None
+    gain: float | None = None
+    inference: float | None = None
+    forgets: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Xcp(Table):
+    """XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes
+
+    reduce_from: The window that is halved at a loss: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "xcp")
+
+    reduce_from: Literal["flight", "cwnd"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -708,7 +841,7 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -826,7 +959,7 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -884,7 +1017,7 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -904,7 +1037,7 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1144,8 +1277,12 @@ class Bulk(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -1164,8 +1301,12 @@ class Bulk(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -1224,8 +1365,12 @@ class Messages(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -1244,8 +1389,12 @@ class Messages(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -1306,8 +1455,12 @@ class Transfers(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -1326,8 +1479,12 @@ class Transfers(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -1385,8 +1542,12 @@ class Cbr(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -1405,8 +1566,12 @@ class Cbr(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -1468,8 +1633,12 @@ class Onoff(Table):
             "compound",
             "dctcp",
             "bbr",
+            "bbr3",
             "ledbat",
             "fast",
+            "swift",
+            "lp",
+            "xcp",
             "copa",
         ]
         | Reno
@@ -1488,8 +1657,12 @@ class Onoff(Table):
         | Compound
         | Dctcp
         | Bbr
+        | Bbr3
         | Ledbat
         | Fast
+        | Swift
+        | Lp
+        | Xcp
         | Copa
         | dict[str, Any]
         | None
@@ -1567,6 +1740,7 @@ class Vary(Table):
 
 __all__ = [
     "Bbr",
+    "Bbr3",
     "Bernoulli",
     "Bic",
     "Bulk",
@@ -1601,6 +1775,7 @@ __all__ = [
     "Link",
     "Listed",
     "Lognormal",
+    "Lp",
     "Messages",
     "NoFlowControl",
     "Onoff",
@@ -1616,6 +1791,7 @@ __all__ = [
     "Scenario",
     "Set",
     "Star",
+    "Swift",
     "Switch",
     "Tcp",
     "Transfers",
@@ -1624,5 +1800,6 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Xcp",
     "Yeah",
 ]

@@ -152,6 +152,16 @@ impl Controller {
         self.law.measures_rate()
     }
 
+    /// Whether packets carry a congestion header for routers.
+    pub fn asks_routers(&self) -> bool {
+        self.law.asks_routers()
+    }
+
+    /// Routers have answered: `bytes` by which the window may change, infinite if none has. It changes with the next ACK.
+    pub fn on_feedback(&mut self, bytes: f64) {
+        self.law.on_feedback(bytes);
+    }
+
     /// When the law wants [`Controller::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {

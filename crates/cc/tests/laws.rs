@@ -24,6 +24,7 @@ enum What {
     LocalDrop { inflight: u64 },
     Undo,
     Timer,
+    Feedback { bytes: f64 },
     Shrink { bytes: u64 },
     Switch { law: usize },
 }
@@ -42,6 +43,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => bytes().prop_map(|inflight| What::LocalDrop { inflight }),
         1 => Just(What::Undo),
         1 => Just(What::Timer),
+        1 => prop_oneof![-1e6..1e6, Just(f64::INFINITY)].prop_map(|bytes| What::Feedback { bytes }),
         1 => bytes().prop_map(|bytes| What::Shrink { bytes }),
         1 => (0..list().len()).prop_map(|law| What::Switch { law }),
     ]
@@ -76,6 +78,7 @@ fn apply(c: &mut Controller, now: Time, what: &What) {
         What::LocalDrop { inflight } => c.on_congestion(&Signal::LocalDrop { now, inflight }),
         What::Undo => c.on_congestion(&Signal::Undo { now }),
         What::Timer => c.on_timer(now),
+        What::Feedback { bytes } => c.on_feedback(bytes),
         What::Shrink { bytes } => c.shrink_to(bytes as f64),
         What::Switch { law } => c.switch_law(&Spec::all()[law]),
     }
@@ -102,7 +105,7 @@ fn controllers() -> Vec<Controller> {
 
 /// Laws that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
 /// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 2] = ["bbr", "bbr3"];
+const SET_THEIR_WINDOW: [&str; 3] = ["bbr", "bbr3", "xcp"];
 
 /// What holds after every step.
 fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCaseError> {
@@ -130,7 +133,7 @@ fn check(c: &Controller, before: (f64, f64), what: &What) -> Result<(), TestCase
         }
         What::Shrink { .. } => prop_assert!(cwnd <= before.0),
         What::Switch { .. } => prop_assert_eq!((cwnd, ssthresh), before, "a switch moved the window"),
-        What::Undo | What::Timer | What::Sent { .. } => {}
+        What::Undo | What::Timer | What::Feedback { .. } | What::Sent { .. } => {}
     }
     Ok(())
 }

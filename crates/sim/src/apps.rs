@@ -10,7 +10,7 @@ use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
 use elephan_units::Time;
 
-use crate::flow::{Application, Datagrams, Flow, Socket, stable_key};
+use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::NONE;
 use crate::world::{UDP_IP_HEADERS, World};
 
@@ -123,6 +123,7 @@ impl World<'_> {
                 seen: State::Closed,
                 noted: (0, 0),
                 is_sender,
+                headers: None,
             }
         };
         let one = socket(self, sender, isn[0], from, to, true);
@@ -131,10 +132,20 @@ impl World<'_> {
         let other = self.place(other);
         self.sockets[one as usize].peer = other;
         self.sockets[other as usize].peer = one;
+        self.settle_headers([one, other]);
         self.sockets[other as usize].endpoint.listen();
         self.sockets[one as usize].endpoint.connect(now);
         if let Some(flow) = &mut self.flows[id as usize] {
             (flow.sender, flow.receiver) = (one, other);
+        }
+    }
+
+    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers.
+    pub fn settle_headers(&mut self, ends: [u32; 2]) {
+        let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
+        for (end, own) in ends.into_iter().zip(asks) {
+            let headers = (asks != [false; 2]).then(|| Box::new(Headers { asks: own, told: None }));
+            self.sockets[end as usize].headers = headers;
         }
     }
 

@@ -38,11 +38,12 @@ impl World<'_> {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;
             };
-            let (sender, number) = (flow.sender, flow.number);
+            let (sender, receiver, number) = (flow.sender, flow.receiver, flow.number);
             let socket = &mut self.sockets[sender as usize];
             socket.endpoint.switch_law(now, law);
             let link = self.net.routes.link(socket.route);
             self.note_law(now, law, link, number);
+            self.settle_headers([sender, receiver]);
             noted = true;
             self.flush(now, sender);
         }

@@ -1,11 +1,12 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
 use elephan_engine::Alarm;
+use elephan_link::queue::CongestionHeader;
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 /// One end of a connection, where packets find it.
 pub struct Socket {
@@ -29,6 +30,36 @@ pub struct Socket {
     /// Fast retransmits and expired timers that have been logged.
     pub noted: (u64, u64),
     pub is_sender: bool,
+    /// Of a connection whose congestion control asks routers.
+    pub headers: Option<Box<Headers>>,
+}
+
+/// The congestion headers of one end of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Headers {
+    /// Its data asks for feedback.
+    pub asks: bool,
+    /// What the data that it received was told since it last sent something.
+    pub told: Option<f64>,
+}
+
+impl Headers {
+    /// The header of a packet that leaves, `data` if it carries payload.
+    pub fn of(&mut self, endpoint: &Endpoint, data: bool) -> CongestionHeader {
+        let rtt = if self.asks && data { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
+        let cwnd_bytes = endpoint.controller().window();
+        CongestionHeader { cwnd_bytes, rtt, feedback_bytes: f64::INFINITY, reverse_bytes: self.told.take() }
+    }
+
+    /// A packet has come with `header`.
+    pub fn take(&mut self, endpoint: &mut Endpoint, header: &CongestionHeader, data: bool) {
+        if data {
+            self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
+        }
+        if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {
+            endpoint.on_feedback(bytes);
+        }
+    }
 }
 
 impl Socket {

@@ -1,6 +1,7 @@
-//! Packets: 64 bytes behind a `u32` handle, their SACK blocks beside them.
+//! Packets: 64 bytes behind a `u32` handle, their SACK blocks and congestion headers beside them.
 
 use elephan_engine::Slab;
+use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
 
 /// Bits of [`Packet::traits`].
@@ -17,6 +18,8 @@ pub mod traits {
     pub const REFUSED: u8 = 16;
     /// The second one of a packet that a link has duplicated.
     pub const COPY: u8 = 32;
+    /// Has a congestion header beside it.
+    pub const HEADED: u8 = 64;
 }
 
 /// One packet on its way.
@@ -44,13 +47,15 @@ const _: () = assert!(size_of::<Packet>() == 64);
 pub struct Packets {
     slab: Slab<Packet>,
     sacks: Vec<SackBlocks>,
+    /// As long as the highest packet that ever had one needs; empty in a run without XCP.
+    headers: Vec<CongestionHeader>,
 }
 
 impl Packets {
     /// A packet to be filled; whatever it held before is still there.
     #[inline]
     pub fn take(&mut self) -> u32 {
-        let Packets { slab, sacks } = self;
+        let Packets { slab, sacks, .. } = self;
         slab.take(|| {
             sacks.push(SackBlocks::default());
             Packet {
@@ -71,6 +76,9 @@ impl Packets {
         let copy = self.take();
         self.slab[copy] = self.slab[handle];
         self.sacks[copy as usize] = self.sacks[handle as usize];
+        if self.slab[handle].traits & traits::HEADED != 0 {
+            *self.header_mut(copy) = *self.header(handle);
+        }
         copy
     }
 
@@ -86,6 +94,20 @@ impl Packets {
     #[inline]
     pub fn get(&self, handle: u32) -> (&Packet, &SackBlocks) {
         (&self.slab[handle], &self.sacks[handle as usize])
+    }
+
+    /// The congestion header of a packet that is [`traits::HEADED`].
+    pub fn header(&self, handle: u32) -> &CongestionHeader {
+        &self.headers[handle as usize]
+    }
+
+    /// The congestion header of a packet that is [`traits::HEADED`], or place for one.
+    pub fn header_mut(&mut self, handle: u32) -> &mut CongestionHeader {
+        let place = handle as usize;
+        if self.headers.len() <= place {
+            self.headers.resize(place + 1, CongestionHeader::default());
+        }
+        &mut self.headers[place]
     }
 
     #[inline]

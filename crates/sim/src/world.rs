@@ -192,6 +192,12 @@ impl<'a> World<'a> {
             self.net.packets.free(packet);
             return;
         }
+        if p.traits & traits::HEADED != 0
+            && let Some(headers) = &mut socket.headers
+        {
+            let data = p.traits & traits::DATA != 0;
+            headers.take(&mut socket.endpoint, self.net.packets.header(packet), data);
+        }
         socket.endpoint.on_segment(now, &p.segment, sack);
         let calls = socket.calls();
         self.net.packets.free(packet);
@@ -263,6 +269,11 @@ impl<'a> World<'a> {
                 } else {
                     p.traits = traits::DATA | traits::RETRANSMISSION;
                 }
+            }
+            if let Some(headers) = &mut socket.headers {
+                let data = p.traits & traits::DATA != 0;
+                p.traits |= traits::HEADED;
+                *self.net.packets.header_mut(self.spare) = headers.of(&socket.endpoint, data);
             }
             self.net.send(now, socket.first_link, self.spare);
             self.spare = self.net.packets.take();

@@ -41,8 +41,9 @@ fn symmetric(
     }
     if marks {
         for link in &mut b.plan.links {
-            let QueueSpec::Fifo(fifo) = &mut link.queue;
-            fifo.mark_above = Some(Size::Packets(3));
+            if let QueueSpec::Fifo(fifo) = &mut link.queue {
+                fifo.mark_above = Some(Size::Packets(3));
+            }
         }
     }
     let ecn = if marks { "dctcp" } else { "off" };

@@ -29,6 +29,7 @@ registry! {
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
     swift: Swift(Box<swift::Swift>) = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
     lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
+    xcp: Xcp(xcp::Xcp) = "XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
 }
 
@@ -47,6 +48,14 @@ pub trait Law {
     fn measures_rate(&self) -> bool {
         false
     }
+
+    /// Whether the law asks routers for feedback: its packets carry a congestion header.
+    fn asks_routers(&self) -> bool {
+        false
+    }
+
+    /// Feedback has come back: `bytes` by which the window may change, infinite if no router has answered.
+    fn on_feedback(&mut self, _bytes: f64) {}
 
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
@@ -90,6 +99,14 @@ impl Law for Any {
 
     fn measures_rate(&self) -> bool {
         each_law!(self, law => law.measures_rate())
+    }
+
+    fn asks_routers(&self) -> bool {
+        each_law!(self, law => law.asks_routers())
+    }
+
+    fn on_feedback(&mut self, bytes: f64) {
+        each_law!(self, law => law.on_feedback(bytes))
     }
 
     #[inline]

@@ -1,10 +1,12 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
 mod fifo;
+mod xcp;
 
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
-use elephan_units::Time;
+use elephan_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +47,15 @@ pub trait Discipline {
     fn packets(&self) -> u64;
     /// Other limits from now on; what waits stays. Without effect on a discipline whose limits do not change during a run.
     fn set_limits(&mut self, _limit: Limit, _mark_above: Limit) {}
+
+    /// The rate of the link that it feeds, at the beginning and whenever it changes.
+    fn set_rate(&mut self, _rate: Rate) {}
+
+    /// A packet of `wire_bytes` has come, before it is offered; told to disciplines that read congestion headers.
+    fn on_arrival(&mut self, _now: Time, _wire_bytes: u32, _header: Option<&CongestionHeader>) {}
+
+    /// A packet with a congestion header leaves.
+    fn on_departure(&mut self, _wire_bytes: u32, _header: &mut CongestionHeader) {}
 }
 
 /// Declares the closed set of disciplines: the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
@@ -91,6 +102,17 @@ macro_rules! queues {
             fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
                 match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
             }
+            fn set_rate(&mut self, rate: Rate) {
+                match self { $(Queue::$variant(q) => q.set_rate(rate),)+ }
+            }
+            #[inline]
+            fn on_arrival(&mut self, now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
+                match self { $(Queue::$variant(q) => q.on_arrival(now, wire_bytes, header),)+ }
+            }
+            #[inline]
+            fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
+                match self { $(Queue::$variant(q) => q.on_departure(wire_bytes, header),)+ }
+            }
         }
 
         /// Every discipline's name and its one line.
@@ -101,6 +123,8 @@ macro_rules! queues {
 queues! {
     /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
     "fifo" => Fifo(FifoSpec, Fifo);
+    /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
+    "xcp" => Xcp(XcpSpec, Xcp);
 }
 
 impl Default for QueueSpec {

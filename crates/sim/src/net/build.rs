@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Limit, QueueSpec};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
@@ -94,10 +94,16 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
-    let QueueSpec::Fifo(fifo) = &l.queue;
-    let general = general || !l.impairments.is_none() || out_of != NONE || can_be_paused;
-    let limit = Limit::of(fifo.limit, l.bdp_bytes);
-    let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
+    // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
+    let fifo = match &l.queue {
+        QueueSpec::Fifo(fifo) => Some(fifo),
+        _ => None,
+    };
+    let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
+    let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
+    let general = general || fifo.is_none() || !l.impairments.is_none() || out_of != NONE || can_be_paused;
+    let mut queue = l.queue.build(l.bdp_bytes);
+    queue.set_rate(l.rate);
     let reaction = plan.nodes[l.from as usize].pause;
     Link {
         tx: Transmitter::new(l.rate),
@@ -112,7 +118,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
-                queue: l.queue.build(l.bdp_bytes),
+                queue,
                 sending: Sending::Nothing,
                 gate: Gate::default(),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),

@@ -37,6 +37,7 @@ impl Net {
         if let Some(rate) = change.rate {
             self.rates.entry(id).or_insert_with(|| Rates(vec![(Time::ZERO, l.rate)])).0.push((now, rate));
             (l.rate, l.tx) = (rate, Transmitter::new(rate));
+            g.queue.set_rate(rate);
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
         }

@@ -39,7 +39,7 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        let p = &mut self.packets[packet];
+        let p = &self.packets[packet];
         let item = Item {
             handle: packet,
             flow: p.flow,
@@ -48,6 +48,9 @@ impl Net {
             at: now,
         };
         g.integrate(&mut l.counts, now, window);
+        let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
+        g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
+        let p = &mut self.packets[packet];
         match g.queue.enqueue(now, item) {
             Verdict::Accepted => {}
             Verdict::Marked => {
@@ -141,6 +144,10 @@ impl Net {
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         let impaired = g.impair.is_some();
         let wire = l.framing.wire_bytes(p.ip_bytes);
+        if p.traits & traits::HEADED != 0 {
+            g.queue.on_departure(wire, self.packets.header_mut(item.handle));
+        }
+        let p = &mut self.packets[item.handle];
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
         if l.loses(p.traits) {

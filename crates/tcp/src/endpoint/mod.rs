@@ -296,6 +296,12 @@ impl Endpoint {
         &self.options
     }
 
+    /// Routers have answered: `bytes` by which the window may change (see [`Controller::on_feedback`]); to be told before
+    /// the ACK that brought it.
+    pub fn on_feedback(&mut self, bytes: f64) {
+        self.tx.cc.on_feedback(bytes);
+    }
+
     /// Smoothed round-trip time, none before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.tx.rtt.srtt()

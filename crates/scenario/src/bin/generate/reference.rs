@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 42] = [
+const ORDER: [(&str, &str); 43] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -35,6 +35,7 @@ const ORDER: [(&str, &str); 42] = [
     ("Order", "order under jitter"),
     ("QueueChoice", "queues"),
     ("Fifo", "queue `fifo`"),
+    ("Xcp", "queue `xcp`"),
     ("Traffic", "`[[traffic]]`"),
     ("Bulk", "traffic `bulk`"),
     ("Messages", "traffic `messages`"),
