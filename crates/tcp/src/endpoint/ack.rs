@@ -50,7 +50,7 @@ impl Endpoint {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
         if self.tx.rec.watch.is_some() {
-            self.watch_timer(now, true, true, rtt.is_some());
+            self.watch_clean_ack(now, rtt.is_some());
         }
         self.reconsider();
     }

@@ -22,6 +22,14 @@ impl Endpoint {
         self.tx.watch_ack(now, seg, sack, ack, echoed_before);
     }
 
+    /// After an ACK of the clean path, which neither SACKs nor reports a duplicate.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_clean_ack(&mut self, now: Time, sampled: bool) {
+        self.tx.watched_clean_ack(now, &mut self.stats);
+        self.watch_timer(now, true, true, sampled);
+    }
+
     /// After an ACK: `restarted` says that `rtx_at` is the timeout anew (or off), `advanced` that new data was acknowledged,
     /// `sampled` that it gave a round-trip time.
     #[cold]

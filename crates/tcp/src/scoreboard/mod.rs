@@ -127,6 +127,8 @@ pub(crate) struct Scoreboard {
     /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
     marked: bool,
+    /// Losses are detected by time.
+    timed: bool,
     mss: u32,
     /// Ordinal after the last segment in the ring whose length is not `mss`.
     uneven: u64,
@@ -155,6 +157,7 @@ impl Scoreboard {
             resent_bytes: 0,
             adjustment: 0,
             marked: false,
+            timed: false,
             mss,
             uneven: 0,
             marks: None,
@@ -256,6 +259,7 @@ impl Scoreboard {
         if self.tail - self.head + SPARE >= self.ring.len() as u64 {
             self.grow();
         }
+        let at = if self.timed { self.time_of_new(at) } else { at };
         let slot = self.slot(self.tail);
         self.ring[slot] = Sent { seq: self.nxt as u32, meta: len | flags, at };
         self.tail += 1;
@@ -319,6 +323,9 @@ impl Scoreboard {
             }
             if taken.newest_at != 0 {
                 taken.newest = self.head - 1;
+                if self.timed {
+                    self.time_unmarked(taken.newest, ack);
+                }
             }
             if self.loss_cursor < self.head {
                 self.raise_cursors();
@@ -349,7 +356,7 @@ impl Scoreboard {
             while open != 0 {
                 let ordinal = base + u64::from(open.trailing_zeros());
                 taken.note_any(self.sent(ordinal), ordinal);
-                if marks.times.is_some() {
+                if self.timed {
                     self.time(&mut marks, ordinal, false);
                 }
                 open &= open - 1;
@@ -437,5 +444,7 @@ impl Scoreboard {
     }
 }
 
+#[cfg(test)]
+mod rack_tests;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 mod bottleneck;
 mod common;
+mod detection;
 mod ecn;
 mod exact;
 mod fuzz;
