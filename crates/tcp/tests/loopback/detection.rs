@@ -179,15 +179,22 @@ fn a_dsack_widens_the_window() {
 #[test]
 fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let wide = |o: Overrides| Overrides { initial_window: Some(20), ..o };
+    let twice = || {
+        let mut seen = 0;
+        by_index(move |_, s| {
+            seen += u64::from(s.seg.seq == 1001 + 4000);
+            (s.seg.seq != 1001 + 4000 || seen > 2).then_some(DELAY)
+        })
+    };
     for (reduction, signals) in [(Reduction::Immediate, 2), (Reduction::PrrRfc9937, 1)] {
         let o = Overrides { reduction: Some(reduction), ..wide(rack()) };
-        let mut net = start(o, 60_000, losing([4, 20]));
+        let mut net = start(o, 60_000, twice());
         let stats = finish(&mut net, 60_000);
         let sent: Vec<_> = later(&net, 0).into_iter().filter(|d| d.1 == 4000).map(|d| d.0).collect();
         assert_eq!(sent, [20, 40, 60], "{reduction:?}");
         assert_eq!((stats.timeouts, stats.segs_retrans, stats.cong_signals), (0, 2, signals), "{reduction:?}");
     }
-    let mut net = start(wide(each_acked()), 60_000, losing([4, 20]));
+    let mut net = start(wide(each_acked()), 60_000, twice());
     assert_eq!(finish(&mut net, 60_000).timeouts, 1);
 }
 
