@@ -259,7 +259,6 @@ impl Scoreboard {
         if self.tail - self.head + SPARE >= self.ring.len() as u64 {
             self.grow();
         }
-        let at = if self.timed { self.time_of_new(at) } else { at };
         let slot = self.slot(self.tail);
         self.ring[slot] = Sent { seq: self.nxt as u32, meta: len | flags, at };
         self.tail += 1;
@@ -323,9 +322,6 @@ impl Scoreboard {
             }
             if taken.newest_at != 0 {
                 taken.newest = self.head - 1;
-                if self.timed {
-                    self.time_unmarked(taken.newest, ack);
-                }
             }
             if self.loss_cursor < self.head {
                 self.raise_cursors();

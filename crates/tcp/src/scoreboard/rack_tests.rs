@@ -173,7 +173,11 @@ fn ack(board: &mut Scoreboard, naive: &mut Naive, now: u64, picks: &[(u64, u64)]
         .filter(|block| block.0 < block.1)
         .collect();
     board.begin_ack(doubt, doubt);
-    board.acknowledge(upto);
+    let marked = board.is_marked();
+    let taken = board.acknowledge(upto);
+    if !marked {
+        board.time_unmarked(&taken);
+    }
     let mut wire = [(0, 0); 4];
     for (wire, block) in wire.iter_mut().zip(&blocks) {
         *wire = (block.0 as u32, block.1 as u32);
@@ -189,7 +193,8 @@ fn apply(board: &mut Scoreboard, naive: &mut Naive, op: &Op, now: &mut u64) {
         Op::Push(n, last) => {
             for i in 0..*n {
                 let len = if i + 1 == *n { *last } else { MSS };
-                board.push(len, 0, *now);
+                let at = board.time_of_new(*now);
+                board.push(len, 0, at);
                 let (seq, len) = (naive.nxt, u64::from(len));
                 let (lost, retransmitted, resent, sacked) = (false, false, false, false);
                 let sent = naive.again_at.max(*now);
@@ -304,7 +309,7 @@ fn a_lost_retransmission_is_lost_again() {
     board.detect_overdue(150, 0);
     // Both at one instant: the new segment left later, so its delivery tells.
     board.resend(board.first().unwrap().ordinal, 150);
-    board.push(MSS, 0, 150);
+    board.push(MSS, 0, board.time_of_new(150));
     board.begin_ack(u64::MAX, u64::MAX);
     board.sack(&[(11, 41), (0, 0), (0, 0), (0, 0)], 1, 0);
     board.end_ack(201);

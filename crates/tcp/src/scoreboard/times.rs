@@ -13,7 +13,7 @@
 //!   backward from where it was, only when it has gone.
 
 use super::marks::{Marks, Word};
-use super::{RETRANSMITTED, Range, Scoreboard, Sent};
+use super::{RETRANSMITTED, Range, Scoreboard, Sent, Taken};
 use std::collections::VecDeque;
 
 /// The last of the segments sent before `RACK.segment` that is still out, among those below `reach`.
@@ -152,7 +152,7 @@ impl Scoreboard {
 
     /// When a new segment is sent that leaves at `now`: not before the last retransmission.
     #[cold]
-    pub(super) fn time_of_new(&self, now: u64) -> u64 {
+    pub fn time_of_new(&self, now: u64) -> u64 {
         self.times().map_or(now, |times| now.max(times.again_at))
     }
 
@@ -331,11 +331,12 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// Segment `ordinal`, the last before `ack`, was acknowledged while nothing was marked.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn time_unmarked(&mut self, ordinal: u64, ack: u64) {
-        let sent = *self.sent(ordinal);
+    /// `taken` was acknowledged while nothing was marked.
+    pub fn time_unmarked(&mut self, taken: &Taken) {
+        if !self.timed || taken.newest == u64::MAX {
+            return;
+        }
+        let (sent, ack) = (*self.sent(taken.newest), self.una);
         if sent.meta & RETRANSMITTED == 0
             && let Some(times) = self.times_mut()
         {
