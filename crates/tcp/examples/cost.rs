@@ -1,6 +1,8 @@
 //! What a segment costs: nanoseconds per data segment on the clean path (both ends and the ACKs), and per SACK at
-//! 20,000 segments in flight with many holes. `cargo run --release -p elephan-tcp --example cost [clean|sack|receive]`.
+//! 20,000 segments in flight with many holes. `cargo run --release -p elephan-tcp --example cost [clean|sack|receive]`,
+//! with `ELEPHAN_LOSS_DETECTION=rack` or `fack` in its environment for those.
 
+use elephan_tcp::options::LossDetection;
 use elephan_tcp::{Endpoint, Options, Overrides, SackBlocks, Segment, stack};
 use elephan_units::{Bytes, Span, Time};
 use std::collections::VecDeque;
@@ -16,6 +18,20 @@ fn report(name: &str, mut f: impl FnMut() -> (u128, u64)) {
     println!("{name:<76} {:7.1} ns  (median {:.1})", each[0], each[3]);
 }
 
+/// `ELEPHAN_LOSS_DETECTION=rack` (with the tail loss probe) or `fack` in place of `dupack`.
+fn loss_detection() -> Overrides {
+    let detection = match std::env::var("ELEPHAN_LOSS_DETECTION").as_deref() {
+        Ok("rack") => LossDetection::Rack,
+        Ok("fack") => LossDetection::Fack,
+        _ => LossDetection::Dupack,
+    };
+    Overrides {
+        loss_detection: Some(detection),
+        tail_loss_probe: Some(detection == LossDetection::Rack),
+        ..Overrides::default()
+    }
+}
+
 fn options(congestion_control: &str, timestamps: bool, window: u64) -> Arc<Options> {
     let mut options = stack("rfc").unwrap();
     let overrides = Overrides {
@@ -23,7 +39,7 @@ fn options(congestion_control: &str, timestamps: bool, window: u64) -> Arc<Optio
         receive_window: Some(Bytes(window)),
         abc_limit: Some(0),
         congestion_control: Some(elephan_cc::Spec::named(congestion_control).unwrap()),
-        ..Overrides::default()
+        ..loss_detection()
     };
     options.apply(&overrides).unwrap();
     Arc::new(options)

@@ -50,7 +50,7 @@ impl Endpoint {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
         if self.tx.rec.watch.is_some() {
-            self.watch_timer(now, true, true, rtt.is_some());
+            self.watch_clean_ack(now, &taken, rtt.is_some());
         }
         self.reconsider();
     }
@@ -72,12 +72,16 @@ impl Endpoint {
         if self.tx.rec.watch.is_some() {
             self.watch_ack(now, seg, sack, ack);
         }
+        let unmarked = !self.tx.board.is_marked();
         let cumulative = if acked > 0 { self.tx.acknowledge(ack) } else { Taken::default() };
         let sacked = if seg.sack_len > 0 { self.take_sack(seg, sack) } else { Taken::default() };
         let plain = ack == una && flight > 0 && seg.len == 0 && !seg.flags.any(Flags::FIN);
         let repeated = plain && window_before == self.tx.window_edge;
         if self.tx.rec.watch.is_some() {
             let bare = ack == una && seg.seq_len() == 0 && seg.sack_len == 0 && window_before == self.tx.window_edge;
+            if unmarked {
+                self.tx.board.time_unmarked(&cumulative);
+            }
             self.tx.watched_ack(now, bare, &mut self.stats);
             self.reconsider();
         }

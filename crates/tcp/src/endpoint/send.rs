@@ -19,6 +19,13 @@ pub(super) struct Piece {
     fin: bool,
 }
 
+impl Piece {
+    /// Sequence numbers that it takes.
+    pub(super) fn sequence_len(&self) -> u64 {
+        u64::from(self.len) + u64::from(self.fin)
+    }
+}
+
 impl Endpoint {
     /// Whether [`Endpoint::poll_transmit`] has anything to look at.
     #[inline]
@@ -84,9 +91,6 @@ impl Endpoint {
 
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        if self.tx.rec.watch.is_some() && self.tx.probe_due() {
-            return self.emit_tail_probe(now, seg, sack);
-        }
         if self.tx.pacing_bps > 0.0 && now < self.pace_at {
             self.pace_wake = self.pace_at;
             self.watch_sent(now);
@@ -95,12 +99,16 @@ impl Endpoint {
         if self.tx.board.flight() == 0 {
             self.after_idle(now);
         }
-        let budget = self.tx.budget(self.options.limited_transmit);
-        if self.tx.is_plain() && self.allow(budget) {
+        let mut budget = self.tx.budget(self.options.limited_transmit);
+        let mut probe = None;
+        if self.tx.rec.watch.is_some() {
+            (budget, probe) = self.watch_data(budget);
+        }
+        if probe.is_none() && self.tx.is_plain() && self.allow(budget) {
             self.emit_next(now, seg, sack);
             return true;
         }
-        if let Some(resend) = self.tx.next_resend(budget) {
+        if let Some(resend) = probe.or_else(|| self.tx.next_resend(budget)) {
             self.emit_again(now, seg, sack, &resend);
             return true;
         }
@@ -114,9 +122,6 @@ impl Endpoint {
         if let Some(resend) = self.tx.next_extra(budget) {
             self.emit_again(now, seg, sack, &resend);
             return true;
-        }
-        if self.tx.rec.watch.is_some() && self.tx.no_new_segments() {
-            return self.emit_data(now, seg, sack);
         }
         self.stopped(now, why);
         false
@@ -205,11 +210,12 @@ impl Endpoint {
         if self.timestamps { 3 } else { 4 }
     }
 
-    pub(super) fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
+    fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
         let Piece { seq, len, fin } = piece;
         let pipe = self.tx.board.pipe();
         let idle = self.tx.board.flight() == 0;
-        self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, now.0);
+        let at = if self.tx.rec.watch.is_some() { self.tx.board.time_of_new(now.0) } else { now.0 };
+        self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, at);
         self.tx.log_sent(now, self.tx.board.ordinals().1 - 1, idle);
         self.tx.sent_new(u64::from(len));
         self.tx.cc.on_sent(now, u64::from(len), pipe);
@@ -241,7 +247,7 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
+    fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
         let range = resend.range;
         let pipe = self.tx.board.pipe();
         self.tx.resend(resend, now);

@@ -3,6 +3,7 @@
 
 use super::Endpoint;
 use crate::recovery::{Alarm, Resend};
+use crate::scoreboard::Taken;
 use crate::segment::{OPTION_TIMESTAMPS, SackBlocks, Segment};
 use elephan_units::Time;
 
@@ -20,6 +21,15 @@ impl Endpoint {
             shown.saturating_sub(u64::from(age)).saturating_mul(tick)
         });
         self.tx.watch_ack(now, seg, sack, ack, echoed_before);
+    }
+
+    /// After an ACK of the clean path, which neither SACKs nor reports a duplicate.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_clean_ack(&mut self, now: Time, taken: &Taken, sampled: bool) {
+        self.tx.board.time_unmarked(taken);
+        self.tx.watched_clean_ack(now, &mut self.stats);
+        self.watch_timer(now, true, true, sampled);
     }
 
     /// After an ACK: `restarted` says that `rtx_at` is the timeout anew (or off), `advanced` that new data was acknowledged,
@@ -85,33 +95,27 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// The probe: a segment of new data whatever the window of congestion control, or the last segment again.
+    /// Before data leaves, with `budget` bytes of the window: F-RTO without new data ends; a probe that is due gets room for a
+    /// new segment, or is the last segment again. Returns the budget and what is sent again.
     #[cold]
     #[inline(never)]
-    pub(super) fn emit_tail_probe(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        let flight = self.tx.board.flight();
-        let last = self.tx.board.last_open();
-        let again = match (self.next_piece(u64::MAX), last) {
-            (Ok(piece), _) => {
-                self.emit_new(now, seg, sack, piece);
-                false
-            }
-            (Err(_), Some(range)) => {
-                self.emit_again(now, seg, sack, &Resend { range, counted: false });
-                true
-            }
-            (Err(_), None) => {
-                if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
-                    tlp.reset();
-                }
-                return false;
-            }
-        };
-        let end = self.tx.board.nxt();
-        if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
-            tlp.sent(end, again, flight);
-            self.stats.tail_loss_probes += 1;
+    pub(super) fn watch_data(&mut self, mut budget: u64) -> (u64, Option<Resend>) {
+        if self.tx.new_segments().is_some() && self.next_piece(budget).is_err() && self.tx.no_new_segments() {
+            budget = self.tx.budget(self.options.limited_transmit);
         }
-        true
+        if !self.tx.probe_due() {
+            return (budget, None);
+        }
+        let (flight, nxt) = (self.tx.board.flight(), self.tx.board.nxt());
+        let room = budget.max(u64::from(self.tx.mss));
+        let piece = self.next_piece(room).ok();
+        let last = if piece.is_none() { self.tx.board.last_open() } else { None };
+        let end = nxt + piece.map_or(0, |piece| piece.sequence_len());
+        let sent = piece.is_some() || last.is_some();
+        if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
+            if sent { tlp.sent(end, last.is_some(), flight) } else { tlp.reset() }
+        }
+        self.stats.tail_loss_probes += u64::from(sent);
+        (room, last.map(|range| Resend { range, counted: false }))
     }
 }

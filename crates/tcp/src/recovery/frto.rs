@@ -4,7 +4,7 @@
 //! 2. The ACK that advances: unless it covers all that was out, two new segments go out instead of lost ones. If there are
 //!    none to send, recovery goes on as without F-RTO; so it does, without SACK, after a duplicate ACK.
 //! 3. The next ACK. With SACK (section 3.1): beyond what was out at step 2, or a duplicate that reports nothing new: the
-//!    loss was real, cwnd is at most 3 segments. Otherwise it delivers something that was sent once, before the timeout:
+//!    loss was real, cwnd is 3 segments. Otherwise it delivers something that was sent once, before the timeout:
 //!    the timeout was needless. Without SACK (section 2.1): a duplicate says that the loss was real, an advance that it was not.
 
 use crate::sender::{AckEvent, Sender};
@@ -97,7 +97,10 @@ impl Sender {
                 frto.step = Step::Off;
                 let real = if sack { una.max(high) > frto.point || e.delivered == 0 } else { e.acked == 0 };
                 if real {
-                    self.cc.shrink_to(3.0 * f64::from(self.mss));
+                    // As much as slow start would have come to in two round trips.
+                    let most = 3.0 * f64::from(self.mss);
+                    self.cc.shrink_to(most);
+                    self.cc.poke("cwnd", most);
                     self.refresh();
                 }
                 return !real && e.original;

@@ -9,7 +9,7 @@
 //!
 //! A timeout takes only the first segment and the overdue for lost (section 6.3). `NextSeg`'s rules 3 and 4 of RFC 6675 are
 //! not used: what is not lost is not sent again. Without proportional rate reduction a lost retransmission is a congestion
-//! signal of its own, once a window (section 9.3).
+//! signal of its own, once a window (section 9.3), and goes out at once.
 
 use super::Mode;
 use crate::options::{LossDetection, Options, Reduction};
@@ -117,6 +117,7 @@ impl Sender {
         let again = self.rec.mode == Mode::Recovery && o.reduction == Reduction::Immediate;
         if again && overdue.lost_again.is_some_and(|at| at >= rack.reduced_at) {
             rack.reduced(now);
+            self.rec.head_due = true;
             let (lost, inflight) = (self.board.lost_bytes(), self.board.pipe());
             self.signal(&Signal::Loss { now, lost, inflight }, stats);
         }

@@ -106,6 +106,15 @@ impl Sender {
         }
     }
 
+    /// An ACK has been taken in that advances, while nothing is marked and nothing recovers.
+    pub fn watched_clean_ack(&mut self, now: Time, stats: &mut Stats) {
+        self.board.end_ack(now.0);
+        if let Some(watch) = &mut self.rec.watch {
+            watch.dsack = None;
+            self.probe_answered(now, false, stats);
+        }
+    }
+
     /// Whether the ACK shows that the reduction was needless, which is taken back then; and the steps of F-RTO.
     pub(super) fn needless(&mut self, e: &AckEvent, stats: &mut Stats) -> bool {
         let una = self.board.una();

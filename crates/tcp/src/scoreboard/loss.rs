@@ -98,28 +98,31 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// No loss was one: what was lost is in flight. What was sent again stays so.
+    /// No loss was one: what was lost is in flight. What was sent again stays so, and by time what was lost again stays lost,
+    /// because it is no longer in the order of sending.
     pub fn unmark_lost(&mut self) {
         let Some(mut marks) = self.marks.take() else { return };
         let mut at = self.head;
         let (mut runs, mut before) = (0, 0);
+        self.lost_bytes = 0;
+        if let Some(times) = &mut marks.times {
+            times.restart(self.head);
+        }
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
+            let lost = marks.word(at).lost & bits;
+            let kept = if self.timed { self.keep_lost_again(&mut marks, at & !63, lost) } else { 0 };
             let word = marks.word_mut(at);
-            word.lost &= !bits;
+            word.lost = word.lost & !bits | kept;
             let sacked = word.sacked & bits;
             runs += u64::from((sacked & !(sacked << 1 | before)).count_ones());
             before = sacked >> 63;
             at = next;
         }
-        self.lost_bytes = 0;
         self.loss_cursor = self.head;
         self.sacked_above = self.sacked_bytes;
         self.runs_above = runs;
         self.resend_cursor = self.head;
-        if let Some(times) = &mut marks.times {
-            times.restart(self.head);
-        }
         self.marks = Some(marks);
         self.settle();
     }
@@ -221,8 +224,9 @@ impl Scoreboard {
     /// `HighRxt` goes back to the cumulative acknowledgement.
     pub fn restart_resend(&mut self) {
         self.resend_cursor = self.head;
+        let below = self.loss_cursor;
         if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
-            times.rescan();
+            times.rescan(below);
         }
     }
 
@@ -232,7 +236,8 @@ impl Scoreboard {
     }
 
     /// The segment is sent again and counted in `pipe` once more.
-    pub fn resend(&mut self, ordinal: u64, at: u64) {
+    pub fn resend(&mut self, ordinal: u64, now: u64) {
+        let at = self.time_of_again(now);
         let len = self.len_of(ordinal);
         let capacity = self.ring.len();
         let word = self.marks.get_or_insert_with(|| Box::new(Marks::new(capacity))).word_mut(ordinal);
@@ -242,15 +247,24 @@ impl Scoreboard {
             self.resent_bytes += len;
             self.settle();
         }
-        self.resend_cursor = self.resend_cursor.max(ordinal + 1);
-        if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
-            times.sent_again(ordinal, at);
+        let times = self.marks.as_mut().and_then(|marks| marks.times.as_mut());
+        // What was lost again may lie above lost segments that the cursor has not come to.
+        if !times.is_some_and(|times| times.sent_again(ordinal, at)) {
+            self.resend_cursor = self.resend_cursor.max(ordinal + 1);
         }
-        self.touch(ordinal, at);
+        self.note_again(ordinal, at);
     }
 
     /// The segment is sent again without being counted twice.
-    pub fn touch(&mut self, ordinal: u64, at: u64) {
+    pub fn touch(&mut self, ordinal: u64, now: u64) {
+        let at = self.time_of_again(now);
+        if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
+            times.probed(ordinal);
+        }
+        self.note_again(ordinal, at);
+    }
+
+    fn note_again(&mut self, ordinal: u64, at: u64) {
         let slot = self.slot(ordinal);
         self.ring[slot].meta |= RETRANSMITTED;
         self.ring[slot].at = at;

@@ -129,6 +129,8 @@ pub(crate) struct Scoreboard {
     /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
     marked: bool,
+    /// Losses are detected by time.
+    timed: bool,
     mss: u32,
     /// Ordinal after the last segment in the ring whose length is not `mss`.
     uneven: u64,
@@ -158,6 +160,7 @@ impl Scoreboard {
             resent_bytes: 0,
             adjustment: 0,
             marked: false,
+            timed: false,
             mss,
             uneven: 0,
             marks: None,
@@ -363,7 +366,7 @@ impl Scoreboard {
             while open != 0 {
                 let ordinal = base + u64::from(open.trailing_zeros());
                 taken.note_any(self.sent(ordinal), ordinal);
-                if marks.times.is_some() {
+                if self.timed {
                     self.time(&mut marks, ordinal, false);
                 }
                 open &= open - 1;
@@ -451,5 +454,7 @@ impl Scoreboard {
     }
 }
 
+#[cfg(test)]
+mod rack_tests;
 #[cfg(test)]
 mod tests;

@@ -5,13 +5,15 @@
 //!
 //! - segments sent once are in the order of sending as they are in sequence, so `reach` separates those sent before
 //!   `RACK.segment`, which only moves forward in time, from the others, and the loss cursor the overdue ones from the rest;
+//! - a segment sent again counts as sent a picosecond after what left at the same instant before it, so that the order of
+//!   sending is exact where RFC 8985 falls back on the sequence;
 //! - segments sent again are in a log in the order of sending; an entry whose segment was delivered, lost again or sent
 //!   once more since is stale and is passed over;
 //! - of both the last that is still out tells how long the reordering timer runs; it is kept, and looked for again,
 //!   backward from where it was, only when it has gone.
 
 use super::marks::{Marks, Word};
-use super::{RETRANSMITTED, Range, Scoreboard, Sent};
+use super::{RETRANSMITTED, Range, Scoreboard, Sent, Taken};
 use std::collections::VecDeque;
 
 /// The last of the segments sent before `RACK.segment` that is still out, among those below `reach`.
@@ -56,6 +58,8 @@ pub(super) struct Times {
     /// Segments sent again and when, in that order; the position of the first entry.
     log: VecDeque<(u64, u64)>,
     log_start: u64,
+    /// When the last segment was sent again.
+    again_at: u64,
     /// Segments whose retransmission was lost.
     lost_again: VecDeque<u64>,
 }
@@ -92,19 +96,25 @@ impl Times {
         self.lost_again.clear();
     }
 
-    /// The scan for lost segments starts anew and finds those lost again too.
-    pub(super) fn rescan(&mut self) {
-        self.lost_again.clear();
+    /// The scan for lost segments starts anew and finds those lost again too, if they lie below the loss cursor.
+    pub(super) fn rescan(&mut self, loss_cursor: u64) {
+        self.lost_again.retain(|&ordinal| ordinal >= loss_cursor);
     }
 
-    /// Segment `ordinal` was sent again. Of those sent at one instant the first in sequence is the first (RFC 8985's
-    /// `RACK_sent_after`).
-    pub(super) fn sent_again(&mut self, ordinal: u64, at: u64) {
-        let mut place = self.log.len();
-        while place > 0 && self.log[place - 1] > (ordinal, at) && self.log[place - 1].1 == at {
-            place -= 1;
+    /// Segment `ordinal`, the last, was sent again as a probe: it may no longer be one sent before `RACK.segment`.
+    pub(super) fn probed(&mut self, ordinal: u64) {
+        self.once.reach = self.once.reach.min(ordinal);
+        self.once.end = self.once.end.min(ordinal);
+    }
+
+    /// Segment `ordinal` was sent again; whether it had been lost again.
+    pub(super) fn sent_again(&mut self, ordinal: u64, at: u64) -> bool {
+        self.log.push_back((ordinal, at));
+        let lost_again = self.lost_again.front() == Some(&ordinal);
+        if lost_again {
+            self.lost_again.pop_front();
         }
-        self.log.insert(place, (ordinal, at));
+        lost_again
     }
 }
 
@@ -114,6 +124,7 @@ impl Scoreboard {
         let mut marks = self.take_marks();
         marks.times = Some(Box::default());
         self.marks = Some(marks);
+        self.timed = true;
     }
 
     fn times(&self) -> Option<&Times> {
@@ -126,7 +137,7 @@ impl Scoreboard {
 
     /// Losses are detected by time.
     pub fn keeps_times(&self) -> bool {
-        self.times().is_some()
+        self.timed
     }
 
     /// RACK.segs_sacked.
@@ -139,6 +150,24 @@ impl Scoreboard {
         self.times().is_some_and(|times| times.reordered)
     }
 
+    /// When a new segment is sent that leaves at `now`: not before the last retransmission.
+    #[cold]
+    pub fn time_of_new(&self, now: u64) -> u64 {
+        self.times().map_or(now, |times| now.max(times.again_at))
+    }
+
+    /// When a segment is sent again that leaves at `now`: after all others.
+    pub(super) fn time_of_again(&mut self, now: u64) -> u64 {
+        let newest = self.sent(self.tail - 1).at;
+        match self.times_mut() {
+            Some(times) => {
+                times.again_at = now.max(newest + 1).max(times.again_at + 1);
+                times.again_at
+            }
+            None => now,
+        }
+    }
+
     /// An ACK begins. Segments sent again at or after `doubt_sacked` and `doubt_acked` may have been delivered by an
     /// earlier transmission, if a SACK or a cumulative ACK covers them.
     pub fn begin_ack(&mut self, doubt_sacked: u64, doubt_acked: u64) {
@@ -146,7 +175,6 @@ impl Scoreboard {
         if let Some(times) = self.times_mut() {
             (times.doubt_sacked, times.doubt_acked) = (doubt_sacked, doubt_acked);
             times.fack = fack;
-            times.newest = (0, 0);
         }
     }
 
@@ -155,8 +183,9 @@ impl Scoreboard {
         if let Some(times) = self.times_mut()
             && times.newest != (0, 0)
         {
-            times.rtt = now - times.newest.0;
+            times.rtt = now.saturating_sub(times.newest.0);
             times.latest = times.latest.max(times.newest);
+            times.newest = (0, 0);
         }
     }
 
@@ -256,6 +285,24 @@ impl Scoreboard {
         word.resent &= !bit;
     }
 
+    /// Of the lost segments `base + lost` those whose last retransmission was lost: they are still to be sent again.
+    pub(super) fn keep_lost_again(&mut self, marks: &mut Marks, base: u64, lost: u64) -> u64 {
+        let mut rest = lost & !marks.word(base).resent;
+        let mut kept = 0;
+        while rest != 0 {
+            let ordinal = base + u64::from(rest.trailing_zeros());
+            if self.sent(ordinal).meta & RETRANSMITTED != 0
+                && let Some(times) = &mut marks.times
+            {
+                kept |= 1 << (ordinal & 63);
+                times.lost_again.push_back(ordinal);
+                self.lost_bytes += self.len_of(ordinal);
+            }
+            rest &= rest - 1;
+        }
+        kept
+    }
+
     /// A timeout (section 6.3): the first segment is lost, and what is out for longer than RACK.rtt + `window`.
     pub fn lose_overdue(&mut self, now: u64, window: u64) {
         if self.head == self.tail {
@@ -278,10 +325,23 @@ impl Scoreboard {
         self.pass(&marks, end);
         self.resend_cursor = self.head;
         if let Some(times) = &mut marks.times {
-            times.rescan();
+            times.rescan(self.loss_cursor);
         }
         self.marks = Some(marks);
         self.settle();
+    }
+
+    /// `taken` was acknowledged while nothing was marked.
+    pub fn time_unmarked(&mut self, taken: &Taken) {
+        if !self.timed || taken.newest == u64::MAX {
+            return;
+        }
+        let (sent, ack) = (*self.sent(taken.newest), self.una);
+        if sent.meta & RETRANSMITTED == 0
+            && let Some(times) = self.times_mut()
+        {
+            times.newest = times.newest.max((sent.at, ack));
+        }
     }
 
     /// Segment `ordinal` was delivered.

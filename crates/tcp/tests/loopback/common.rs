@@ -1,8 +1,10 @@
 //! Two endpoints joined by a programmable path: every segment's fate is decided by a closure, timers are driven by the
 //! endpoints' own deadlines. The path checks what any observer can: no byte beyond the window, sizes, option lengths.
 
+use elephan_tcp::options::{LossDetection, Undo};
 use elephan_tcp::{ECN_CE, ECN_NOT_ECT, Endpoint, Flags, Options, Overrides, SackBlocks, Segment, stack};
 use elephan_units::{Bytes, Rate, Span, Time};
+use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -78,6 +80,22 @@ pub fn rfc() -> Overrides {
 /// Segments of 1000 bytes without timestamps: easy arithmetic.
 pub fn plain() -> Overrides {
     Overrides { mss: Some(Bytes(1000)), timestamps: Some(false), ..Overrides::default() }
+}
+
+/// Every way to detect losses, to probe, and to take back.
+pub fn detections() -> impl Strategy<Value = Overrides> {
+    let detection = prop_oneof![Just(LossDetection::Dupack), Just(LossDetection::Rack), Just(LossDetection::Fack)];
+    let undo = prop_oneof![Just(Undo::Off), Just(Undo::Timestamps), Just(Undo::Dsack), Just(Undo::Both)];
+    (detection, undo, any::<bool>(), any::<bool>(), 0u64..10).prop_map(|(detection, undo, probe, frto, delay)| {
+        Overrides {
+            loss_detection: Some(detection),
+            undo: Some(undo),
+            tail_loss_probe: Some(probe),
+            frto: Some(frto),
+            max_ack_delay: Some(Span::from_ms(delay)),
+            ..Overrides::default()
+        }
+    })
 }
 
 impl Net {

@@ -48,9 +48,9 @@ fn overrides() -> impl Strategy<Value = Overrides> {
     let reduction = prop_oneof![Just(Reduction::Immediate), Just(Reduction::PrrRfc9937), Just(Reduction::PrrRfc6937)];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (2000u64..60_000, 1500u64..50_000, 100u64..1460, 1u32..4);
-    ((recovery, reduction), switches, sizes, any::<bool>(), any::<bool>()).prop_map(
+    ((recovery, reduction, detections()), switches, sizes, any::<bool>(), any::<bool>()).prop_map(
         |(
-            (recovery, reduction),
+            (recovery, reduction, detection),
             (sack, timestamps, scaling, nagle, dsack),
             (window, buffer, mss, per_ack),
             linux,
@@ -74,7 +74,7 @@ fn overrides() -> impl Strategy<Value = Overrides> {
                 rto_max: Some(Span::from_ms(100)),
                 rto_rule: Some(if linux { RtoRule::Linux } else { RtoRule::Rfc6298 }),
                 rtt_sampling: Some(if every { RttSampling::EveryAck } else { RttSampling::OncePerWindow }),
-                ..Overrides::default()
+                ..detection
             }
         },
     )

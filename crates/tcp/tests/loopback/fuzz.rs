@@ -42,9 +42,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn forged_segments(
-        segments in prop::collection::vec(forged(), 1..60), timestamps in any::<bool>(), sack in any::<bool>(), early in any::<bool>()
+        segments in prop::collection::vec(forged(), 1..60), timestamps in any::<bool>(), sack in any::<bool>(), early in any::<bool>(),
+        detection in detections()
     ) {
-        let overrides = Overrides { timestamps: Some(timestamps), sack: Some(sack), ..Overrides::default() };
+        let overrides = Overrides { timestamps: Some(timestamps), sack: Some(sack), ..detection };
         let o = options("rfc", &overrides);
         let mut net = Net::with_isns(&o, &o, Box::new(|_, _| vec![DELAY]), 0, 0);
         if early {

@@ -3,6 +3,7 @@
 mod accecn;
 mod bottleneck;
 mod common;
+mod detection;
 mod ecn;
 mod exact;
 mod fuzz;
