@@ -46,7 +46,7 @@ class Scenario(ScenarioModel):
     duration: Time
     warmup: Time | None = None
     seed: int | None = None
-    stack: Literal["rfc", "winxp"] | None = None
+    stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     template: Dumbbell | Star | Path | FatTree | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
@@ -65,18 +65,23 @@ class Tcp(Table):
     congestion_control: Congestion control that connections use unless the traffic names another.
     slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
-    reduction: How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
+    reduction: How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`,
+        `prr-rfc6937` or `rate-halving`.
+    cwnd_moderation: A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
+    local_drop: What a segment refused by the host's own transmit queue means: `cwr`, `ignore` or `slow-start-exit`.
     mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
+        use.
     abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
-    ecn: Explicit congestion notification, if the peer agrees: `off`, `classic` or `dctcp`.
+    ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
     sack: Selective acknowledgements.
     dsack: Duplicate segments are reported in the first SACK block.
     timestamps: Timestamps option.
@@ -86,8 +91,10 @@ class Tcp(Table):
     send_buffer: Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     delayed_ack_segments: Segments received in order that make the receiver send an ACK.
     delayed_ack_timeout: Longest time that an ACK waits.
+    delayed_ack_rule: How delayed ACKs are timed: `fixed` (every n-th segment, or the timeout) or `linux` (adaptive, with quick
+        ACKs).
     delayed_ack_first: The first data segment of a connection is acknowledged at once.
-    rto_rule: How the retransmission timeout is computed: `rfc6298` or `linux`.
+    rto_rule: How the retransmission timeout is computed: `rfc6298`, `linux` or `freebsd`.
     rto_initial: Retransmission timeout before the first round-trip sample.
     rto_min: Smallest retransmission timeout (with `rto_rule` `linux`, of its variance term).
     rto_max: Largest retransmission timeout, back-off included.
@@ -153,18 +160,21 @@ class Tcp(Table):
         Literal["classic", "limited", "hystart", "hystartpp"] | Classic | Limited | Hystart | Hystartpp | dict[str, Any] | None
     ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
-    reduction: Literal["immediate", "prr-rfc9937", "prr-rfc6937"] | None = None
+    reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937"] | None = None
+    cwnd_moderation: bool | None = None
+    local_drop: Literal["cwr", "ignore", "slow-start-exit"] | None = None
     mss: Size | None = None
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    cwnd_validation: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
     dup_ack_threshold: int | None = None
     limited_transmit: bool | None = None
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None
     newreno_ack_heuristic: bool | None = None
-    ecn: Literal["off", "classic", "dctcp"] | None = None
+    ecn: Literal["off", "classic", "dctcp", "accurate"] | None = None
     sack: bool | None = None
     dsack: bool | None = None
     timestamps: bool | None = None
@@ -174,8 +184,9 @@ class Tcp(Table):
     send_buffer: Size | None = None
     delayed_ack_segments: int | None = None
     delayed_ack_timeout: Time | None = None
+    delayed_ack_rule: Literal["fixed", "linux"] | None = None
     delayed_ack_first: bool | None = None
-    rto_rule: Literal["rfc6298", "linux"] | None = None
+    rto_rule: Literal["rfc6298", "linux", "freebsd"] | None = None
     rto_initial: Time | None = None
     rto_min: Time | None = None
     rto_max: Time | None = None
@@ -1052,7 +1063,7 @@ class Host(Table):
     """
 
     count: int | None = None
-    stack: Literal["rfc", "winxp"] | None = None
+    stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
 

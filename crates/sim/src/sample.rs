@@ -54,6 +54,7 @@ impl World<'_> {
             let Some(sender) = self.sockets.get(flow.sender as usize) else { continue };
             let endpoint = &sender.endpoint;
             let cc = endpoint.controller();
+            let stats = endpoint.stats(now);
             self.recorder.flow_samples.push(FlowSampleRow {
                 time_ns: now.ns(),
                 flow: i64::from(flow.number),
@@ -64,6 +65,17 @@ impl World<'_> {
                 pacing_bps: cc.pacing_rate(),
                 delivered_bytes: flow.delivered(&self.sockets) as i64,
                 phase: self.tables.phase(endpoint.phase()),
+                pipe_size: stats.pipe_size as i64,
+                sample_rtt_ns: (stats.count_rtt > 0).then_some(stats.sample_rtt_ns as i64),
+                cur_rto_ns: stats.cur_rto_ns as i64,
+                cur_rwin_rcvd: stats.cur_rwin_rcvd as i64,
+                cur_app_w_queue: stats.cur_app_w_queue as i64,
+                segs_retrans: stats.segs_retrans as i64,
+                cong_signals: stats.cong_signals as i64,
+                other_reductions: stats.other_reductions as i64,
+                snd_lim_time_rwin_ns: stats.snd_lim_time_rwin_ns as i64,
+                snd_lim_time_cwnd_ns: stats.snd_lim_time_cwnd_ns as i64,
+                snd_lim_time_snd_ns: stats.snd_lim_time_snd_ns as i64,
             });
         }
     }

@@ -24,4 +24,4 @@ mod validation;
 pub use endpoint::{Endpoint, Phase, State};
 pub use options::{OptionError, Options, Overrides, stack, stacks};
 pub use segment::*;
-pub use stats::Stats;
+pub use stats::{Snapshot, Stats};

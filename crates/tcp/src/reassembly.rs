@@ -38,6 +38,11 @@ impl Reassembly {
         self.intervals.is_empty()
     }
 
+    /// The end of the last interval.
+    pub fn end(&self) -> Option<u64> {
+        self.intervals.back().map(|interval| interval.1)
+    }
+
     /// `[left, right)` arrived, beyond the next expected byte.
     pub fn insert(&mut self, left: u64, right: u64) -> Arrival {
         // Intervals `[from, to)` overlap or touch the arrival.

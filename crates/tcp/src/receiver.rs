@@ -17,6 +17,19 @@ pub(crate) enum Due {
     Now,
 }
 
+/// What few receivers see, for the statistics: data out of order or twice, full buffers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rare {
+    pub dup_acks: u64,
+    pub episodes: u64,
+    pub max_span: u64,
+    /// How often the window was closed, and the most bytes not read.
+    pub closed: u64,
+    pub max_unread: u64,
+    /// The next expected byte in the last episode.
+    at: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Receiver {
     /// Next expected offset (RCV.NXT).
@@ -52,6 +65,9 @@ pub(crate) struct Receiver {
     /// Duplicate to be reported by the next ACK.
     duplicate: Option<Interval>,
     reassembly: Option<Box<Reassembly>>,
+    rare: Option<Box<Rare>>,
+    /// Largest window offered.
+    pub max_window: u64,
     /// RFC 7323 TS.Recent.
     pub ts_recent: u32,
 }
@@ -81,6 +97,8 @@ impl Receiver {
             has_blocks: false,
             duplicate: None,
             reassembly: None,
+            rare: None,
+            max_window: 0,
             ts_recent: 0,
         }
     }
@@ -106,9 +124,42 @@ impl Receiver {
             self.nxt = right;
             return self.in_order();
         }
+        let nxt = self.nxt;
         let due = self.accept_slow(left, right);
         self.count_blocks();
+        self.note_disorder(nxt);
         due
+    }
+
+    /// Counts an arrival that was not in order when `nxt` was expected.
+    fn note_disorder(&mut self, nxt: u64) {
+        let span = self.span();
+        let rare = self.rare.get_or_insert_default();
+        rare.max_span = rare.max_span.max(span);
+        if self.nxt == nxt {
+            rare.dup_acks += 1;
+            rare.episodes += u64::from(rare.at != nxt);
+            rare.at = nxt;
+        }
+    }
+
+    pub fn rare(&self) -> Rare {
+        self.rare.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Bytes from the next expected one to the last that has arrived.
+    pub fn span(&self) -> u64 {
+        self.reassembly.as_ref().and_then(|r| r.end()).map_or(0, |end| end.saturating_sub(self.nxt))
+    }
+
+    /// Bytes in order that the application has not taken.
+    pub fn unread(&self) -> u64 {
+        self.payload() - self.read
+    }
+
+    /// The window as the peer knows it.
+    pub fn window(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
     }
 
     fn count_blocks(&mut self) {
@@ -119,6 +170,10 @@ impl Receiver {
     fn in_order(&mut self) -> Due {
         if self.auto_read {
             self.read = self.payload();
+        } else {
+            let unread = self.unread();
+            let rare = self.rare.get_or_insert_default();
+            rare.max_unread = rare.max_unread.max(unread);
         }
         self.unacked += 1;
         if self.unacked >= self.segments_per_ack || self.first_due {
@@ -186,6 +241,7 @@ impl Receiver {
         }
         let shift = if syn { 0 } else { self.shift };
         let target = self.nxt + self.space();
+        let open = self.field != 0;
         self.field = if target >= self.edge + self.mss.min(self.buffer / 2) {
             let field = (self.space() >> shift).min(65_535);
             self.edge = self.edge.max(self.nxt + (field << shift));
@@ -193,6 +249,10 @@ impl Receiver {
         } else {
             ((self.edge - self.nxt) >> shift).min(65_535) as u16
         };
+        if open && self.field == 0 {
+            self.rare.get_or_insert_default().closed += 1;
+        }
+        self.max_window = self.max_window.max(u64::from(self.field) << shift);
         self.field_holds = !syn;
         self.field
     }

@@ -86,6 +86,17 @@ pub(crate) struct Sender {
     pub sample_at: u64,
     pub min_rtt: Span,
     pub max_rtt: Span,
+    /// The last round-trip time, all of them added up, and how many; smallest and largest timeout.
+    pub sample_rtt: Span,
+    pub sum_rtt_ps: f64,
+    pub count_rtt: u64,
+    /// The next sample is the first after a congestion signal.
+    pub after_signal: bool,
+    pub min_rto: Span,
+    pub max_rto: Span,
+    /// Most bytes in the network and most not acknowledged.
+    pub max_pipe: u64,
+    pub max_flight: u64,
     pub delivered: u64,
     /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
     pub cwr_point: u64,
@@ -125,6 +136,14 @@ impl Sender {
             sample_at: 0,
             min_rtt: Span::MAX,
             max_rtt: Span::ZERO,
+            sample_rtt: Span::ZERO,
+            sum_rtt_ps: 0.0,
+            count_rtt: 0,
+            after_signal: false,
+            min_rto: Span::MAX,
+            max_rto: Span::ZERO,
+            max_pipe: 0,
+            max_flight: 0,
             delivered: 0,
             cwr_point: 0,
             cwr_due: false,
@@ -191,6 +210,12 @@ impl Sender {
         self.rtt.sample_of(now, rtt, expected);
         self.min_rtt = self.min_rtt.min(rtt);
         self.max_rtt = self.max_rtt.max(rtt);
+        self.sample_rtt = rtt;
+        self.sum_rtt_ps += rtt.0 as f64;
+        self.count_rtt += 1;
+        let rto = self.rtt.rto();
+        self.min_rto = self.min_rto.min(rto);
+        self.max_rto = self.max_rto.max(rto);
     }
 
     /// What the controller is told of an ACK.
@@ -240,9 +265,11 @@ impl Sender {
 
     /// Sending has stopped for `why`: remembers whether the window was the limit (Linux `tcp_cwnd_validate`).
     #[inline]
-    pub fn stopped(&mut self, now: Time, why: Limit) {
+    pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
         let limited = why == Limit::Cwnd;
         let out = self.board.pipe();
+        self.max_pipe = self.max_pipe.max(out);
+        self.max_flight = self.max_flight.max(self.board.flight());
         if why == Limit::Snd
             && let Some(log) = &mut self.log
         {
@@ -254,7 +281,7 @@ impl Sender {
             self.usage_end = self.board.nxt();
         }
         if self.validation.is_some() && self.last_sent == now {
-            self.validate(now, out);
+            self.validate(now, out, stats);
         }
     }
 

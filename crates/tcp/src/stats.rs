@@ -1,73 +1,239 @@
-//! What a connection counts: the instruments of RFC 4898 (TCP Extended Statistics MIB), in snake case.
+//! What a connection counts: the instruments of RFC 4898 (TCP Extended Statistics MIB; Web100 before it), in snake case.
 //!
 //! Time is attributed to one of three states (RFC 4898 `tcpEStatsPerfSndLim*`): limited by the receiver's window, by
 //! congestion control (the wait for a timeout included), or by the sender, which has nothing to send.
+//!
+//! Of the groups Perf, Path, Stack, App and Tune these are left out: what a simulated host has not (TTL, TOS, soft errors,
+//! early retransmit, wall-clock stamps), sequence numbers as such (`SndUna`, `RcvNxt` ...; the `ThruOctets` say how far the
+//! streams have come), the receiver's own round-trip estimate (`RcvRTT`), and the limits that Tune sets (options do).
 
 use elephan_units::{Span, Time};
 
-/// A snapshot of a connection's statistics. Times are nanoseconds, sizes bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Segments sent, retransmissions and pure ACKs included.
-    pub segs_out: u64,
-    pub segs_in: u64,
-    /// Segments sent with payload, retransmissions included.
-    pub data_segs_out: u64,
-    pub data_segs_in: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub data_octets_out: u64,
-    pub data_octets_in: u64,
-    pub segs_retrans: u64,
-    pub octets_retrans: u64,
-    /// Times that fast recovery was entered.
-    pub fast_retran: u64,
-    /// Timer expirations without back-off.
-    pub timeouts: u64,
-    /// Timer expirations with the timer backed off.
-    pub subsequent_timeouts: u64,
-    /// Reductions of the window for congestion of any kind.
-    pub cong_signals: u64,
-    /// Reductions for ECN-Echo.
-    pub ecn_signals: u64,
-    /// Fast retransmits and timeouts found needless, by F-RTO, timestamps or D-SACK.
-    pub spurious_fr_detected: u64,
-    pub spurious_rto_detected: u64,
-    /// Duplicates of one's own segments that the peer reported.
-    pub dsack_dups: u64,
-    /// Tail loss probes sent (Linux `TCPLossProbes`; RFC 4898 has none).
-    pub tail_loss_probes: u64,
-    pub dup_acks_in: u64,
-    /// ACKs that carried SACK blocks.
-    pub sacks_rcvd: u64,
-    pub sack_blocks_rcvd: u64,
-    /// Times that the window was grown by slow start / by congestion avoidance.
-    pub slow_start: u64,
-    pub cong_avoid: u64,
-    pub max_ss_cwnd: u64,
-    pub max_ca_cwnd: u64,
-    /// Smallest and largest ssthresh since the first reduction, 0 before it.
-    pub min_ssthresh: u64,
-    pub max_ssthresh: u64,
-    pub cur_mss: u64,
-    /// Round-trip times, 0 before the first sample.
-    pub min_rtt_ns: u64,
-    pub max_rtt_ns: u64,
-    pub smoothed_rtt_ns: u64,
-    pub rtt_var_ns: u64,
-    pub cur_rto_ns: u64,
-    /// Transitions into, and time spent, limited by the receiver's window, by congestion control, by the sender.
-    pub snd_lim_trans_rwin: u64,
-    pub snd_lim_trans_cwnd: u64,
-    pub snd_lim_trans_snd: u64,
-    pub snd_lim_time_rwin_ns: u64,
-    pub snd_lim_time_cwnd_ns: u64,
-    pub snd_lim_time_snd_ns: u64,
-    pub cur_rwin_rcvd: u64,
-    pub max_rwin_rcvd: u64,
-    /// ACKs that closed the window.
-    pub zero_rwin_rcvd: u64,
-    /// Segments that the host's own transmit queue refused.
-    pub send_stall: u64,
+/// Declares the instruments once: those that count as segments pass, those that count rare things (boxed, made when
+/// the first happens), and those that follow from the state when a snapshot is taken.
+macro_rules! instruments {
+    (
+        counted { $( $(#[doc = $text:literal])+ $counted:ident, )+ }
+        rare { $( $(#[doc = $about:literal])+ $rare:ident, )+ }
+        derived { $( $(#[doc = $what:literal])+ $derived:ident, )+ }
+    ) => {
+        /// What an endpoint counts.
+        #[derive(Clone, Debug, Default)]
+        pub struct Stats {
+            $( $(#[doc = $text])+ pub $counted: u64, )+
+            rare: Option<Box<Rare>>,
+        }
+
+        /// What few connections count.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct Rare {
+            $( $(#[doc = $about])+ pub $rare: u64, )+
+        }
+
+        /// A snapshot of a connection's statistics. Times are nanoseconds, sizes bytes.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Snapshot {
+            $( $(#[doc = $text])+ pub $counted: u64, )+
+            $( $(#[doc = $about])+ pub $rare: u64, )+
+            $( $(#[doc = $what])+ pub $derived: u64, )+
+        }
+
+        impl Stats {
+            #[cold]
+            pub(crate) fn rare(&mut self) -> &mut Rare {
+                self.rare.get_or_insert_default()
+            }
+
+            /// What was counted, without what follows from the state.
+            pub(crate) fn snapshot(&self) -> Snapshot {
+                let rare = self.rare.as_deref().copied().unwrap_or_default();
+                Snapshot { $( $counted: self.$counted, )+ $( $rare: rare.$rare, )+ ..Snapshot::default() }
+            }
+        }
+    };
+}
+
+instruments! {
+    counted {
+        /// Segments sent, retransmissions and pure ACKs included.
+        segs_out,
+        /// Segments received.
+        segs_in,
+        /// Segments sent with payload, retransmissions included.
+        data_segs_out,
+        /// Segments received with payload.
+        data_segs_in,
+        /// Payload bytes sent, retransmissions included.
+        data_octets_out,
+        /// Payload bytes received, duplicates included.
+        data_octets_in,
+        /// Segments sent again.
+        segs_retrans,
+        /// Payload bytes sent again.
+        octets_retrans,
+        /// Times that fast recovery was entered.
+        fast_retran,
+        /// Timer expirations without back-off.
+        timeouts,
+        /// Timer expirations with the timer backed off.
+        subsequent_timeouts,
+        /// Reductions of the window for congestion of any kind.
+        cong_signals,
+        /// Reductions for ECN-Echo.
+        ecn_signals,
+        /// Duplicate ACKs received.
+        dup_acks_in,
+        /// ACKs that carried SACK blocks.
+        sacks_rcvd,
+        /// SACK blocks received.
+        sack_blocks_rcvd,
+        /// Times that the window was grown by slow start.
+        slow_start,
+        /// Times that the window was grown by congestion avoidance.
+        cong_avoid,
+        /// Largest window in slow start.
+        max_ss_cwnd,
+        /// Largest window in congestion avoidance.
+        max_ca_cwnd,
+        /// Smallest ssthresh since the first reduction, 0 before it.
+        min_ssthresh,
+        /// Largest ssthresh since the first reduction, 0 before it.
+        max_ssthresh,
+        /// ACKs that closed a window which had been open.
+        zero_rwin_rcvd,
+        /// Segments that the host's own transmit queue refused.
+        send_stall,
+        /// Most bytes that the application had given and that had not been sent.
+        max_app_w_queue,
+    }
+    rare {
+        /// Timer expirations without any sign of congestion before.
+        abrupt_timeouts,
+        /// Reductions of the window for other reasons than congestion: idle time, no use, moderation of bursts.
+        other_reductions,
+        /// Windows just before the reductions of `cong_signals`, added up.
+        pre_cong_sum_cwnd,
+        /// Last round-trip samples before them, added up.
+        pre_cong_sum_rtt_ns,
+        /// First round-trip samples after them, added up.
+        post_cong_sum_rtt_ns,
+        /// How many those are.
+        post_cong_count_rtt,
+        /// Series of duplicate ACKs that an ACK ended before they started a retransmission.
+        non_recov_da_episodes,
+        /// Duplicate ACKs in them.
+        non_recov_da,
+        /// Bytes by which those ACKs moved on: how far segments were reordered.
+        sum_octets_reordered,
+        /// Fast retransmits found needless, by timestamps or D-SACK.
+        spurious_fr_detected,
+        /// Timeouts found needless, by F-RTO, timestamps or D-SACK.
+        spurious_rto_detected,
+        /// Duplicates of one's own segments that the peer reported.
+        dsack_dups,
+        /// Tail loss probes sent (Linux `TCPLossProbes`; RFC 4898 has none).
+        tail_loss_probes,
+        /// Segments received with CE.
+        ce_rcvd,
+        /// Segments sent with ECE, apart from the handshake and AccECN.
+        ece_sent,
+    }
+    derived {
+        /// Payload of a full segment.
+        cur_mss,
+        /// Bytes believed to be in the network.
+        pipe_size,
+        /// Most bytes believed to be in the network.
+        max_pipe_size,
+        /// Bytes sent and not acknowledged cumulatively.
+        cur_retx_queue,
+        /// Most bytes sent and not acknowledged cumulatively.
+        max_retx_queue,
+        /// Bytes that the application has given and that have not been sent.
+        cur_app_w_queue,
+        /// Congestion window.
+        cur_cwnd,
+        /// Slow-start threshold, 0 while infinite.
+        cur_ssthresh,
+        /// Whether fast recovery is under way.
+        in_recovery,
+        /// Payload bytes acknowledged.
+        thru_octets_acked,
+        /// Last round-trip time; as the others 0 before the first sample.
+        sample_rtt_ns,
+        /// Smallest round-trip time.
+        min_rtt_ns,
+        /// Largest round-trip time.
+        max_rtt_ns,
+        /// All round-trip times added up.
+        sum_rtt_ns,
+        /// How many were sampled.
+        count_rtt,
+        /// Smoothed round-trip time.
+        smoothed_rtt_ns,
+        /// Its variation.
+        rtt_var_ns,
+        /// Retransmission timeout.
+        cur_rto_ns,
+        /// Smallest retransmission timeout that a sample gave.
+        min_rto_ns,
+        /// Largest retransmission timeout, back-off included.
+        max_rto_ns,
+        /// Expirations of the timer since the last sample.
+        cur_timeout_count,
+        /// Duplicate ACKs that start fast retransmit.
+        retran_thresh,
+        /// Transitions into being limited by the receiver's window.
+        snd_lim_trans_rwin,
+        /// Transitions into being limited by congestion control.
+        snd_lim_trans_cwnd,
+        /// Transitions into being limited by the sender.
+        snd_lim_trans_snd,
+        /// Time spent limited by the receiver's window.
+        snd_lim_time_rwin_ns,
+        /// Time spent limited by congestion control.
+        snd_lim_time_cwnd_ns,
+        /// Time spent limited by the sender.
+        snd_lim_time_snd_ns,
+        /// Window last announced by the peer.
+        cur_rwin_rcvd,
+        /// Largest window announced by the peer.
+        max_rwin_rcvd,
+        /// Window last announced to the peer.
+        cur_rwin_sent,
+        /// Largest window announced to the peer.
+        max_rwin_sent,
+        /// Announcements that closed a window which had been open.
+        zero_rwin_sent,
+        /// Payload bytes received in order.
+        thru_octets_received,
+        /// Bytes received in order that the application has not read.
+        cur_app_r_queue,
+        /// Most of them.
+        max_app_r_queue,
+        /// Bytes spanned by what waits for a gap to be filled.
+        cur_reasm_queue,
+        /// Most of them.
+        max_reasm_queue,
+        /// ACKs sent for data that was out of order or had come before.
+        dup_acks_out,
+        /// Series of them.
+        dup_ack_episodes,
+        /// MSS announced to the peer.
+        mss_sent,
+        /// MSS announced by the peer, 0 if none was.
+        mss_rcvd,
+        /// Shift of the windows announced to the peer.
+        win_scale_sent,
+        /// Shift of the windows announced by the peer.
+        win_scale_rcvd,
+        /// Whether timestamps are in use.
+        time_stamps,
+        /// Whether ECN was negotiated.
+        ecn,
+        /// Whether SACK was negotiated.
+        will_use_sack,
+    }
 }
 
 /// Why sending has stopped.
@@ -121,7 +287,7 @@ impl LimitClock {
     }
 
     /// Writes transitions and times up to `now` into a snapshot.
-    pub fn fill(mut self, now: Time, stats: &mut Stats) {
+    pub fn fill(mut self, now: Time, stats: &mut Snapshot) {
         self.credit(now);
         let ns = |limit: Limit| self.spent[limit as usize].0 / 1000;
         [stats.snd_lim_trans_rwin, stats.snd_lim_trans_cwnd, stats.snd_lim_trans_snd] = self.entered;
@@ -143,7 +309,7 @@ mod tests {
         clock.set(Time(3_000), Limit::Rwin);
         clock.set(Time(7_000), Limit::Rwin);
         clock.set(Time(9_000), Limit::Snd);
-        let mut stats = Stats::default();
+        let mut stats = Snapshot::default();
         clock.fill(Time(20_000), &mut stats);
         let times = (stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_rwin_ns, stats.snd_lim_time_snd_ns);
         assert_eq!(times, (2, 6, 11));

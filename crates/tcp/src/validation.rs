@@ -12,6 +12,7 @@
 
 use crate::options::Options;
 use crate::sender::Sender;
+use crate::stats::Stats;
 use elephan_units::{Span, Time};
 
 /// Linux 2.4 `tcp_max_burst`, segments.
@@ -34,7 +35,7 @@ impl Validation {
 impl Sender {
     /// Something was sent, `out` bytes are out, and nothing more can be sent.
     #[inline(never)]
-    pub fn validate(&mut self, now: Time, out: u64) {
+    pub fn validate(&mut self, now: Time, out: u64, stats: &mut Stats) {
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
         let rto = self.rtt.rto();
         let open = self.is_open();
@@ -51,13 +52,22 @@ impl Sender {
         (v.used, v.since) = (0, now);
         if open && used < self.cwnd {
             self.keep_threshold();
-            self.cc.shrink_to((self.cwnd + used) as f64 / 2.0);
-            self.refresh();
+            self.shrink((self.cwnd + used) as f64 / 2.0, stats);
+        }
+    }
+
+    /// Lowers the window for another reason than congestion.
+    fn shrink(&mut self, window: f64, stats: &mut Stats) {
+        let before = self.cwnd;
+        self.cc.shrink_to(window);
+        self.refresh();
+        if self.cwnd < before {
+            stats.rare().other_reductions += 1;
         }
     }
 
     /// After `idle`, which is longer than RTO, before anything is sent.
-    pub fn restart(&mut self, now: Time, idle: Span, initial_window: u64) {
+    pub fn restart(&mut self, now: Time, idle: Span, initial_window: u64, stats: &mut Stats) {
         let mut window = initial_window as f64;
         let rto = self.rtt.rto();
         if let Some(v) = &mut self.validation {
@@ -66,8 +76,7 @@ impl Sender {
             let halvings = (idle.0 - 1) / rto.0.max(1);
             window = window.max(self.cc.window() / 2f64.powi(halvings.min(64) as i32));
         }
-        self.cc.shrink_to(window);
-        self.refresh();
+        self.shrink(window, stats);
     }
 
     /// The threshold remembers three quarters of the window (Linux `tcp_current_ssthresh`).
@@ -86,10 +95,9 @@ impl Sender {
     }
 
     /// A disordered ACK: the window is at most three segments above what is in flight (Linux 2.4 `tcp_moderate_cwnd`).
-    pub fn moderate(&mut self) {
+    pub fn moderate(&mut self, stats: &mut Stats) {
         if self.is_open() {
-            self.cc.shrink_to((self.board.pipe() + MAX_BURST * u64::from(self.mss)) as f64);
-            self.refresh();
+            self.shrink((self.board.pipe() + MAX_BURST * u64::from(self.mss)) as f64, stats);
         }
     }
 }

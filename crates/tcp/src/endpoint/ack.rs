@@ -114,7 +114,7 @@ impl Endpoint {
             self.tx.observe(&event);
         }
         if self.options.cwnd_moderation && (disordered || event.duplicate) {
-            self.tx.moderate();
+            self.tx.moderate(&mut self.stats);
         }
         if echoed {
             self.on_echo(now, flight, event.delivered);
@@ -142,11 +142,11 @@ impl Endpoint {
             return;
         }
         (tx.wl1, tx.wl2) = (seq, ack);
+        self.stats.zero_rwin_rcvd += u64::from(seg.window == 0 && tx.window_field != 0);
         tx.window_field = seg.window;
         tx.window = u64::from(seg.window) << shift;
         tx.window_edge = ack + tx.window;
         tx.window_max = tx.window_max.max(tx.window);
-        self.stats.zero_rwin_rcvd += u64::from(seg.window == 0);
     }
 
     #[inline(never)]
@@ -199,6 +199,12 @@ impl Endpoint {
                     self.tx.sampled(now, rtt, 1.0);
                 }
             }
+        }
+        if self.tx.after_signal {
+            self.tx.after_signal = false;
+            let rare = self.stats.rare();
+            rare.post_cong_sum_rtt_ns += rtt.0 / 1000;
+            rare.post_cong_count_rtt += 1;
         }
     }
 

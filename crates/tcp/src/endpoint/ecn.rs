@@ -64,6 +64,7 @@ impl Endpoint {
     pub(super) fn write_echo(&mut self, seg: &mut Segment) {
         let Some(accecn) = &mut self.accecn else {
             seg.flags |= Flags::ECE;
+            self.stats.rare().ece_sent += 1;
             return;
         };
         let (ace, ceb) = accecn.feedback(seg.len == 0);
@@ -77,6 +78,9 @@ impl Endpoint {
     #[inline]
     pub(super) fn note_ce(&mut self, seg: &Segment) {
         let ce = seg.ecn == ECN_CE;
+        if ce {
+            self.stats.rare().ce_rcvd += 1;
+        }
         match self.ecn {
             Ecn::Off => {}
             Ecn::Classic => {

@@ -10,6 +10,7 @@ mod ecn;
 mod local;
 mod receive;
 mod send;
+mod snapshot;
 mod timers;
 mod watch;
 
@@ -177,6 +178,7 @@ impl Endpoint {
         let room = self.acked().saturating_add(self.options.send_buffer.0).saturating_sub(self.total);
         let taken = bytes.min(room);
         self.total += taken;
+        self.note_backlog();
         self.reconsider();
         taken
     }
@@ -187,8 +189,19 @@ impl Endpoint {
     pub fn supply(&mut self, total: u64) {
         if !self.closing && total > self.total {
             self.total = total;
+            self.note_backlog();
             self.reconsider();
         }
+    }
+
+    /// Bytes that have entered the socket and have not been sent.
+    fn backlog(&self) -> u64 {
+        (self.accepted() + 1).saturating_sub(self.tx.board.nxt().max(1))
+    }
+
+    #[inline]
+    fn note_backlog(&mut self) {
+        self.stats.max_app_w_queue = self.stats.max_app_w_queue.max(self.backlog());
     }
 
     /// Bytes of the stream that have entered the socket: min(total, acked + send_buffer).
@@ -257,22 +270,6 @@ impl Endpoint {
             _ if self.tx.cc.in_slow_start() => Phase::SlowStart,
             _ => Phase::CongestionAvoidance,
         }
-    }
-
-    /// The statistics of RFC 4898 as of `now`.
-    pub fn stats(&self, now: Time) -> Stats {
-        let ns = |span: Span| span.0 / 1000;
-        let mut stats = self.stats;
-        stats.cur_mss = u64::from(self.tx.mss);
-        stats.min_rtt_ns = if self.tx.min_rtt == Span::MAX { 0 } else { ns(self.tx.min_rtt) };
-        stats.max_rtt_ns = ns(self.tx.max_rtt);
-        stats.smoothed_rtt_ns = self.tx.rtt.srtt().map_or(0, ns);
-        stats.rtt_var_ns = self.tx.rtt.rttvar().map_or(0, ns);
-        stats.cur_rto_ns = ns(self.tx.rtt.rto());
-        stats.cur_rwin_rcvd = self.tx.window;
-        stats.max_rwin_rcvd = self.tx.window_max;
-        self.clock.fill(now, &mut stats);
-        stats
     }
 
     /// What has been counted so far. Unlike [`Endpoint::stats`] it does not fill in what follows from the present state

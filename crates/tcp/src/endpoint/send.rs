@@ -241,7 +241,7 @@ impl Endpoint {
         let idle = now.since(self.tx.last_sent);
         if self.options.idle_restart && idle > self.tx.rtt.rto() {
             let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
-            self.tx.restart(now, idle, window);
+            self.tx.restart(now, idle, window, &mut self.stats);
         }
     }
 
@@ -341,7 +341,7 @@ impl Endpoint {
     /// Nothing more can be sent, for `why`.
     #[inline]
     fn stopped(&mut self, now: Time, why: Limit) {
-        self.tx.stopped(now, why);
+        self.tx.stopped(now, why, &mut self.stats);
         self.clock.set(now, why);
         self.watch_sent(now);
         if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {

@@ -115,7 +115,7 @@ impl Endpoint {
         if let Some(tlp) = self.tx.rec.watch.as_mut().and_then(|watch| watch.tlp.as_mut()) {
             if sent { tlp.sent(end, last.is_some(), flight) } else { tlp.reset() }
         }
-        self.stats.tail_loss_probes += u64::from(sent);
+        self.stats.rare().tail_loss_probes += u64::from(sent);
         (room, last.map(|range| Resend { range, counted: false }))
     }
 }

@@ -133,6 +133,7 @@ impl Sender {
     pub fn recover(&mut self, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
         if self.rec.mode == Mode::Open && !e.duplicate && self.rec.watch.is_none() {
             if e.acked > 0 {
+                self.end_disorder(e.acked, stats);
                 self.rec.advance(self.board.una() - e.acked);
             }
             return Verdict { grow: e.acked > 0, restart_timer: e.acked > 0 };
@@ -153,6 +154,7 @@ impl Sender {
             };
         }
         if e.acked > 0 {
+            self.end_disorder(e.acked, stats);
             self.rec.advance(self.board.una() - e.acked);
         }
         if e.duplicate {
@@ -171,6 +173,17 @@ impl Sender {
             self.on_ack_in_cwr(e);
         }
         Verdict { grow: e.acked > 0 && !entered && !cwr, restart_timer: e.acked > 0 }
+    }
+
+    /// `acked` bytes were acknowledged: duplicate ACKs before, if any, started nothing.
+    #[inline]
+    fn end_disorder(&mut self, acked: u64, stats: &mut Stats) {
+        if self.rec.dup_acks > 0 && self.rec.mode == Mode::Open {
+            let rare = stats.rare();
+            rare.non_recov_da_episodes += 1;
+            rare.non_recov_da += u64::from(self.rec.dup_acks);
+            rare.sum_octets_reordered += acked;
+        }
     }
 
     /// Begins an episode of fast recovery: one signal to the controller, none if the window is coming down already.
@@ -206,7 +219,13 @@ impl Sender {
         self.cc.on_congestion(signal);
         self.refresh();
         self.cwr_point = self.board.nxt();
-        stats.cong_signals += u64::from(self.cwnd < before);
+        if self.cwnd < before {
+            stats.cong_signals += 1;
+            let rare = stats.rare();
+            rare.pre_cong_sum_cwnd += before;
+            rare.pre_cong_sum_rtt_ns += self.sample_rtt.0 / 1000;
+            self.after_signal = true;
+        }
         let ssthresh = self.cc.ssthresh();
         if ssthresh.is_finite() {
             let ssthresh = ssthresh as u64;
@@ -219,6 +238,7 @@ impl Sender {
     pub fn timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
         if self.rtt.backoffs() == 0 {
             stats.timeouts += 1;
+            stats.rare().abrupt_timeouts += u64::from(self.is_open() && !self.is_disordered());
         } else {
             stats.subsequent_timeouts += 1;
         }
@@ -231,6 +251,7 @@ impl Sender {
         if self.rec.watch.is_some() {
             self.watch_reduction(now, true);
         }
+        self.max_rto = self.max_rto.max(self.rtt.rto());
         self.lose_at_timeout(now, o);
         self.rec.mode = Mode::Loss;
         self.rec.point = self.board.nxt();
@@ -290,10 +311,10 @@ impl Sender {
         self.rec.dup_acks > 0 || self.board.sacked_bytes() > 0
     }
 
-    /// Nothing is marked and nothing recovers.
+    /// Nothing is marked, nothing recovers and no duplicate ACKs have come.
     #[inline]
     pub fn is_clean(&self) -> bool {
-        self.rec.mode == Mode::Open && !self.board.is_marked()
+        self.rec.mode == Mode::Open && self.rec.dup_acks == 0 && !self.board.is_marked()
     }
 
     /// Nothing is lost, paced or measured: windows alone decide what goes out.

@@ -96,7 +96,7 @@ impl Sender {
         let Some(watch) = &mut self.rec.watch else { return };
         if let Some((left, right)) = watch.dsack {
             let segments = (right - left).div_ceil(u64::from(self.mss));
-            stats.dsack_dups += segments;
+            stats.rare().dsack_dups += segments;
             watch.episode.reported(right, segments);
         }
         self.note_dsack();
@@ -155,8 +155,8 @@ impl Sender {
         if let Some(frto) = &mut watch.frto {
             frto.stop();
         }
-        stats.spurious_rto_detected += u64::from(rto);
-        stats.spurious_fr_detected += u64::from(!rto);
+        stats.rare().spurious_rto_detected += u64::from(rto);
+        stats.rare().spurious_fr_detected += u64::from(!rto);
         self.cc.on_congestion(&Signal::Undo { now });
         self.refresh();
         if self.rec.mode != Mode::Open {

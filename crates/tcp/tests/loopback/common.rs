@@ -40,6 +40,7 @@ struct Flying {
 }
 
 pub type Policy = Box<dyn FnMut(&Sighting, u64) -> Fate>;
+pub type Refusal = Box<dyn FnMut(&Segment, u64) -> bool>;
 
 pub struct Net {
     pub now: Time,
@@ -61,7 +62,7 @@ pub struct Net {
     /// Whether a segment that can be marked is.
     pub marks: Box<dyn FnMut(&Segment) -> bool>,
     /// Whether the queue of host `a` refuses a segment; the second argument counts its data segments from 1.
-    pub refuse: Box<dyn FnMut(&Segment, u64) -> bool>,
+    pub refuse: Refusal,
     offered: u64,
 }
 

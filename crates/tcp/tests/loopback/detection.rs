@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use elephan_tcp::options::{LossDetection, RecoveryRule, Reduction, Undo};
-use elephan_tcp::{Overrides, Phase, Stats};
+use elephan_tcp::{Overrides, Phase, Snapshot};
 use elephan_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ fn later(net: &Net, skip: usize) -> Vec<(u64, u32)> {
     net.data(1000)[skip..].iter().map(|d| ((d.0.0 + MS / 2) / MS, d.1)).collect()
 }
 
-fn finish(net: &mut Net, bytes: u64) -> Stats {
+fn finish(net: &mut Net, bytes: u64) -> Snapshot {
     net.run_until(|net| net.a.acked() == bytes);
     assert_eq!(net.b.received(), bytes);
     net.a.stats(net.now)

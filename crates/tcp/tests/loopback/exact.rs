@@ -1,7 +1,8 @@
-//! Exact delivery in order under random loss, reordering and duplication, for every recovery rule and both stacks.
+//! Exact delivery in order under random loss, reordering and duplication, with marks and a host that refuses
+//! segments, for every recovery rule and every stack.
 
 use crate::common::*;
-use elephan_tcp::options::{RecoveryRule, Reduction, RtoRule, RttSampling};
+use elephan_tcp::options::{Ecn, LocalDrop, RecoveryRule, Reduction, RtoRule, RttSampling, stacks};
 use elephan_tcp::{Endpoint, Overrides, State};
 use elephan_units::{Bytes, Rate, Span};
 use proptest::prelude::*;
@@ -15,13 +16,18 @@ struct Path {
     seed: u64,
 }
 
-fn fate(path: &Path) -> Policy {
-    let path = path.clone();
-    let mut state = path.seed;
-    let mut draw = move || {
+/// Per cents from a seed.
+fn draws(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) % 100
-    };
+    }
+}
+
+fn fate(path: &Path) -> Policy {
+    let path = path.clone();
+    let mut draw = draws(path.seed);
     Box::new(move |_, _| {
         let mut fates = Vec::new();
         for _ in 0..1 + u64::from(draw() < path.duplication) {
@@ -45,12 +51,19 @@ fn path() -> impl Strategy<Value = Path> {
 
 fn overrides() -> impl Strategy<Value = Overrides> {
     let recovery = prop_oneof![Just(RecoveryRule::Reno), Just(RecoveryRule::Newreno), Just(RecoveryRule::Sack)];
-    let reduction = prop_oneof![Just(Reduction::Immediate), Just(Reduction::PrrRfc9937), Just(Reduction::PrrRfc6937)];
+    let reduction = prop_oneof![
+        Just(Reduction::Immediate),
+        Just(Reduction::RateHalving),
+        Just(Reduction::PrrRfc9937),
+        Just(Reduction::PrrRfc6937)
+    ];
+    let ecn = prop_oneof![Just(Ecn::Off), Just(Ecn::Classic), Just(Ecn::Dctcp), Just(Ecn::Accurate)];
+    let local_drop = prop_oneof![Just(LocalDrop::Cwr), Just(LocalDrop::Ignore), Just(LocalDrop::SlowStartExit)];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let sizes = (2000u64..60_000, 1500u64..50_000, 100u64..1460, 1u32..4);
-    ((recovery, reduction, detections()), switches, sizes, any::<bool>(), any::<bool>()).prop_map(
+    ((recovery, reduction, ecn, local_drop, detections()), switches, sizes, any::<bool>(), any::<bool>()).prop_map(
         |(
-            (recovery, reduction, detection),
+            (recovery, reduction, ecn, local_drop, detection),
             (sack, timestamps, scaling, nagle, dsack),
             (window, buffer, mss, per_ack),
             linux,
@@ -59,6 +72,8 @@ fn overrides() -> impl Strategy<Value = Overrides> {
             Overrides {
                 recovery: Some(recovery),
                 reduction: Some(reduction),
+                ecn: Some(ecn),
+                local_drop: Some(local_drop),
                 sack: Some(sack),
                 dsack: Some(dsack),
                 timestamps: Some(timestamps),
@@ -81,9 +96,13 @@ fn overrides() -> impl Strategy<Value = Overrides> {
 }
 
 /// Both ways at once, then both close; everything arrives and both connections end.
-fn deliver(stack: &str, overrides: &Overrides, path: &Path, forth: u64, back: u64) -> Net {
+fn deliver(stack: &str, overrides: &Overrides, path: &Path, host: (u64, u64), forth: u64, back: u64) -> Net {
     let o = options(stack, overrides);
     let mut net = Net::with_isns(&o, &o, fate(path), path.seed as u32, (path.seed >> 32) as u32);
+    let (refusals, marks) = host;
+    let (mut refuse, mut mark) = (draws(path.seed ^ 1), draws(path.seed ^ 2));
+    net.refuse = Box::new(move |_, _| refuse() < refusals);
+    net.marks = Box::new(move |_| mark() < marks);
     net.b.listen();
     net.a.connect(net.now);
     net.a.supply(forth);
@@ -100,9 +119,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn every_byte_once_in_order(
-        xp in any::<bool>(), overrides in overrides(), path in path(), forth in 0u64..120_000, back in 0u64..20_000
+        stack in prop::sample::select(stacks()),
+        overrides in overrides(),
+        path in path(),
+        host in (0u64..20, 0u64..40),
+        forth in 0u64..120_000,
+        back in 0u64..20_000
     ) {
-        let net = deliver(if xp { "winxp" } else { "rfc" }, &overrides, &path, forth, back);
+        let net = deliver(stack.0, &overrides, &path, host, forth, back);
         prop_assert_eq!((net.b.received(), net.a.received()), (forth, back));
         // Sender and path agree on what was sent.
         let sent: u64 = net.data(path.seed as u32).iter().map(|d| u64::from(d.2)).sum();

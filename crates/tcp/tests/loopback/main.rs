@@ -10,4 +10,5 @@ mod fuzz;
 mod handshake;
 mod local;
 mod recovery;
+mod statistics;
 mod windows;
