@@ -17,6 +17,7 @@ mod segment;
 mod sender;
 mod stacks;
 mod stats;
+pub mod wire;
 
 pub use endpoint::{Endpoint, Phase, State};
 pub use options::{OptionError, Options, Overrides, stack, stacks};

@@ -98,7 +98,9 @@ pub struct Segment {
     pub options: u8,
     /// Window scale option of a SYN.
     pub wscale: u8,
-    pub reserved: [u8; 3],
+    pub reserved: u8,
+    /// Identification of the IP header: segments that this end had sent before, modulo 2^16.
+    pub ident: u16,
 }
 
 const _: () = assert!(size_of::<Segment>() == 32);

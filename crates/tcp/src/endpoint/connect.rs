@@ -99,6 +99,7 @@ impl Endpoint {
             flags: self.ecn_setup(answer) | if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
             options,
             wscale: self.own_shift(),
+            ident: self.stats.segs_out as u16,
             ..Segment::default()
         };
         if options & OPTION_TIMESTAMPS != 0 {

@@ -285,6 +285,7 @@ impl Endpoint {
             flags,
             sack_len,
             options,
+            ident: self.stats.segs_out as u16,
             ..Segment::default()
         };
         self.rx.acked();
