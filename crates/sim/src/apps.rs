@@ -82,6 +82,9 @@ impl World<'_> {
     }
 
     pub fn keep_flow(&mut self, flow: Flow) -> u32 {
+        if let Some(captures) = &mut self.net.captures {
+            captures.flow(flow.plan.from);
+        }
         match self.free_flows.pop() {
             Some(id) => {
                 self.flows[id as usize] = Some(flow);
@@ -212,10 +215,11 @@ impl World<'_> {
             return;
         }
         d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
+        let ident = d.sent_packets as u16;
         d.sent_packets += 1;
         d.sent_bytes += offer.bytes;
         let route = d.route;
-        self.send_datagram(now, id, route, number, offer.bytes);
+        self.send_datagram(now, id, route, number, ident, offer.bytes);
         self.rearm(id);
     }
 

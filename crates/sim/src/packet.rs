@@ -15,6 +15,8 @@ pub mod traits {
     pub const LOST: u8 = 8;
     /// Will find the port after the link it is on full.
     pub const REFUSED: u8 = 16;
+    /// Will be captured by its host at the end of the link it is on.
+    pub const CAPTURED: u8 = 32;
 }
 
 /// One packet on its way.

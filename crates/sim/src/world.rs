@@ -11,7 +11,7 @@ use elephan_units::Time;
 
 use crate::Error;
 use crate::flow::{Arrivals, Flow, Socket};
-use crate::net::{self, NONE, Net, Paths, REFRESH};
+use crate::net::{self, Layout, NONE, Net, Paths, REFRESH};
 use crate::packet::traits;
 use crate::tables::Tables;
 
@@ -64,7 +64,11 @@ pub fn simulate<'a>(
 impl<'a> World<'a> {
     fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
         let observed = crate::sample::observed_ports(plan);
-        let mut net = net::build(plan, &observed, paths)?;
+        let layout = if recorder.has_folder() { Layout::of(plan) } else { Layout::default() };
+        let mut net = net::build(plan, &observed, &layout, paths)?;
+        if !layout.is_empty() {
+            net.captures = Some(Box::new(layout.open(plan, &net, recorder)?));
+        }
         let spare = net.packets.take();
         let tables = Tables::new(plan, recorder);
         let mut world = World {
@@ -106,7 +110,7 @@ impl<'a> World<'a> {
         loop {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
-                    return self.tables.events(&mut self.net, self.plan, self.recorder);
+                    return self.write_log();
                 };
                 now = event.time();
                 self.events_done += 1;
@@ -117,12 +121,18 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
-            self.tables.events(&mut self.net, self.plan, self.recorder)?;
+            self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
             if !watch(&progress) {
                 return Err(Error::Stopped);
             }
         }
+    }
+
+    /// Rows of what has happened rarely, and whether all that was written could be.
+    fn write_log(&mut self) -> Result<(), Error> {
+        self.tables.events(&mut self.net, self.plan, self.recorder)?;
+        self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
 
     /// A frame is in at the far end of a link, or through a switch.
@@ -263,10 +273,10 @@ impl<'a> World<'a> {
     }
 
     /// Sends one datagram of `payload` bytes.
-    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, number: u32, payload: u64) {
+    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, number: u32, ident: u16, payload: u64) {
         let packet = self.spare;
         let (p, _) = self.net.packets.get_mut(packet);
-        p.segment = elephan_tcp::Segment { len: payload as u32, ..Default::default() };
+        p.segment = elephan_tcp::Segment { len: payload as u32, ident, ..Default::default() };
         p.route = route;
         p.dest = flow;
         p.flow = number;

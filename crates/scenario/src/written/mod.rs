@@ -9,7 +9,7 @@ mod traffic;
 
 pub use links::{Delay, Direction, LinkPairing, Links, Spread};
 pub use nodes::{Hosts, Switches};
-pub use record::{PortChoice, RecordChoice, RecordWords};
+pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};
 pub use traffic::{FlowPairing, Members, TrafficWords};
 

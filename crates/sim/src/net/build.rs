@@ -9,7 +9,7 @@ use elephan_units::{Span, Time, Transmitter};
 
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, Routes};
-use super::{Net, Switch};
+use super::{Layout, Net, Switch, Taps};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -20,8 +20,9 @@ pub struct Paths {
     pub general: bool,
 }
 
-/// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run.
-pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error> {
+/// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run; `layout`
+/// has the taps of captures.
+pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> Result<Net, Error> {
     let mut egress = vec![Vec::new(); plan.nodes.len()];
     let mut port_of = vec![0u32; plan.links.len()];
     for (i, link) in plan.links.iter().enumerate() {
@@ -51,7 +52,8 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         let sampled = s.memory_bytes.is_some();
         switches.push(Switch { node: i as u32, memory, latency: s.latency, egress, sampled });
     }
-    let links: Vec<Link> = (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &port_of, paths)).collect();
+    let links: Vec<Link> =
+        (0..plan.links.len()).map(|i| link(plan, i, &switch_of, &port_of, layout.taps(i), paths)).collect();
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
@@ -63,6 +65,7 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         events: EventQueue::default(),
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
+        captures: None,
         injected: 0,
         delivered: 0,
         dropped: 0,
@@ -75,7 +78,7 @@ fn sends_pause(plan: &Plan, node: u32) -> bool {
         if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
-fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths) -> Link {
+fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], taps: Taps, paths: Paths) -> Link {
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -87,7 +90,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
     };
     let can_be_paused = sends_pause(plan, l.to);
     let QueueSpec::Fifo(fifo) = &l.queue;
-    let general = paths.general || out_of != NONE || can_be_paused;
+    let general = paths.general || taps != Taps::NONE || out_of != NONE || can_be_paused;
     let limit = Limit::of(fifo.limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.mark_above, l.bdp_bytes);
     let reaction = plan.nodes[l.from as usize].pause;
@@ -113,6 +116,7 @@ fn link(plan: &Plan, i: usize, switch_of: &[u32], port_of: &[u32], paths: Paths)
                 refresh: Time::NEVER,
                 refresh_armed: Time::NEVER,
                 integrated: Time::ZERO,
+                taps,
             })
         }),
         loss: loss(plan, l),

@@ -70,15 +70,21 @@ impl Net {
         self.links[before as usize].launch(before, flight, &mut self.events);
     }
 
-    /// A packet marked for this arrives: the link lost it, or the port `then` has no room for it.
+    /// A packet marked for something arrives: the link lost it, or the port `then` has no room for it, and it is gone; or
+    /// its host captures it.
     #[cold]
-    pub(super) fn lose(&mut self, now: Time, link: u32, then: u32, packet: u32) {
-        if self.packets[packet].traits & traits::LOST != 0 {
+    pub(super) fn does_not_arrive(&mut self, now: Time, link: u32, then: u32, packet: u32) -> bool {
+        let marks = self.packets[packet].traits;
+        if marks & traits::LOST != 0 {
             self.links[link as usize].counts.lost += 1;
             self.drop_packet(now, link, packet, "link_loss");
-        } else {
+        } else if marks & traits::REFUSED != 0 {
             self.drop_full(now, then, packet);
+        } else {
+            self.capture_received(now, link, packet);
+            return false;
         }
+        true
     }
 }
 

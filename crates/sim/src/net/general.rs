@@ -37,6 +37,11 @@ impl Link {
 impl Net {
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
         let window = self.window;
+        if let Some(g) = &self.links[link as usize].general
+            && g.taps.handed != NONE
+        {
+            self.capture(now, g.taps.handed, packet);
+        }
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[packet];
@@ -114,6 +119,7 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if let Some(quanta) = g.control.take() {
             g.sending = Sending::Control;
+            let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
@@ -121,6 +127,9 @@ impl Net {
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
+            if tap != NONE {
+                self.capture_pause(now, tap, link, quanta);
+            }
             return;
         }
         if let Some(until) = g.gate.until_at(now) {
@@ -139,6 +148,10 @@ impl Net {
         }
         l.counts.wait_ps += u128::from(window.overlap(item.at, now));
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        let tap = g.taps.started;
+        if g.taps.received != NONE {
+            p.traits |= traits::CAPTURED;
+        }
         let wire = l.framing.wire_bytes(p.ip_bytes);
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
@@ -146,6 +159,9 @@ impl Net {
             p.traits |= traits::LOST;
         }
         let (end, arrival) = (l.busy_until, l.busy_until + l.delay);
+        if tap != NONE {
+            self.capture(now, tap, item.handle);
+        }
         let then = self.after(item.handle);
         self.links[link as usize].launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
         self.schedule(end, Class::End, link);

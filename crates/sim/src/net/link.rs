@@ -9,6 +9,8 @@ use elephan_link::{
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
+use super::Taps;
+
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
 /// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
@@ -168,6 +170,7 @@ pub struct General {
     pub refresh_armed: Time,
     /// When the integrals of the queue were last brought up to date.
     pub integrated: Time,
+    pub taps: Taps,
 }
 
 /// What is on the wire of a general port.

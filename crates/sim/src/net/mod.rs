@@ -6,6 +6,7 @@
 //! *general*. Both give the same packets at the same picosecond.
 
 mod build;
+mod capture;
 mod fast;
 mod general;
 mod link;
@@ -16,6 +17,7 @@ use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_units::Time;
 
 pub use build::{Paths, build};
+pub use capture::{Captures, Layout, Taps};
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -88,6 +90,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
+    /// Capture files, if there are any.
+    pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
     pub injected: u64,
     pub delivered: u64,
@@ -118,16 +122,16 @@ impl Net {
             prefetch(&self.packets[flight.packet], 1);
         }
         let into = l.into;
-        let p = &mut self.packets[packet];
-        if p.traits & (traits::LOST | traits::REFUSED) != 0 {
-            self.lose(now, link, then, packet);
+        if self.packets[packet].traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0
+            && self.does_not_arrive(now, link, then, packet)
+        {
             return None;
         }
         if then & DELIVER != 0 {
             self.delivered += 1;
             return Some(packet);
         }
-        p.route += 1;
+        self.packets[packet].route += 1;
         if into == NONE {
             self.offer(now, then, packet);
         } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
-use elephan_scenario::{FlowPlan, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
+use elephan_scenario::{Captures, FlowPlan, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
 use elephan_sim::Paths;
 use elephan_tcp::Overrides;
 use elephan_units::{Rate, Span, Time};
@@ -29,7 +29,14 @@ impl Builder {
                 options: vec![],
                 option_stacks: vec![],
                 traffic: vec![],
-                record: Record { every: None, flows: true, ports: PortSelection::All, messages: true, events: false },
+                record: Record {
+                    every: None,
+                    flows: true,
+                    ports: PortSelection::All,
+                    messages: true,
+                    events: false,
+                    captures: Captures::default(),
+                },
             },
         }
     }

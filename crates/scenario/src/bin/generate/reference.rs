@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 38] = [
+const ORDER: [(&str, &str); 39] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -48,6 +48,7 @@ const ORDER: [(&str, &str); 38] = [
     ("CongestionControlChoice", "congestion control"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
+    ("CaptureChoice", "captures"),
     ("Vary", "`[sweep]`"),
 ];
 
