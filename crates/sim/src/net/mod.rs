@@ -122,16 +122,15 @@ impl Net {
             prefetch(&self.packets[flight.packet], 1);
         }
         let into = l.into;
-        if self.packets[packet].traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0
-            && self.does_not_arrive(now, link, then, packet)
-        {
-            return None;
+        let p = &mut self.packets[packet];
+        if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
+            return self.arrive_marked(now, link, then, packet);
         }
         if then & DELIVER != 0 {
             self.delivered += 1;
             return Some(packet);
         }
-        self.packets[packet].route += 1;
+        p.route += 1;
         if into == NONE {
             self.offer(now, then, packet);
         } else {
