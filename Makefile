@@ -12,7 +12,7 @@ OUT ?= results
 help:
 	@echo "make demo      the quick cut of the study intel-2004: answer, verdicts, report"
 	@echo "make test      the fast tests, Rust and Python"
-	@echo "make test-all  the long ones as well"
+	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
 	@echo "make bench     the standard workloads W1, W3, W4"
 	@echo "make wheel     an abi3 wheel in dist/"

@@ -72,6 +72,10 @@ class Result:
     @property
     def events(self) -> int: ...
     @property
+    def captures(self) -> list[str]:
+        """The capture files, as paths in the folder."""
+
+    @property
     def packet_hops(self) -> int: ...
 
 def run(

@@ -1723,6 +1723,9 @@ class Record(Table):
         "client[0]->sw"]`. Default: "switches".
     messages: Whether each message and transfer has its row in `messages`. Default: true.
     events: Whether drops, pauses, timeouts and other rare things have their rows in `events`. Default: true.
+    captures: Packets that a run with a folder writes to pcapng files, one for each host or port: `"none"`, `"hosts"` (every host
+        that sends or receives traffic), or an array of hosts and ports such as `["client[0]", "sw->server"]`. Default: "none".
+    snap: Bytes of each captured packet that are kept, payload (zeros) included; without it the headers are.
     """
 
     every: Time | None = None
@@ -1730,6 +1733,8 @@ class Record(Table):
     ports: Literal["switches", "all", "none"] | list[str] | None = None
     messages: bool | None = None
     events: bool | None = None
+    captures: Literal["hosts", "none"] | list[str] | None = None
+    snap: Size | None = None
 
 
 @dataclass(kw_only=True, slots=True)

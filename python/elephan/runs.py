@@ -54,6 +54,11 @@ class Tables(Mapping[str, "pa.Table"]):
         self._loaded[name] = table
         return table
 
+    @property
+    def path(self) -> Path | None:
+        """The folder that the tables are in, if they are in one."""
+        return self._path
+
     def _read(self, name: str) -> pa.Table:
         if self._path is None:
             raise InputError(f"the run has no table {name}")
@@ -110,6 +115,12 @@ class Run:
     def events(self) -> pa.Table:
         """Rare things: drops, pauses, timeouts."""
         return self.tables["events"]
+
+    @property
+    def captures(self) -> list[Path]:
+        """The capture files (pcapng), one for each host or port that was captured; a run without a folder has none."""
+        where = self.tables.path
+        return [where / name for name in self.manifest.get("captures", [])] if where else []
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
@@ -194,6 +205,7 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
         "wall_s": float(result.wall_s),
         "events": int(result.events),
         "packet_hops": int(result.packet_hops),
+        "captures": list(result.captures),
     }
 
 
@@ -218,6 +230,13 @@ def check_seed(seed: Any) -> None:
         raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
 
 
+def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    """The overrides with which a run captures: as given if the scenario then captures anything, else at every host."""
+    record = tomllib.loads(core.resolve(source, overrides, seed)["toml"]).get("record", {})
+    given = record.get("captures", "none") not in ("none", [])
+    return dict(overrides) if given else {**overrides, "record.captures": "hosts"}
+
+
 def run(
     scenario: Any,
     *,
@@ -226,17 +245,23 @@ def run(
     out: str | os.PathLike[str] | None = None,
     progress: bool | core.Progress = False,
     report: bool = True,
+    pcap: bool = False,
 ) -> Run:
     """Runs a scenario once.
 
     `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
     `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
-    report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events).
+    report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
+    packets in `out`, at every host with traffic unless the scenario's `record.captures` says where.
     """
     from elephan.progress import run_bar, status
 
     source, overrides = open_source(scenario), core.as_overrides(set)
     check_seed(seed)
+    if pcap:
+        if out is None:
+            raise InputError("captures are files: say with out where to write them")
+        overrides = capturing(source, overrides, seed)
     if source.notes.figure:
         from elephan.report.run_figures import known
 

@@ -221,6 +221,7 @@ def run(text: str, name: str, format: str, overrides: str, seed: Any, folder: An
         wall_s=0.01,
         events=1000,
         packet_hops=2000,
+        captures=[],
     )
 
 

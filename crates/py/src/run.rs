@@ -64,6 +64,9 @@ pub struct RunResult {
     events: u64,
     #[pyo3(get)]
     packet_hops: u64,
+    /// The capture files, as paths in the folder.
+    #[pyo3(get)]
+    captures: Vec<String>,
 }
 
 #[pymethods]
@@ -92,10 +95,12 @@ struct Finished {
     resolved: Resolved,
     summary: Value,
     tables: Tables,
+    captures: Vec<String>,
     wall: Duration,
 }
 
-/// Runs a scenario. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it.
+/// Runs a scenario. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it,
+/// and captures to `captures/<name>.pcapng`.
 /// `progress` is called with (share of the simulated time done, events) at most ten times a second.
 #[pyfunction]
 #[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, folder=None, progress=None, cancel=None))]
@@ -124,6 +129,7 @@ fn run(
     Ok(RunResult {
         events: count("events"),
         packet_hops: count("packet_hops"),
+        captures: finished.captures,
         tables: tables.unbind(),
         provenance: scenario::provenance(&finished.resolved),
         resolved_toml: finished.resolved.toml,
@@ -150,8 +156,9 @@ fn execute(
     let outcome = elephan_sim::run(plan, &mut recorder, &mut |progress| watcher.look(progress, plan));
     let wall = begin.elapsed();
     let summary = outcome.map_err(|error| watcher.error(source, error))?;
+    let captures = recorder.captures().to_vec();
     let tables = recorder.finish().map_err(run_error)?;
-    Ok(Finished { resolved, summary, tables, wall })
+    Ok(Finished { resolved, summary, tables, captures, wall })
 }
 
 /// Looks after a run on Python's behalf.

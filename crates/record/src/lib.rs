@@ -1,4 +1,4 @@
-//! Columns out: the tables of a run as Arrow batches in memory or as Parquet files in a folder.
+//! Columns out: the tables of a run as Arrow batches in memory or as Parquet files in a folder; packets as pcapng files.
 //!
 //! Law: a row is a plain `Copy` struct, declared once (`rows.rs`) together with its types, units and descriptions;
 //! pushing one is a copy into a buffer. Every [`ROW_GROUP_ROWS`] rows a buffer is sealed into an Arrow batch, and in a
@@ -6,6 +6,7 @@
 //! the same bytes: no time stamps, no hash order, a fixed author. A write that fails is latched: later rows are dropped,
 //! [`Recorder::check`] and [`Recorder::finish`] return the first error with the path of the file.
 
+mod capture;
 mod cell;
 mod dictionary;
 mod names;
@@ -17,6 +18,7 @@ mod table;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
+pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use dictionary::data_dictionary;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, specs};

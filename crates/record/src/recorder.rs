@@ -1,16 +1,21 @@
 //! The recorder: all tables of one run.
 
-use std::path::Path;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::Error;
+use crate::capture::{Capture, Interface};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};
+
+/// The folder of the captures in the folder of a result.
+const CAPTURES: &str = "captures";
 
 /// A finished table.
 #[derive(Debug, Clone)]
@@ -33,6 +38,8 @@ macro_rules! recorder {
         /// All tables of one run under construction.
         pub struct Recorder {
             names: SharedNames,
+            folder: Option<PathBuf>,
+            captures: Vec<String>,
             $(
                 #[doc = concat!("The table `", stringify!($table), "`.")]
                 pub $table: Table<$row>,
@@ -40,10 +47,13 @@ macro_rules! recorder {
         }
 
         impl Recorder {
-            fn build(mut sink: impl FnMut(&Spec) -> Result<Sink, Error>) -> Result<Recorder, Error> {
+            fn build(
+                folder: Option<PathBuf>,
+                mut sink: impl FnMut(&Spec) -> Result<Sink, Error>,
+            ) -> Result<Recorder, Error> {
                 let names = Names::shared();
                 $( let $table = Table::new(names.clone(), sink(&<$row>::SPEC)?); )*
-                Ok(Recorder { names, $($table),* })
+                Ok(Recorder { names, folder, captures: Vec::new(), $($table),* })
             }
 
             /// The first error of any table: to be asked now and then, so that a run stops soon after the disk is full.
@@ -83,7 +93,7 @@ recorder! {
 impl Recorder {
     /// Keeps all rows in memory.
     pub fn memory() -> Recorder {
-        match Recorder::build(|_| Ok(Sink::Memory(Vec::new()))) {
+        match Recorder::build(None, |_| Ok(Sink::Memory(Vec::new()))) {
             Ok(recorder) => recorder,
             Err(error) => unreachable!("memory needs no file: {error}"),
         }
@@ -91,7 +101,34 @@ impl Recorder {
 
     /// Streams each table to `<table>.parquet` in an existing folder.
     pub fn to_folder(folder: &Path) -> Result<Recorder, Error> {
-        Recorder::build(|spec| Sink::file(&folder.join(format!("{}.parquet", spec.name)), spec.schema()))
+        let file = |spec: &Spec| folder.join(format!("{}.parquet", spec.name));
+        Recorder::build(Some(folder.to_owned()), |spec| Sink::file(&file(spec), spec.schema()))
+    }
+
+    /// Whether files are written.
+    pub fn has_folder(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// A new file `captures/<name>.pcapng` in the folder; nothing without a folder.
+    pub fn capture(
+        &mut self,
+        name: &str,
+        interfaces: &[Interface],
+        names: &[(Ipv4Addr, &str)],
+    ) -> Result<Option<Capture>, Error> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let captures = folder.join(CAPTURES);
+        std::fs::create_dir_all(&captures)
+            .map_err(|error| Error { path: captures.display().to_string(), reason: error.to_string() })?;
+        let capture = Capture::create(captures.join(format!("{name}.pcapng")), interfaces, names)?;
+        self.captures.push(format!("{CAPTURES}/{name}.pcapng"));
+        Ok(Some(capture))
+    }
+
+    /// The captures begun, as paths in the folder.
+    pub fn captures(&self) -> &[String] {
+        &self.captures
     }
 
     /// The number of a word, for the text columns; ask once per word, not once per row.

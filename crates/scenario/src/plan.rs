@@ -153,6 +153,24 @@ pub struct Record {
     pub messages: bool,
     /// Rows of `events`.
     pub events: bool,
+    pub captures: Captures,
+}
+
+/// Where packets are captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captures {
+    /// Indices into [`Plan::nodes`], ascending.
+    pub hosts: Vec<u32>,
+    /// Indices into [`Plan::links`], ascending.
+    pub links: Vec<u32>,
+    /// Bytes of a packet that are kept; none: the headers.
+    pub snap_bytes: Option<u32>,
+}
+
+impl Captures {
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.links.is_empty()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

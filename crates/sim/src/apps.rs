@@ -84,6 +84,9 @@ impl World<'_> {
     }
 
     pub fn keep_flow(&mut self, flow: Flow) -> u32 {
+        if let Some(captures) = &mut self.net.captures {
+            captures.flow(flow.plan.from);
+        }
         match self.free_flows.pop() {
             Some(id) => {
                 self.flows[id as usize] = Some(flow);

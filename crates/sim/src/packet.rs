@@ -20,6 +20,8 @@ pub mod traits {
     pub const COPY: u8 = 32;
     /// Has a congestion header beside it.
     pub const HEADED: u8 = 64;
+    /// Will be captured by its host at the end of the link it is on.
+    pub const CAPTURED: u8 = 128;
 }
 
 /// One packet on its way.
@@ -38,6 +40,8 @@ pub struct Packet {
     /// Port of that switch through which it came.
     pub ingress: u32,
     pub traits: u8,
+    /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.
+    pub ident: u16,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
@@ -67,6 +71,7 @@ impl Packets {
                 charged: 0,
                 ingress: 0,
                 traits: 0,
+                ident: 0,
             }
         })
     }

@@ -21,6 +21,9 @@ impl World<'_> {
         self.check_packets()?;
         self.check_streams()?;
         self.write_rest()?;
+        if let Some(captures) = self.net.captures.take() {
+            captures.finish()?;
+        }
         let plan: &Plan = self.plan;
         let window: Window = self.net.window;
         let mut out = Map::new();

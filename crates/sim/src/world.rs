@@ -12,7 +12,7 @@ use elephan_units::Time;
 
 use crate::Error;
 use crate::flow::{Arrivals, Flow, Socket};
-use crate::net::{self, NONE, Net, Paths, REFRESH};
+use crate::net::{self, Layout, NONE, Net, Paths, REFRESH};
 use crate::packet::traits;
 use crate::tables::Tables;
 
@@ -71,7 +71,11 @@ pub fn simulate<'a>(
 impl<'a> World<'a> {
     fn new(plan: &'a Plan, recorder: &'a mut Recorder, paths: Paths) -> Result<World<'a>, Error> {
         let observed = crate::sample::observed_ports(plan);
-        let mut net = net::build(plan, &observed, paths)?;
+        let layout = if recorder.has_folder() { Layout::of(plan) } else { Layout::default() };
+        let mut net = net::build(plan, &observed, &layout, paths)?;
+        if !layout.is_empty() {
+            net.captures = Some(Box::new(layout.open(plan, &net, recorder)?));
+        }
         let spare = net.packets.take();
         let tables = Tables::new(plan, recorder);
         let mut world = World {
@@ -116,7 +120,7 @@ impl<'a> World<'a> {
         loop {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
-                    return self.tables.events(&mut self.net, self.plan, self.recorder);
+                    return self.write_log();
                 };
                 now = event.time();
                 self.events_done += 1;
@@ -127,12 +131,18 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
-            self.tables.events(&mut self.net, self.plan, self.recorder)?;
+            self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
             if !watch(&progress) {
                 return Err(Error::Stopped);
             }
         }
+    }
+
+    /// Rows of what has happened rarely, and whether all that was written could be.
+    fn write_log(&mut self) -> Result<(), Error> {
+        self.tables.events(&mut self.net, self.plan, self.recorder)?;
+        self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
 
     /// A frame is in at the far end of a link, or through a switch.
@@ -260,6 +270,7 @@ impl<'a> World<'a> {
             p.dest = socket.peer;
             p.flow = socket.number;
             p.ip_bytes = p.segment.ip_bytes();
+            p.ident = socket.endpoint.counters().segs_out as u16;
             p.traits = 0;
             if p.segment.len > 0 {
                 p.traits = traits::DATA;
@@ -289,6 +300,7 @@ impl<'a> World<'a> {
         let packet = self.spare;
         let (p, _) = self.net.packets.get_mut(packet);
         p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
+        p.ident = seq as u16;
         p.route = route;
         p.dest = flow;
         p.flow = number;

@@ -1,16 +1,19 @@
-//! The fast and the general path of a port give the same packets at the same picosecond, and probes change nothing.
+//! The fast and the general path of a port give the same packets at the same picosecond, and neither probes nor captures
+//! change anything.
 
 mod common;
 
+use arrow_array::{Array, Int64Array};
 use common::{Builder, run};
 use elephan_cc::Spec;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{FlowControl, Loss};
-use elephan_record::Tables;
-use elephan_scenario::{Change, LawChange, LinkChange, Plan, PortSelection};
+use elephan_record::{Recorder, Tables};
+use elephan_scenario::{Captures, Change, LawChange, LinkChange, NodeKind, Plan, PortSelection};
 use elephan_units::{Rate, Size, Span, Time};
 use proptest::prelude::*;
 use serde_json::json;
+use std::path::{Path, PathBuf};
 
 /// Symmetric graphs: equal rates, delays and limits everywhere, everybody starts at zero, so that ties are common.
 fn symmetric(
@@ -121,6 +124,101 @@ fn same(plan: &Plan) -> Result<(), TestCaseError> {
         prop_assert!(same_rows(&observed, &observed_general, table), "{}: samples", table);
     }
     Ok(())
+}
+
+/// A new empty folder, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("elephan-paths-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a plan into a folder.
+fn run_to(plan: &Plan, folder: &Path) {
+    let mut recorder = Recorder::to_folder(folder).unwrap();
+    elephan_sim::run(plan, &mut recorder, &mut |_| true).unwrap();
+    recorder.finish().unwrap();
+}
+
+/// The times of a capture's packets (pcapng section 4.3).
+fn times_of(file: &Path) -> Vec<u64> {
+    let bytes = std::fs::read(file).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (mut at, mut times) = (0, vec![]);
+    while at < bytes.len() {
+        if word(at) == 6 {
+            times.push(u64::from(word(at + 12)) << 32 | u64::from(word(at + 16)));
+        }
+        at += word(at + 4) as usize;
+    }
+    times
+}
+
+/// With captures at some hosts and ports the tables stay as they are to the byte, each packet that a port has sent is in its file, and
+/// the hosts see all that their ports send.
+fn captures_change_nothing(plan: &Plan, some: (u32, u32)) -> Result<(), TestCaseError> {
+    let mut captured = plan.clone();
+    let among = |all: usize, bits: u32| (0..all as u32).filter(move |n| bits >> (n % 32) & 1 == 1);
+    let is_host = |n: &u32| matches!(plan.nodes[*n as usize].kind, NodeKind::Host);
+    captured.record.captures = Captures {
+        hosts: among(plan.nodes.len(), some.0).filter(is_host).collect(),
+        links: among(plan.links.len(), some.1).collect(),
+        snap_bytes: None,
+    };
+    let (plain, with) = (Folder::new("plain"), Folder::new("captured"));
+    run_to(plan, &plain.0);
+    run_to(&captured, &with.0);
+    for table in elephan_record::specs() {
+        let file = format!("{}.parquet", table.name);
+        let (a, b) = (std::fs::read(plain.0.join(&file)).unwrap(), std::fs::read(with.0.join(&file)).unwrap());
+        prop_assert!(a == b, "{} with and without captures", file);
+    }
+    let (tables, _) = run(plan, false);
+    let ports = &tables.iter().find(|t| t.name == "ports").unwrap().batches[0];
+    let sent = ports.column_by_name("tx_packets").unwrap().as_any().downcast_ref::<Int64Array>().unwrap();
+    let captures = with.0.join("captures");
+    for &i in &captured.record.captures.links {
+        let link = &plan.links[i as usize];
+        let times = times_of(&captures.join(format!("{}.pcapng", link.name.replace("->", ".to."))));
+        prop_assert_eq!(times.len() as i64, sent.value(i as usize), "{}", &link.name);
+        prop_assert!(times.is_sorted(), "{}", &link.name);
+    }
+    for &host in &captured.record.captures.hosts {
+        let times = times_of(&captures.join(format!("{}.pcapng", plan.nodes[host as usize].name)));
+        let leaving = plan.links.iter().position(|l| l.from == host).unwrap();
+        prop_assert!(times.len() as i64 >= sent.value(leaving) && times.is_sorted(), "n{}", host);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn captures(
+        shape in (1usize..4, 1usize..4),
+        rate in prop::sample::select(vec![1_000_000_000u64, 622_080_000, 10_000_000_000]),
+        delay in prop::sample::select(vec![0u64, 1_000_000, 20_000_000]),
+        limit in 0usize..5,
+        kinds in prop::collection::vec((0usize..4, 0usize..9, 0usize..9), 1..7),
+        faults in (any::<bool>(), any::<bool>()),
+        some in (any::<u32>(), any::<u32>()),
+    ) {
+        let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
+        plan.record.events = true;
+        captures_change_nothing(&plan, some)?;
+    }
 }
 
 proptest! {

@@ -20,6 +20,7 @@ mod sender;
 mod stacks;
 mod stats;
 mod validation;
+pub mod wire;
 
 pub use endpoint::{Endpoint, Phase, State};
 pub use options::{OptionError, Options, Overrides, stack, stacks};

@@ -47,7 +47,16 @@ def root(
 
 
 @app.command()
-def run(scenario: Scenario, set: Set = None, seed: Seed = None, out: Out = None, json: Json = False) -> None:
+def run(
+    scenario: Scenario,
+    set: Set = None,
+    seed: Seed = None,
+    out: Out = None,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """One run: a summary on the terminal, tables and report in a folder."""
     from elephan import core, runs
     from elephan.cli import show
@@ -57,7 +66,7 @@ def run(scenario: Scenario, set: Set = None, seed: Seed = None, out: Out = None,
     source, changes = open_source(scenario), settings(set or [])
     resolved = core.resolve(source, changes, seed)
     folder = out or Path("results") / f"{source.stem}-{resolved['seed']}"
-    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True)
+    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap)
     if json:
         show.run_json(done, folder)
     else:

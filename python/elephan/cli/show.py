@@ -81,7 +81,13 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
             f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}", style="dim", markup=False
         )
     console.print(f"{done.manifest['packet_hops']:,} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
+    if done.captures:
+        console.print(f"captures: {_captures(done.captures)}", markup=False, soft_wrap=True)
     _report_line(console, folder)
+
+
+def _captures(files: Sequence[Path]) -> str:
+    return str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}"
 
 
 def run_json(done: Run, folder: Path) -> None:

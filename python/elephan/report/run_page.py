@@ -16,6 +16,7 @@ from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.runs import Run
 
 ROWS_MAX = 20
+CAPTURES_MAX = 8
 
 
 def answer(run: Run) -> list[str]:
@@ -153,12 +154,18 @@ def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
         ("wall time", show(float(str(manifest["wall_s"])), "s") if "wall_s" in manifest else ""),
         ("events", show(float(str(manifest["events"])), "1", 12) if "events" in manifest else ""),
         ("packet-hops", show(float(str(manifest["packet_hops"])), "1", 12) if "packet_hops" in manifest else ""),
+        ("captures", _captures(_list(manifest.get("captures")))),
         (
             "machine",
             f"{host.get('system', '')} {host.get('machine', '')}, {host.get('cpus', '')} cores, Python {host.get('python', '')}",
         ),
     ]
     return [(name, value) for name, value in rows if value]
+
+
+def _captures(files: list[object]) -> str:
+    shown = ", ".join(str(file) for file in files[:CAPTURES_MAX])
+    return f"{shown} and {len(files) - CAPTURES_MAX} more" if len(files) > CAPTURES_MAX else shown
 
 
 def _items(value: object) -> list[tuple[str, object]]:

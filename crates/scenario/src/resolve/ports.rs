@@ -1,10 +1,12 @@
-//! `[record]`: the names of ports become links.
+//! `[record]`: the names of ports become links, those of hosts nodes.
+
+use elephan_units::Bytes;
 
 use super::Resolver;
 use crate::near::nearest;
-use crate::plan::{PortSelection, Record};
+use crate::plan::{Captures, NodeKind, PortSelection, Record};
 use crate::tree::at;
-use crate::written::{PortChoice, RecordChoice, Scenario};
+use crate::written::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords, Scenario};
 
 impl Resolver<'_> {
     pub(super) fn record(&mut self, words: &Scenario) -> Record {
@@ -26,7 +28,57 @@ impl Resolver<'_> {
                 PortSelection::Listed(listed)
             }
         };
-        Record { every: words.every, flows: words.flows, ports, messages: words.messages, events: words.events }
+        let captures = self.captures(words);
+        Record {
+            every: words.every,
+            flows: words.flows,
+            ports,
+            messages: words.messages,
+            events: words.events,
+            captures,
+        }
+    }
+
+    fn captures(&mut self, words: &RecordWords) -> Captures {
+        let mut found = Captures::default();
+        match &words.captures {
+            CaptureChoice::Set(CaptureSet::None) => {}
+            CaptureChoice::Set(CaptureSet::Hosts) => {
+                found.hosts = self.traffic.iter().flat_map(|t| &t.flows).flat_map(|f| [f.from, f.to]).collect();
+            }
+            CaptureChoice::Listed(names) => {
+                for (i, name) in names.iter().enumerate() {
+                    let taken = if name.contains("->") {
+                        self.port(name).map(|links| found.links.extend(links))
+                    } else {
+                        self.captured(name).map(|hosts| found.hosts.extend(hosts))
+                    };
+                    if let Err(message) = taken {
+                        self.report(at!["record", "captures", i], message);
+                    }
+                }
+            }
+        }
+        for list in [&mut found.hosts, &mut found.links] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        if words.snap == Some(Bytes(0)) {
+            self.report(at!["record", "snap"], "0 B: nothing of a packet would be kept");
+        }
+        found.snap_bytes = words.snap.map(|Bytes(bytes)| u32::try_from(bytes).unwrap_or(u32::MAX));
+        found
+    }
+
+    /// The hosts that a name means.
+    fn captured(&self, name: &str) -> Result<std::ops::Range<u32>, String> {
+        let members = self.groups.members(name)?;
+        match &self.nodes[members.start as usize].kind {
+            NodeKind::Host => Ok(members),
+            NodeKind::Switch(_) => {
+                Err(format!("{name:?} is a switch: capture at a host, or at a port such as \"{name}->server\""))
+            }
+        }
     }
 
     /// The links whose ports `a->b` means; both ends may be groups.

@@ -11,7 +11,7 @@ mod traffic;
 pub use change::ChangeWords;
 pub use links::{Delay, Direction, Jitter, LinkPairing, Links, Order, Reorder, Spread};
 pub use nodes::{Hosts, Switches};
-pub use record::{PortChoice, RecordChoice, RecordWords};
+pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWords};
 pub use sweep::{Axis, SweepWords, Zip};
 pub use traffic::{FlowPairing, Members, TrafficWords};
 

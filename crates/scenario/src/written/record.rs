@@ -1,6 +1,6 @@
 //! `[record]`.
 
-use elephan_units::Span;
+use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +22,20 @@ pub struct RecordWords {
     pub messages: bool,
     /// Whether drops, pauses, timeouts and other rare things have their rows in `events`.
     pub events: bool,
+    /// Packets that a run with a folder writes to pcapng files, one for each host or port: `"none"`, `"hosts"` (every
+    /// host that sends or receives traffic), or an array of hosts and ports such as `["client[0]", "sw->server"]`.
+    pub captures: CaptureChoice,
+    /// Bytes of each captured packet that are kept, payload (zeros) included; without it the headers are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub snap: Option<Bytes>,
 }
 
 impl Default for RecordWords {
     fn default() -> RecordWords {
         let ports = PortChoice::Set(RecordChoice::Switches);
-        RecordWords { every: None, flows: true, ports, messages: true, events: true }
+        let captures = CaptureChoice::Set(CaptureSet::None);
+        RecordWords { every: None, flows: true, ports, messages: true, events: true, captures, snap: None }
     }
 }
 
@@ -48,5 +56,23 @@ pub enum RecordChoice {
     /// Every port.
     All,
     /// No port.
+    None,
+}
+
+/// Packets to capture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CaptureChoice {
+    Set(CaptureSet),
+    Listed(Vec<String>),
+}
+
+/// A set of places to capture at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CaptureSet {
+    /// Every host that sends or receives traffic.
+    Hosts,
+    /// Nowhere.
     None,
 }

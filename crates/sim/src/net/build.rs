@@ -12,7 +12,7 @@ use elephan_units::{Span, Time, Transmitter};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, Routes};
-use super::{Net, Switch};
+use super::{Layout, Net, Switch, Taps};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -23,8 +23,9 @@ pub struct Paths {
     pub general: bool,
 }
 
-/// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run.
-pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error> {
+/// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run; `layout`
+/// has the taps of captures.
+pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> Result<Net, Error> {
     let mut egress = vec![Vec::new(); plan.nodes.len()];
     let mut port_of = vec![0u32; plan.links.len()];
     for (i, link) in plan.links.iter().enumerate() {
@@ -56,7 +57,7 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let link = |i| link(plan, i, (&switch_of, &port_of), paths.general || changes[i]);
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), paths.general || changes[i]);
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
@@ -69,6 +70,7 @@ pub fn build(plan: &Plan, observed: &[bool], paths: Paths) -> Result<Net, Error>
         events: EventQueue::default(),
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
+        captures: None,
         injected: 0,
         delivered: 0,
         dropped: 0,
@@ -83,7 +85,7 @@ fn sends_pause(plan: &Plan, node: u32) -> bool {
         if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
-fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: bool) -> Link {
+fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -101,7 +103,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
     };
     let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
-    let general = general || fifo.is_none() || !l.impairments.is_none() || out_of != NONE || can_be_paused;
+    let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
+    let general = general || !plain || out_of != NONE || can_be_paused;
     let mut queue = l.queue.build(l.bdp_bytes);
     queue.set_rate(l.rate);
     let reaction = plan.nodes[l.from as usize].pause;
@@ -129,6 +132,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), general: 
                 integrated: Time::ZERO,
                 latency,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
+                taps,
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

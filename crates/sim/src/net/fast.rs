@@ -9,7 +9,7 @@ use elephan_units::Time;
 
 use super::link::{Flight, Link, Waiting, Window};
 use super::route::Next;
-use super::{DELIVER, NONE, Net, note_mark};
+use super::{DELIVER, Delivered, NONE, Net, note_mark};
 use crate::packet::traits;
 
 impl Net {
@@ -71,15 +71,22 @@ impl Net {
         self.links[before as usize].launch(before, flight, &mut self.events);
     }
 
-    /// A packet marked for this arrives: the link lost it, or the port `then` has no room for it.
+    /// A packet marked for something arrives: the link lost it, or the port `then` has no room for it, or its host
+    /// captures it, which ends its route.
     #[cold]
-    pub(super) fn lose(&mut self, now: Time, link: u32, then: u32, packet: u32) {
-        if self.packets[packet].traits & traits::LOST != 0 {
+    pub(super) fn arrive_marked(&mut self, now: Time, link: u32, then: u32, packet: u32) -> Option<Delivered> {
+        let marks = self.packets[packet].traits;
+        if marks & traits::LOST != 0 {
             self.links[link as usize].counts.lost += 1;
             self.drop_packet(now, link, packet, "link_loss");
-        } else {
+        } else if marks & traits::REFUSED != 0 {
             self.drop_full(now, then, packet);
+        } else {
+            self.capture_received(now, link, packet);
+            self.delivered += 1;
+            return Some(packet);
         }
+        None
     }
 }
 

@@ -37,6 +37,11 @@ impl Link {
 impl Net {
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
         let window = self.window;
+        if let Some(g) = &self.links[link as usize].general
+            && g.taps.handed != NONE
+        {
+            self.capture(now, g.taps.handed, packet);
+        }
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &self.packets[packet];
@@ -117,6 +122,7 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if let Some(quanta) = g.control.take() {
             g.sending = Sending::Control;
+            let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
@@ -124,6 +130,9 @@ impl Net {
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
+            if tap != NONE {
+                self.capture_pause(now, tap, link, quanta);
+            }
             return;
         }
         if let Some(until) = g.gate.until_at(now) {
@@ -143,6 +152,8 @@ impl Net {
         l.counts.wait_ps += u128::from(window.overlap(item.at, now));
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         let impaired = g.impair.is_some();
+        let tap = g.taps.started;
+        let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
         if p.traits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
@@ -153,7 +164,13 @@ impl Net {
         if l.loses(p.traits) {
             p.traits |= traits::LOST;
         }
+        if received {
+            p.traits |= traits::CAPTURED;
+        }
         let end = l.busy_until;
+        if tap != NONE {
+            self.capture(now, tap, item.handle);
+        }
         let then = self.after(item.handle);
         if impaired {
             self.launch_impaired(now, link, item.handle, then);

@@ -9,6 +9,7 @@ use elephan_link::{
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
+use super::Taps;
 use super::impair::Impair;
 
 /// "No such": switch, port, link.
@@ -174,6 +175,7 @@ pub struct General {
     pub latency: Span,
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
+    pub taps: Taps,
 }
 
 /// What is on the wire of a general port.

@@ -6,6 +6,7 @@
 //! *general*. Both give the same packets at the same picosecond.
 
 mod build;
+mod capture;
 mod change;
 mod fast;
 mod general;
@@ -20,6 +21,7 @@ use elephan_units::Time;
 use std::collections::BTreeMap;
 
 pub use build::{Paths, build};
+pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
@@ -115,6 +117,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
+    /// Capture files, if there are any.
+    pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
     pub injected: u64,
     pub delivered: u64,
@@ -167,9 +171,8 @@ impl Net {
     fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
         let into = self.links[link as usize].into;
         let p = &mut self.packets[packet];
-        if p.traits & (traits::LOST | traits::REFUSED) != 0 {
-            self.lose(now, link, then, packet);
-            return None;
+        if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
+            return self.arrive_marked(now, link, then, packet);
         }
         if then & DELIVER != 0 {
             self.delivered += 1;

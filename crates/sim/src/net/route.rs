@@ -45,6 +45,18 @@ impl Routes {
         }
     }
 
+    /// The links from a place of a route to its end.
+    pub fn rest(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
+        self.chain[place as usize..].iter().take_while(|&&link| link != END).map(|link| link & !FUSED)
+    }
+
+    /// The first and the last link of the route that a place belongs to.
+    pub fn first_and_last(&self, place: u32) -> (u32, u32) {
+        let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END).count();
+        let last = self.rest(place).last();
+        (self.link(place - before as u32), last.unwrap_or(END))
+    }
+
     /// Marks every place of these links.
     pub fn fuse(&mut self, fused: &[bool]) {
         for link in self.chain.iter_mut().filter(|l| **l != END && fused[**l as usize]) {

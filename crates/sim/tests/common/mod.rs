@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
-use elephan_scenario::{FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic};
+use elephan_scenario::{
+    Captures, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
+};
 use elephan_sim::Paths;
 use elephan_tcp::Overrides;
 use elephan_units::{Rate, Span, Time};
@@ -30,7 +32,14 @@ impl Builder {
                 option_stacks: vec![],
                 traffic: vec![],
                 changes: vec![],
-                record: Record { every: None, flows: true, ports: PortSelection::All, messages: true, events: false },
+                record: Record {
+                    every: None,
+                    flows: true,
+                    ports: PortSelection::All,
+                    messages: true,
+                    events: false,
+                    captures: Captures::default(),
+                },
             },
         }
     }

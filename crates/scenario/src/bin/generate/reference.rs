@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 43] = [
+const ORDER: [(&str, &str); 44] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -53,6 +53,7 @@ const ORDER: [(&str, &str); 43] = [
     ("Change", "`[[change]]`"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
+    ("CaptureChoice", "captures"),
     ("Vary", "`[sweep]`"),
 ];
 

@@ -1,0 +1,334 @@
+//! Captures: what a capture program sees at a host (`tcpdump` there) or at a port (a tap in the wire behind it).
+//!
+//! At a host a packet that it sends is seen when TCP or the application hands it to the port, before any queue of the
+//! port (which may still drop it), and one that it receives when its last bit is in. At a port a frame is seen when its
+//! transmission starts, lost on the wire or not, PAUSE frames of Ethernet links with the rest. Ports with a tap take the
+//! general path, so packets come in the order of time and other ports need not ask; neither path changes the run.
+//!
+//! Addresses: node number `n`, from 1 in the order of the scenario, is 10.x.y.z with `n = 65536 x + 256 y + z`, and its MAC
+//! address is 02:00:00:x:y:z (locally administered). Flow number `f` runs from port 38000 + f mod 3000 of the end that
+//! opened it to port 10601 + (f div 3000) mod 600; both ranges have no meaning to the usual dissectors.
+//! Ethernet frames are seen without preamble and frame check sequence, and padded to 60 bytes on the wire and when received.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use elephan_link::Framing;
+use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
+use elephan_scenario::Plan;
+use elephan_tcp::SackBlocks;
+use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
+use elephan_units::Time;
+
+use super::{NONE, Net};
+use crate::Error;
+use crate::packet::{Packet, traits};
+
+/// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
+const ETHERNET_HEADER_BYTES: usize = 14;
+const ETHERNET_LEAST_BYTES: u32 = 60;
+const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
+/// Protocol field of PPP (RFC 1332).
+const PPP_IPV4: [u8; 2] = [0x00, 0x21];
+/// IEEE 802.3 Annex 31A and 31B: where MAC control frames go, their type, the opcode of PAUSE.
+const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
+const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
+const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
+
+const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
+const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
+
+/// Where the packets of a port are captured: numbers of taps, [`NONE`] if not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taps {
+    /// Those handed to it by its host.
+    pub handed: u32,
+    /// Those whose transmission starts.
+    pub started: u32,
+    /// Those that the host at the far end receives.
+    pub received: u32,
+}
+
+impl Taps {
+    pub const NONE: Taps = Taps { handed: NONE, started: NONE, received: NONE };
+}
+
+/// One direction of an interface of a file.
+#[derive(Clone, Copy)]
+struct Tap {
+    file: u32,
+    interface: u32,
+    direction: Option<Direction>,
+    framing: Framing,
+}
+
+/// A file to be.
+struct FilePlan {
+    name: String,
+    interfaces: Vec<Interface>,
+    /// Nodes whose packets it may see.
+    nodes: BTreeSet<u32>,
+}
+
+/// What will be captured where.
+#[derive(Default)]
+pub struct Layout {
+    files: Vec<FilePlan>,
+    taps: Vec<Tap>,
+    ports: Vec<Taps>,
+}
+
+impl Layout {
+    /// The captures that the scenario asks for.
+    pub fn of(plan: &Plan) -> Layout {
+        let asked = &plan.record.captures;
+        let mut layout = Layout::default();
+        if asked.is_empty() {
+            return layout;
+        }
+        layout.ports = vec![Taps::NONE; plan.links.len()];
+        let mut file_of = vec![NONE; plan.nodes.len()];
+        for &host in &asked.hosts {
+            file_of[host as usize] = layout.file(plan.nodes[host as usize].name.clone());
+        }
+        for (i, link) in plan.links.iter().enumerate() {
+            let file = file_of[link.from as usize];
+            if file != NONE {
+                layout.ports[i].handed = layout.tap(plan, file, i, Some(Direction::Outbound));
+                let received = layout.tap_back(layout.ports[i].handed);
+                layout.ports[link.reverse as usize].received = received;
+            }
+        }
+        for &link in &asked.links {
+            // A dot is in no name, so that no host's file has this name.
+            let file = layout.file(plan.links[link as usize].name.replace("->", ".to."));
+            layout.ports[link as usize].started = layout.tap(plan, file, link as usize, None);
+        }
+        layout
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The taps of a port.
+    pub fn taps(&self, link: usize) -> Taps {
+        self.ports.get(link).copied().unwrap_or(Taps::NONE)
+    }
+
+    fn file(&mut self, name: String) -> u32 {
+        self.files.push(FilePlan { name, interfaces: Vec::new(), nodes: BTreeSet::new() });
+        (self.files.len() - 1) as u32
+    }
+
+    /// A tap at a new interface of a file, named after its port.
+    fn tap(&mut self, plan: &Plan, file: u32, link: usize, direction: Option<Direction>) -> u32 {
+        let link = &plan.links[link];
+        let interfaces = &mut self.files[file as usize].interfaces;
+        let (link_type, header) = link_type(link.framing);
+        let headers = (header + HEADERS_MAX_BYTES) as u32;
+        interfaces.push(Interface {
+            name: link.name.clone(),
+            link_type,
+            rate_bps: link.rate.bps(),
+            snap_bytes: plan.record.captures.snap_bytes.unwrap_or(headers),
+        });
+        let interface = (interfaces.len() - 1) as u32;
+        self.add(Tap { file, interface, direction, framing: link.framing })
+    }
+
+    /// The other direction of the interface of a tap.
+    fn tap_back(&mut self, tap: u32) -> u32 {
+        self.add(Tap { direction: Some(Direction::Inbound), ..self.taps[tap as usize] })
+    }
+
+    fn add(&mut self, tap: Tap) -> u32 {
+        self.taps.push(tap);
+        (self.taps.len() - 1) as u32
+    }
+
+    /// Makes the files.
+    pub fn open(mut self, plan: &Plan, net: &Net, recorder: &mut Recorder) -> Result<Captures, Error> {
+        self.find_nodes(plan, net);
+        let mut files = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            let name = |&node: &u32| (Ipv4Addr::from(address(node)), plan.nodes[node as usize].name.as_str());
+            let names: Vec<_> = file.nodes.iter().map(name).collect();
+            files.extend(recorder.capture(&file.name, &file.interfaces, &names)?);
+        }
+        Ok(Captures {
+            files,
+            taps: self.taps,
+            openers: Vec::new(),
+            ends: plan.links.iter().map(|l| (l.from, l.to)).collect(),
+            snap_bytes: plan.record.captures.snap_bytes,
+        })
+    }
+
+    /// Whose packets each file may see.
+    fn find_nodes(&mut self, plan: &Plan, net: &Net) {
+        for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
+            for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+                for link in net.routes.begin(from, to).into_iter().flat_map(|place| net.routes.rest(place)) {
+                    let Taps { handed, started, received } = self.ports[link as usize];
+                    for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {
+                        let file = self.taps[tap as usize].file;
+                        self.files[file as usize].nodes.extend([from, to]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The type of a framing's packets, and what stands before their IP header.
+fn link_type(framing: Framing) -> (LinkType, usize) {
+    match framing {
+        Framing::Ethernet => (LinkType::Ethernet, ETHERNET_HEADER_BYTES),
+        Framing::Ppp => (LinkType::Ppp, PPP_IPV4.len()),
+        Framing::None => (LinkType::Raw, 0),
+    }
+}
+
+/// 10.x.y.z of a node.
+fn address(node: u32) -> [u8; 4] {
+    (0x0A00_0000 + node + 1).to_be_bytes()
+}
+
+/// 02:00:00:x:y:z of a node.
+fn mac(node: u32) -> [u8; 6] {
+    let [_, x, y, z] = address(node);
+    [0x02, 0x00, 0x00, x, y, z]
+}
+
+/// Bytes of a frame in the order of the wire.
+struct Frame {
+    bytes: [u8; ETHERNET_HEADER_BYTES + HEADERS_MAX_BYTES],
+    len: usize,
+}
+
+impl Frame {
+    fn of(parts: &[&[u8]]) -> Frame {
+        let mut frame = Frame { bytes: [0; _], len: 0 };
+        for part in parts {
+            frame.bytes[frame.len..frame.len + part.len()].copy_from_slice(part);
+            frame.len += part.len();
+        }
+        frame
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// The capture files of a run.
+pub struct Captures {
+    files: Vec<Capture>,
+    taps: Vec<Tap>,
+    /// By a flow's number: the node that opened it.
+    openers: Vec<u32>,
+    /// Nodes at the near and the far end of each link.
+    ends: Vec<(u32, u32)>,
+    snap_bytes: Option<u32>,
+}
+
+impl Captures {
+    /// Learns of a flow; they come in the order of their numbers.
+    pub fn flow(&mut self, opener: u32) {
+        self.openers.push(opener);
+    }
+
+    /// The first error of any file.
+    pub fn check(&self) -> Result<(), Error> {
+        Ok(self.files.iter().try_for_each(Capture::check)?)
+    }
+
+    /// Writes what is left.
+    pub fn finish(self) -> Result<(), Error> {
+        Ok(self.files.into_iter().try_for_each(Capture::finish)?)
+    }
+
+    /// A packet on the way from the near end of link `first` to the far end of link `last`.
+    fn packet(&mut self, now: Time, tap: u32, packet: &Packet, sack: &SackBlocks, (first, last): (u32, u32)) {
+        let tap = self.taps[tap as usize];
+        let (source, destination) = (self.ends[first as usize].0, self.ends[last as usize].1);
+        let opener = OPENER_PORTS.start + packet.flow % OPENER_PORTS.len() as u32;
+        let listener = LISTENER_PORTS.start + packet.flow / OPENER_PORTS.len() as u32 % LISTENER_PORTS.len() as u32;
+        let there = self.openers[packet.flow as usize] == source;
+        let (source_port, destination_port) = if there { (opener, listener) } else { (listener, opener) };
+        let ends = Ends {
+            source: address(source),
+            destination: address(destination),
+            source_port: source_port as u16,
+            destination_port: destination_port as u16,
+        };
+        let headers = if packet.traits & traits::UDP != 0 {
+            Headers::udp(&packet.segment, packet.ident, &ends)
+        } else {
+            Headers::tcp(&packet.segment, sack, packet.ident, &ends)
+        };
+        let headers = headers.as_bytes();
+        let frame = match tap.framing {
+            Framing::Ethernet => Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_IPV4, headers]),
+            Framing::Ppp => Frame::of(&[&PPP_IPV4, headers]),
+            Framing::None => Frame::of(&[headers]),
+        };
+        let mut bytes = (frame.len - headers.len()) as u32 + packet.ip_bytes;
+        // A host sees what it sends before its interface pads it.
+        if tap.framing == Framing::Ethernet && tap.direction != Some(Direction::Outbound) {
+            bytes = bytes.max(ETHERNET_LEAST_BYTES);
+        }
+        self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
+    }
+
+    /// A PAUSE frame of the station at the near end of `link`.
+    fn pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+        let tap = self.taps[tap as usize];
+        if tap.framing != Framing::Ethernet {
+            return;
+        }
+        let source = mac(self.ends[link as usize].0);
+        let control = [&PAUSE_DESTINATION[..], &source, &ETHERTYPE_MAC_CONTROL, &OPCODE_PAUSE, &quanta.to_be_bytes()];
+        self.push(now, tap, Frame::of(&control).as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+    }
+
+    /// Keeps what the scenario says of a packet, `whole` of its bytes if it says nothing.
+    fn push(&mut self, now: Time, tap: Tap, headers: &[u8], packet_bytes: u32, whole: u32) {
+        let kept = self.snap_bytes.map_or(whole, |snap| snap.min(packet_bytes));
+        self.files[tap.file as usize].push(&CapturedPacket {
+            interface: tap.interface,
+            time_ns: now.ns() as u64,
+            direction: tap.direction,
+            headers,
+            kept_bytes: kept as usize,
+            packet_bytes,
+        });
+    }
+}
+
+impl Net {
+    /// A packet passes a tap.
+    #[cold]
+    pub(super) fn capture(&mut self, now: Time, tap: u32, packet: u32) {
+        let Some(captures) = &mut self.captures else { return };
+        let (packet, sack) = self.packets.get(packet);
+        captures.packet(now, tap, packet, sack, self.routes.first_and_last(packet.route));
+    }
+
+    /// A PAUSE frame passes a tap of the port of `link`.
+    #[cold]
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+        if let Some(captures) = &mut self.captures {
+            captures.pause(now, tap, link, quanta);
+        }
+    }
+
+    /// A packet is in at the end of `link`, whose far end is a host that captures.
+    #[cold]
+    pub(super) fn capture_received(&mut self, now: Time, link: u32, packet: u32) {
+        if let Some(general) = &self.links[link as usize].general {
+            self.capture(now, general.taps.received, packet);
+        }
+    }
+}

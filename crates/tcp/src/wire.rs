@@ -1,0 +1,285 @@
+//! Headers as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options (RFC 2018, RFC 7323), UDP (RFC 768).
+//!
+//! The law of this layer: what is written has exactly the bytes that [`Segment::header_bytes`] charges, and its checksums
+//! (RFC 1071) are right for a payload of zeros, which adds nothing to them. Options stand in the order of Linux: MSS,
+//! SACK-permitted, timestamps, NOP, window scale; in other segments two NOPs before timestamps and two before SACK blocks.
+//! Packets are never fragmented (DF), DSCP is 0, and nothing on the way decrements the TTL.
+
+use crate::segment::{
+    Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_ACCECN, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
+    SackBlocks, Segment, TCP_HEADER_BYTES,
+};
+
+/// Largest IP and TCP headers: 20 and 60 bytes.
+pub const HEADERS_MAX_BYTES: usize = 80;
+/// UDP header.
+pub const UDP_HEADER_BYTES: u32 = 8;
+/// Default of RFC 1700.
+const TTL: u8 = 64;
+/// "Don't fragment" of the IP header's flags and fragment offset.
+const DONT_FRAGMENT: u16 = 0x4000;
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+
+/// Kinds of TCP options (RFC 9293 section 3.2, RFC 2018, RFC 7323).
+mod kind {
+    pub const NOP: u8 = 1;
+    pub const MSS: u8 = 2;
+    pub const WINDOW_SCALE: u8 = 3;
+    pub const SACK_PERMITTED: u8 = 4;
+    pub const SACK: u8 = 5;
+    pub const TIMESTAMPS: u8 = 8;
+    /// Accurate ECN, order 1: EE1B, ECEB (RFC 9768 section 3.2.3).
+    pub const ACCECN1: u8 = 174;
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub source: [u8; 4],
+    pub destination: [u8; 4],
+    pub source_port: u16,
+    pub destination_port: u16,
+}
+
+/// The headers of one packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers {
+    bytes: [u8; HEADERS_MAX_BYTES],
+    len: usize,
+}
+
+impl Headers {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn set(&mut self, at: usize, value: u16) {
+        self.bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// The IP and TCP headers of a segment; `ident` is the identification of the IP header.
+    pub fn tcp(segment: &Segment, sack: &SackBlocks, ident: u16, ends: &Ends) -> Headers {
+        let mut h = Headers::ip(segment.ip_bytes(), segment.ecn, ident, PROTOCOL_TCP, ends);
+        let words = (segment.header_bytes() / 4) as u8;
+        h.put(&ends.source_port.to_be_bytes());
+        h.put(&ends.destination_port.to_be_bytes());
+        h.put(&segment.seq.to_be_bytes());
+        h.put(&segment.ack.to_be_bytes());
+        let accurate = u8::from(segment.options & HEADER_AE != 0);
+        h.put(&[words << 4 | accurate, segment.flags.0]);
+        h.put(&segment.window.to_be_bytes());
+        // Checksum and urgent pointer.
+        h.put(&[0; 4]);
+        h.options(segment, sack);
+        let bytes = segment.header_bytes() + segment.len;
+        h.checksum(PROTOCOL_TCP, bytes, 16);
+        h
+    }
+
+    /// The IP and UDP headers of a datagram, of which `datagram` has the payload and the ECN codepoint.
+    pub fn udp(datagram: &Segment, ident: u16, ends: &Ends) -> Headers {
+        let bytes = UDP_HEADER_BYTES + datagram.len;
+        let mut h = Headers::ip(IP_HEADER_BYTES + bytes, datagram.ecn, ident, PROTOCOL_UDP, ends);
+        h.put(&ends.source_port.to_be_bytes());
+        h.put(&ends.destination_port.to_be_bytes());
+        h.put(&(bytes as u16).to_be_bytes());
+        h.put(&[0; 2]);
+        h.checksum(PROTOCOL_UDP, bytes, 6);
+        // A checksum of zero would say that there is none.
+        let at = IP_HEADER_BYTES as usize + 6;
+        if h.bytes[at..at + 2] == [0, 0] {
+            h.set(at, 0xFFFF);
+        }
+        h
+    }
+
+    fn ip(total_bytes: u32, ecn: u8, ident: u16, protocol: u8, ends: &Ends) -> Headers {
+        let mut h = Headers { bytes: [0; HEADERS_MAX_BYTES], len: 0 };
+        // Version 4, five words; DSCP 0.
+        h.put(&[0x45, ecn]);
+        h.put(&(total_bytes as u16).to_be_bytes());
+        h.put(&ident.to_be_bytes());
+        h.put(&DONT_FRAGMENT.to_be_bytes());
+        h.put(&[TTL, protocol, 0, 0]);
+        h.put(&ends.source);
+        h.put(&ends.destination);
+        h.set(10, !sum(&h.bytes[..IP_HEADER_BYTES as usize], 0));
+        h
+    }
+
+    fn options(&mut self, segment: &Segment, sack: &SackBlocks) {
+        let has = |bit: u8| segment.options & bit != 0;
+        let syn = segment.flags.any(Flags::SYN);
+        if syn && segment.mss != 0 {
+            self.put(&[kind::MSS, 4]);
+            self.put(&segment.mss.to_be_bytes());
+        }
+        if syn && has(OPTION_SACK_PERMITTED) {
+            if !has(OPTION_TIMESTAMPS) {
+                self.put(&[kind::NOP, kind::NOP]);
+            }
+            self.put(&[kind::SACK_PERMITTED, 2]);
+        } else if has(OPTION_TIMESTAMPS) {
+            self.put(&[kind::NOP, kind::NOP]);
+        }
+        if has(OPTION_TIMESTAMPS) {
+            self.put(&[kind::TIMESTAMPS, 10]);
+            self.put(&segment.tsval.to_be_bytes());
+            self.put(&segment.tsecr.to_be_bytes());
+        }
+        if syn && has(OPTION_WINDOW_SCALE) {
+            self.put(&[kind::NOP, kind::WINDOW_SCALE, 3, segment.wscale]);
+        }
+        if has(OPTION_ACCECN) {
+            // Senders mark with ECT(0), so EE1B stays at its initial value, 1.
+            self.put(&[kind::ACCECN1, 8, 0, 0, 1]);
+            self.put(&segment.ceb);
+        }
+        if segment.sack_len != 0 {
+            self.put(&[kind::NOP, kind::NOP, kind::SACK, 2 + 8 * segment.sack_len]);
+            for (left, right) in &sack[..usize::from(segment.sack_len)] {
+                self.put(&left.to_be_bytes());
+                self.put(&right.to_be_bytes());
+            }
+        }
+    }
+
+    /// Writes the checksum at `at` of the transport header, whose length with its payload of zeros is `bytes`.
+    fn checksum(&mut self, protocol: u8, bytes: u32, at: usize) {
+        const ADDRESSES: std::ops::Range<usize> = 12..20;
+        let transport = IP_HEADER_BYTES as usize;
+        // The pseudo-header of RFC 9293 section 3.1: addresses, protocol, length.
+        let pseudo = sum(&self.bytes[ADDRESSES], u32::from(protocol) + bytes);
+        self.set(transport + at, !sum(&self.bytes[transport..self.len], u32::from(pseudo)));
+    }
+}
+
+/// The one's complement sum of 16-bit words (RFC 1071), beginning with `start`; an even number of bytes.
+fn sum(bytes: &[u8], start: u32) -> u16 {
+    let words = bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+    let mut total = words.fold(start, |total, word| total + word);
+    while total > 0xFFFF {
+        total = (total & 0xFFFF) + (total >> 16);
+    }
+    total as u16
+}
+
+const _: () = assert!(TCP_HEADER_BYTES + IP_HEADER_BYTES + 40 == HEADERS_MAX_BYTES as u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{ECN_CE, ECN_ECT0};
+
+    const CLIENT: [u8; 4] = [10, 0, 0, 1];
+    const SERVER: [u8; 4] = [10, 0, 0, 2];
+    const THERE: Ends = Ends { source: CLIENT, destination: SERVER, source_port: 38_000, destination_port: 10_601 };
+    const BACK: Ends = Ends { source: SERVER, destination: CLIENT, source_port: 10_601, destination_port: 38_000 };
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digits: Vec<char> = hex.chars().filter(|c| !c.is_whitespace()).collect();
+        digits.chunks(2).map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap()).collect()
+    }
+
+    /// The example of RFC 1071 section 3.
+    #[test]
+    fn sum_of_rfc_1071() {
+        assert_eq!(sum(&[0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7], 0), 0xDDF2);
+    }
+
+    /// Laid out by hand after RFC 791 section 3.1, RFC 9293 section 3.1, RFC 2018 section 2 and RFC 7323 sections 2.2
+    /// and 3.2. Checksums added by hand: IP D946, inverted 26B9; TCP 28DE0 with the pseudo-header, folded 8DE2, inverted 721D.
+    #[test]
+    fn a_syn() {
+        let syn = Segment {
+            seq: 0x0102_0304,
+            window: 65_535,
+            mss: 1460,
+            flags: Flags::SYN,
+            tsval: 1,
+            options: OPTION_TIMESTAMPS | OPTION_SACK_PERMITTED | OPTION_WINDOW_SCALE,
+            wscale: 7,
+            ..Segment::default()
+        };
+        let expected = "45 00 003C 0001 4000 40 06 26B9 0A000001 0A000002
+            9470 2969 01020304 00000000 A0 02 FFFF 721D 0000
+            02 04 05B4  04 02  08 0A 00000001 00000000  01  03 03 07";
+        assert_eq!(Headers::tcp(&syn, &SackBlocks::default(), 1, &THERE).as_bytes(), bytes(expected));
+    }
+
+    /// An ACK with two SACK blocks (RFC 2018 section 3) beside timestamps, with ECE (RFC 3168 section 6.1). Sums: IP D958,
+    /// inverted 26A7; TCP 24E9E, folded 4EA0, inverted B15F.
+    #[test]
+    fn a_sack() {
+        let ack = Segment {
+            seq: 0x1111_1112,
+            ack: 0x0102_0305,
+            window: 512,
+            flags: Flags::ACK | Flags::ECE,
+            tsval: 100,
+            tsecr: 50,
+            options: OPTION_TIMESTAMPS,
+            sack_len: 2,
+            ..Segment::default()
+        };
+        let mut sack = SackBlocks::default();
+        sack[0] = (0x0102_0FAD, 0x0102_1555);
+        sack[1] = (0x0102_2000, 0x0102_2B50);
+        let expected = "45 00 0048 0007 4000 40 06 26A7 0A000002 0A000001
+            2969 9470 11111112 01020305 D0 50 0200 B15F 0000
+            01 01 08 0A 00000064 00000032
+            01 01 05 12 01020FAD 01021555 01022000 01022B50";
+        assert_eq!(Headers::tcp(&ack, &sack, 7, &BACK).as_bytes(), bytes(expected));
+    }
+
+    /// What the receiver of a whole packet computes: the sum over everything is all ones (RFC 1071 section 1).
+    #[test]
+    fn checksums_of_payload_hold() {
+        for len in [1, 2, 1447, 1448, 65_000] {
+            let data = Segment { seq: 9, len, flags: Flags::ACK, ecn: ECN_CE, ..Segment::default() };
+            let tcp = Headers::tcp(&data, &SackBlocks::default(), 0, &THERE);
+            let udp = Headers::udp(&Segment { ecn: ECN_ECT0, ..data }, 0, &THERE);
+            for (h, protocol, bytes) in [(&tcp, 6, 20 + len), (&udp, 17, 8 + len)] {
+                let packet = h.as_bytes();
+                let pseudo = sum(&packet[12..20], protocol + bytes);
+                assert_eq!(sum(&packet[20..], u32::from(pseudo)), 0xFFFF);
+                assert_eq!(sum(&packet[..20], 0), 0xFFFF);
+                assert_eq!(u32::from(u16::from_be_bytes([packet[2], packet[3]])), 20 + bytes);
+            }
+            assert_eq!((tcp.as_bytes()[1], udp.as_bytes()[1]), (3, 2));
+        }
+    }
+
+    /// RFC 768: a checksum that comes out as zero is sent as all ones. Ports, both lengths, protocol and addresses add up
+    /// to FFFF here.
+    #[test]
+    fn no_udp_checksum_of_zero() {
+        // Addresses 1403, protocol 11, twice the length 8: 1424; FFFF - 1424 = EBDB in the ports.
+        let ends = Ends { source_port: 0xEB00, destination_port: 0x00DB, ..THERE };
+        let h = Headers::udp(&Segment::default(), 0, &ends);
+        assert_eq!(h.as_bytes()[20..], bytes("EB00 00DB 0008 FFFF"));
+    }
+
+    /// Every combination of options takes the bytes that are charged for it.
+    #[test]
+    fn as_long_as_charged() {
+        let sack = [(1, 2), (3, 4), (5, 6), (7, 8)];
+        for options in 0..8 {
+            for (flags, mss) in [(Flags::SYN, 1460), (Flags::SYN, 0), (Flags::ACK, 0)] {
+                let most = if flags == Flags::SYN { 0 } else { 4 - (options & OPTION_TIMESTAMPS) };
+                for sack_len in 0..=most {
+                    let segment = Segment { flags, options, mss, sack_len, ..Segment::default() };
+                    let h = Headers::tcp(&segment, &sack, 0, &THERE);
+                    assert_eq!(h.as_bytes().len() as u32, segment.ip_bytes(), "{segment:?}");
+                    assert_eq!(u32::from(h.as_bytes()[32] >> 4) * 4, segment.header_bytes());
+                }
+            }
+        }
+    }
+}
