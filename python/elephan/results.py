@@ -15,8 +15,9 @@ from elephan import folder, measures, stats
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.path import Answer, load_answer
 from elephan.panel.experiments import STATISTICS
-from elephan.panel.panel import Panel, load_panel
+from elephan.panel.panel import Panel
 from elephan.panel.panel import unit_of as panel_unit
+from elephan.panel.saved import load_panel
 from elephan.runs import Run, load_run, read_table
 from elephan.source import read_text
 from elephan.sweeps import Row, Sweep, Variant

@@ -148,7 +148,7 @@ def compare(
         rtt=rtt or panel.RTT,
         buffer=buffer or panel.BUFFER,
         set=settings(set or []),
-        seed=1 if seed is None else seed,
+        seed=seed,
         workers=workers,
         out=folder,
         progress=True,

@@ -38,10 +38,10 @@ def _source(network: Network, times: Times) -> Source:
     return replace(alone, text=alone.text + changes, name="compare/change.toml", stem="change")
 
 
-def _full_capacity(run: Run, network: Network, packet_bytes: float) -> float:
-    """Goodput in bit/s that fills the bottleneck: less headers, less the other traffic."""
+def _filling(run: Run, network: Network, share: float, packet_bytes: float) -> float:
+    """Goodput in bit/s that fills this share of the capacity: less the other traffic, less headers."""
     mss = float(np.nanmax(column(run.flows, "cur_mss")))
-    return network.rate_bps * (1 - BACKGROUND_SHARE) * mss / packet_bytes
+    return network.rate_bps * (share - BACKGROUND_SHARE) * mss / packet_bytes
 
 
 def _used_from(time_s: signals.Array, rates: signals.Array, enough: float, begin_s: float) -> float:
@@ -59,7 +59,7 @@ def _measure(run: Run, network: Network, times: Times) -> Measured:
     drop, rise = times.event_s
     end = run.duration_ns * 1e-9
     queue = signals.bottleneck(run, [(0.0, network.rate_bps), (drop, network.rate_bps * DROP_TO), (rise, network.rate_bps)])
-    full = _full_capacity(run, network, queue.packet_bytes)
+    full, lower = (_filling(run, network, share, queue.packet_bytes) for share in (1.0, DROP_TO))
     low = (queue.time_s >= drop) & (queue.time_s < rise)
     edges, rates = signals.window_goodput(run, "a", 0.0, _WINDOW_S)
     lowered = (edges >= drop + _WINDOW_S) & (edges < rise - _WINDOW_S)
@@ -68,7 +68,7 @@ def _measure(run: Run, network: Network, times: Times) -> Measured:
         "drop_queue_peak_ns": float(queue.delay_s[low].max()) * 1e9,
         "drop_queue_mean_ns": float(queue.delay_s[low].mean()) * 1e9,
         "drop_loss": signals.loss(queue, drop, rise),
-        "drop_goodput_share": float(rates[lowered].mean()) / (full * DROP_TO),
+        "drop_goodput_share": float(rates[lowered].mean()) / lower,
         "rise_ns": _used_from(edges[after], rates[after], USED * full, rise) * 1e9,
         "rise_horizon_ns": (end - rise) * 1e9,
     }

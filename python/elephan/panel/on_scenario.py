@@ -21,9 +21,9 @@ PARAMETER = "congestion_control"
 _UDP = ("cbr", "onoff")
 
 
-def _carriers(source: Source, changes: Mapping[str, Any]) -> list[str]:
+def _carriers(source: Source, resolved: Mapping[str, Any]) -> list[str]:
     """Paths of the congestion control of all TCP traffic in a scenario."""
-    traffic = tomllib.loads(core.resolve(source, changes)["toml"]).get("traffic", [])
+    traffic = tomllib.loads(resolved["toml"]).get("traffic", [])
     found = [f"traffic[{i}].{PARAMETER}" for i, entry in enumerate(traffic) if entry.get("kind") not in _UDP]
     if not found:
         raise InputError(f"{source.name}: no traffic over TCP, so there is nothing to compare")
@@ -35,17 +35,18 @@ def compare_on(
     scenario: Any,
     changes: Mapping[str, Any],
     repetitions: int,
-    seed: int,
+    seed: int | None,
     workers: int | None,
     out: str | os.PathLike[str] | None,
     progress: bool,
 ) -> Sweep:
     """The statistics of a scenario for each law, with paired seeds."""
     source = open_source(scenario)
-    carriers = _carriers(source, changes)
+    resolved = core.resolve(source, changes, seed)
+    carriers, begin = _carriers(source, resolved), int(resolved["seed"])
     names = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     jobs = [
-        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, seed + i, law.label, {PARAMETER: law.label})
+        Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, law.label, {PARAMETER: law.label})
         for law in laws
         for i in range(repetitions)
     ]

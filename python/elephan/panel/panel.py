@@ -308,7 +308,7 @@ def compare(
     rtt: float | str = RTT,
     buffer: float | str = BUFFER,
     set: Mapping[str, Any] | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
@@ -317,8 +317,8 @@ def compare(
 
     `laws`: names, texts such as `"cubic:preset=linux"`, or dicts such as `{"kind": "cubic", "beta": 0.8}`. `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
-    (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant. With `scenario` all TCP
-    traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
+    (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
+    With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
     """
     read = read_laws(laws)
     count = _check_repetitions(repetitions, quick)
@@ -332,7 +332,8 @@ def compare(
 
         return compare_on(read, scenario, changes, count, seed, workers, out, progress)
     network = read_network(rate, rtt, buffer, changes)
-    panel = _run(read, network, quick, range(seed, seed + count), workers, progress)
+    begin = 1 if seed is None else seed
+    panel = _run(read, network, quick, range(begin, begin + count), workers, progress)
     if out is not None:
         with status("drawing the report", progress):
             panel.save(out)
@@ -391,46 +392,3 @@ def _described(experiment: Experiment, quick: bool) -> dict[str, Any]:
         "warmup_s": times.warmup_s,
         "event_s": list(times.event_s),
     }
-
-
-def load_panel(path: Path) -> Panel:
-    """A finished comparison from its folder."""
-    import json
-
-    from elephan.runs import read_table
-    from elephan.source import read_text
-
-    where, manifest = folder.open_result(path)
-    found = json.loads(read_text(where / "compare.json"))
-    laws = [Law(one["label"], one["congestion_control"]) for one in found["laws"]]
-    rows = []
-    for row in read_table(where / "runs.parquet").to_pylist():
-        keys = {key: row.pop(key) for key in ("experiment", "variant", "seed")}
-        rows.append(Row(**keys, values={k: v for k, v in row.items() if v is not None}))
-    facts = {key: found[key] for key in ("network", "repetitions", "seed", "quick", "experiments", "failures")}
-    facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
-    facts["provenance"] = json.loads(read_text(where / "provenance.json"))
-    facts["manifest"] = manifest
-    return Panel(laws, rows, _series(read_table(where / "series.parquet")), facts)
-
-
-def _series(table: Any) -> list[dict[str, Any]]:
-    """The time series of each run, from their long form."""
-    import numpy as np
-
-    from elephan.measures import column
-
-    if not table.num_rows:
-        return []
-    keys = list(zip(*(table.column(key).to_pylist() for key in ("experiment", "variant", "seed")), strict=True))
-    names = [name for name in table.column_names if name not in ("experiment", "variant", "seed")]
-    values = {name: column(table, name) for name in names}
-    rows: dict[tuple[str, str, int], list[int]] = {}
-    for index, key in enumerate(keys):
-        rows.setdefault(key, []).append(index)
-    found = []
-    for (experiment, variant, seed), chosen in rows.items():
-        columns = {name: array[chosen] for name, array in values.items()}
-        columns = {name: array for name, array in columns.items() if not np.isnan(array).all()}
-        found.append({"experiment": experiment, "variant": variant, "seed": seed, "columns": columns})
-    return found
