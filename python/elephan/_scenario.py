@@ -1699,18 +1699,7 @@ class Change(Table):
     """
 
     at: Time
-    set: Set | dict[str, Any]
-
-
-@dataclass(kw_only=True, slots=True)
-class Set(Table):
-    """Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`,
-    `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
-    (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
-    is set again.
-    """
-
-    pass
+    set: dict[str, Any]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1805,7 +1794,6 @@ __all__ = [
     "Reorder",
     "Scalable",
     "Scenario",
-    "Set",
     "Star",
     "Swift",
     "Switch",

@@ -3,7 +3,9 @@
 
 use elephan_link::queue::Limit;
 use elephan_link::{GilbertElliott, Loss};
-use elephan_scenario::{LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep};
+use elephan_scenario::{
+    LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep,
+};
 use elephan_units::{Rate, Span};
 
 fn text(name: &str) -> String {

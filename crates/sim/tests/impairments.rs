@@ -106,7 +106,8 @@ fn duplicates_arrive_twice() {
 #[test]
 fn free_jitter_reorders_and_kept_does_not() {
     for (order, low, high) in [("free", 0.1133, 0.1367), ("keep", 0.0, 0.0)] {
-        let mut b = cable(Span::from_s(21), json!({ "jitter": { "extra": { "uniform": ["0 s", "2 ms"] }, "order": order } }));
+        let mut b =
+            cable(Span::from_s(21), json!({ "jitter": { "extra": { "uniform": ["0 s", "2 ms"] }, "order": order } }));
         datagrams(&mut b, 20);
         let (_, summary) = run(&b.plan, false);
         let share = count(&summary, "reordered_datagrams") / 20_000.0;

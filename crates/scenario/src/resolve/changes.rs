@@ -183,13 +183,7 @@ impl State {
     }
 
     /// Reports what differs and cannot.
-    fn refuse(
-        &self,
-        words: &Json,
-        entry: &Entry<'_>,
-        places: &[(Path, Origin, &str)],
-        problems: &mut Vec<Problem>,
-    ) {
+    fn refuse(&self, words: &Json, entry: &Entry<'_>, places: &[(Path, Origin, &str)], problems: &mut Vec<Problem>) {
         let mut different = Vec::new();
         differing(Some(&self.words), Some(words), &Path::default(), &mut different);
         let mut blamed = BTreeSet::new();
@@ -280,9 +274,8 @@ pub(super) fn sets_queue(words: &Scenario, (entry, forward): (usize, bool), host
         None => at.key(if host { "host_queue" } else { "queue" }),
     };
     let rtt = if own.bdp_rtt.is_some() { at.key(name).key("bdp_rtt") } else { at.key("bdp_rtt") };
-    set.iter().any(|place| {
-        [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0))
-    })
+    set.iter()
+        .any(|place| [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0)))
 }
 
 /// The laws that the entry names, whole.

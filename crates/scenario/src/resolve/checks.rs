@@ -111,7 +111,10 @@ impl Resolver<'_> {
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
             let host = self.groups.of_node(self.links[i].from).host;
             let of_now = set.is_none_or(|set| sets_queue(words, self.entries[i], host, set));
-            let queue = self.queue_problem(i, &self.crossings[i]).filter(|_| of_now).map(|message| (self.queue_path(i), message));
+            let queue = self
+                .queue_problem(i, &self.crossings[i])
+                .filter(|_| of_now)
+                .map(|message| (self.queue_path(i), message));
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {

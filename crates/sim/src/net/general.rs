@@ -126,7 +126,11 @@ impl Net {
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | u32::from(quanta), then: NONE };
+            let flight = Flight {
+                arrival: l.arrival(l.busy_until, Span::ZERO),
+                packet: CONTROL | u32::from(quanta),
+                then: NONE,
+            };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);

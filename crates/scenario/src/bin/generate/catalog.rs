@@ -155,9 +155,10 @@ impl Reader<'_> {
             "number" => Type::Number,
             "boolean" => Type::Boolean,
             "array" => Type::Array(Box::new(target.get("items").map_or(Type::Any, |items| self.of(items, key)))),
-            "object" => match target.get("additionalProperties").filter(|a| a.is_object()) {
-                Some(inner) => Type::Map(Box::new(self.of(inner, key))),
-                None => Type::Class(self.table(&target, &name)),
+            "object" => match target.get("additionalProperties") {
+                Some(inner) if inner.is_object() => Type::Map(Box::new(self.of(inner, key))),
+                Some(Json::Bool(true)) if properties(&target).is_none() => Type::Map(Box::new(Type::Any)),
+                _ => Type::Class(self.table(&target, &name)),
             },
             _ => Type::Any,
         }

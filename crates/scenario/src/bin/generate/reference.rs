@@ -167,6 +167,7 @@ fn words(catalog: &Catalog, of: &Type) -> String {
         Type::Number => "number".to_owned(),
         Type::Boolean => "`true` or `false`".to_owned(),
         Type::Array(inner) => format!("array of {}", words(catalog, inner)),
+        Type::Map(inner) if matches!(**inner, Type::Any) => "table of paths and values".to_owned(),
         Type::Map(inner) => format!("tables by name: {}", words(catalog, inner)),
         Type::Class(name) => link(name),
         Type::Union(name) => {
