@@ -32,7 +32,7 @@ pub struct Stats {
     /// Fast retransmits and timeouts found needless, by F-RTO, timestamps or D-SACK.
     pub spurious_fr_detected: u64,
     pub spurious_rto_detected: u64,
-    /// Duplicates of one's own segments that the peer reported.
+    /// Duplicates of one's own segments that the peer reported; counted by stacks with RACK, a probe, F-RTO or undo.
     pub dsack_dups: u64,
     /// Tail loss probes sent (Linux `TCPLossProbes`; RFC 4898 has none).
     pub tail_loss_probes: u64,
