@@ -63,6 +63,11 @@ class Tcp(Table):
     congestion_control: Congestion control that connections use unless the traffic names another.
     slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
+    loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
+    tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
+    max_ack_delay: What the probe of a flight of one segment waits longer for, because its ACK may be delayed.
+    frto: After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
+    undo: A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
     reduction: How the window comes down in SACK recovery: `immediate`, `prr-rfc9937` or `prr-rfc6937`.
     mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     initial_window: Initial window in segments.
@@ -143,6 +148,11 @@ class Tcp(Table):
         Literal["classic", "limited", "hystart", "hystartpp"] | Classic | Limited | Hystart | Hystartpp | dict[str, Any] | None
     ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
+    loss_detection: Literal["dupack", "rack", "fack"] | None = None
+    tail_loss_probe: bool | None = None
+    max_ack_delay: Time | None = None
+    frto: bool | None = None
+    undo: Literal["off", "both", "timestamps", "dsack"] | None = None
     reduction: Literal["immediate", "prr-rfc9937", "prr-rfc6937"] | None = None
     mss: Size | None = None
     initial_window: int | None = None
