@@ -93,7 +93,9 @@ impl Endpoint {
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
         if self.tx.pacing_bps > 0.0 && now < self.pace_at {
             self.pace_wake = self.pace_at;
-            self.watch_sent(now);
+            if self.tx.rec.watch.is_some() {
+                self.watch_sent(now);
+            }
             return false;
         }
         if self.tx.board.flight() == 0 {
@@ -343,7 +345,9 @@ impl Endpoint {
     fn stopped(&mut self, now: Time, why: Limit) {
         self.tx.stopped(now, why, &mut self.stats);
         self.clock.set(now, why);
-        self.watch_sent(now);
+        if self.tx.rec.watch.is_some() {
+            self.watch_sent(now);
+        }
         if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {
             self.persist = true;
             self.persist_backoffs = 0;

@@ -58,9 +58,10 @@ impl Endpoint {
     }
 
     /// Sending has stopped: new data that has just left starts the probe's time anew.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn watch_sent(&mut self, now: Time) {
-        if self.tx.rec.watch.is_some() && self.tx.last_sent == now && self.tx.board.flight() > 0 {
+        if self.tx.last_sent == now && self.tx.board.flight() > 0 {
             self.tx.restart_probe(now, self.options.max_ack_delay);
             self.aim_timer();
         }

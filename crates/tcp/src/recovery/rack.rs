@@ -85,6 +85,7 @@ impl Rack {
 
 impl Sender {
     /// Marks what `loss_detection` takes for lost.
+    #[inline]
     pub(super) fn find_losses(&mut self, now: Time, o: &Options, stats: &mut Stats) {
         if self.board.keeps_times() {
             return self.find_overdue(now, o, stats);
@@ -109,6 +110,7 @@ impl Sender {
     }
 
     /// `RACK_detect_loss_and_arm_timer`.
+    #[inline(never)]
     fn find_overdue(&mut self, now: Time, o: &Options, stats: &mut Stats) {
         let window = self.reo_wnd(o);
         let overdue = self.board.detect_overdue(now.0, window);

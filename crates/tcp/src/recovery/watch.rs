@@ -116,6 +116,7 @@ impl Sender {
     }
 
     /// Whether the ACK shows that the reduction was needless, which is taken back then; and the steps of F-RTO.
+    #[cold]
     pub(super) fn needless(&mut self, e: &AckEvent, stats: &mut Stats) -> bool {
         let una = self.board.una();
         let Some(watch) = &self.rec.watch else { return false };

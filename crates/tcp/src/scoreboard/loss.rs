@@ -185,7 +185,9 @@ impl Scoreboard {
         if self.lost_bytes == 0 {
             return None;
         }
-        if let Some(range) = self.next_lost_again() {
+        if self.timed
+            && let Some(range) = self.next_lost_again()
+        {
             return Some(range);
         }
         if self.resend_cursor >= self.loss_cursor {
@@ -237,7 +239,7 @@ impl Scoreboard {
 
     /// The segment is sent again and counted in `pipe` once more.
     pub fn resend(&mut self, ordinal: u64, now: u64) {
-        let at = self.time_of_again(now);
+        let at = if self.timed { self.time_of_again(now) } else { now };
         let len = self.len_of(ordinal);
         let capacity = self.ring.len();
         let word = self.marks.get_or_insert_with(|| Box::new(Marks::new(capacity))).word_mut(ordinal);
@@ -247,9 +249,8 @@ impl Scoreboard {
             self.resent_bytes += len;
             self.settle();
         }
-        let times = self.marks.as_mut().and_then(|marks| marks.times.as_mut());
         // What was lost again may lie above lost segments that the cursor has not come to.
-        if !times.is_some_and(|times| times.sent_again(ordinal, at)) {
+        if !self.timed || !self.log_again(ordinal, at) {
             self.resend_cursor = self.resend_cursor.max(ordinal + 1);
         }
         self.note_again(ordinal, at);
@@ -257,10 +258,7 @@ impl Scoreboard {
 
     /// The segment is sent again without being counted twice.
     pub fn touch(&mut self, ordinal: u64, now: u64) {
-        let at = self.time_of_again(now);
-        if let Some(times) = self.marks.as_mut().and_then(|marks| marks.times.as_mut()) {
-            times.probed(ordinal);
-        }
+        let at = if self.timed { self.time_of_probe(ordinal, now) } else { now };
         self.note_again(ordinal, at);
     }
 

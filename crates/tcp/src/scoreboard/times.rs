@@ -100,22 +100,6 @@ impl Times {
     pub(super) fn rescan(&mut self, loss_cursor: u64) {
         self.lost_again.retain(|&ordinal| ordinal >= loss_cursor);
     }
-
-    /// Segment `ordinal`, the last, was sent again as a probe: it may no longer be one sent before `RACK.segment`.
-    pub(super) fn probed(&mut self, ordinal: u64) {
-        self.once.reach = self.once.reach.min(ordinal);
-        self.once.end = self.once.end.min(ordinal);
-    }
-
-    /// Segment `ordinal` was sent again; whether it had been lost again.
-    pub(super) fn sent_again(&mut self, ordinal: u64, at: u64) -> bool {
-        self.log.push_back((ordinal, at));
-        let lost_again = self.lost_again.front() == Some(&ordinal);
-        if lost_again {
-            self.lost_again.pop_front();
-        }
-        lost_again
-    }
 }
 
 impl Scoreboard {
@@ -166,6 +150,27 @@ impl Scoreboard {
             }
             None => now,
         }
+    }
+
+    /// When the last segment, `ordinal`, is sent again as a probe: it may no longer be one sent before `RACK.segment`.
+    pub(super) fn time_of_probe(&mut self, ordinal: u64, now: u64) -> u64 {
+        let at = self.time_of_again(now);
+        if let Some(times) = self.times_mut() {
+            times.once.reach = times.once.reach.min(ordinal);
+            times.once.end = times.once.end.min(ordinal);
+        }
+        at
+    }
+
+    /// Segment `ordinal` is sent again; whether it had been lost again.
+    pub(super) fn log_again(&mut self, ordinal: u64, at: u64) -> bool {
+        let Some(times) = self.times_mut() else { return false };
+        times.log.push_back((ordinal, at));
+        let lost_again = times.lost_again.front() == Some(&ordinal);
+        if lost_again {
+            times.lost_again.pop_front();
+        }
+        lost_again
     }
 
     /// An ACK begins. Segments sent again at or after `doubt_sacked` and `doubt_acked` may have been delivered by an
