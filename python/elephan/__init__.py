@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, measures, prr, rtt, stats, theory
+    from . import cc, hurst, measures, prr, rtt, stats, theory
     from .errors import ElephanError, InputError
     from .results import load
     from .runs import Run, run
@@ -28,6 +28,7 @@ __all__ = [
     "Run",
     "Sweep",
     "cc",
+    "hurst",
     "load",
     "measures",
     "prr",
@@ -49,7 +50,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "measures", "prr", "rtt", "stats", "theory")
+_MODULES = ("cc", "hurst", "measures", "prr", "rtt", "stats", "theory")
 
 
 def _scenario_class(name: str) -> Any:

@@ -51,7 +51,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
 
@@ -1465,6 +1465,83 @@ class Onoff(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Replay(Table):
+    """The flows of a trace: each a transfer with its start and size from a CSV file.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
+        the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
+        path starts in the folder of the scenario file.
+    trace: The trace itself, in place of `file`; a resolved scenario has it so.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "replay")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "ledbat",
+            "fast",
+            "copa",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Ledbat
+        | Fast
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    file: str | None = None
+    trace: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Record(Table):
     """What is written down. The tables `flows` and `ports` (totals) always are.
 
@@ -1544,6 +1621,7 @@ __all__ = [
     "Periodic",
     "Record",
     "Reno",
+    "Replay",
     "Scalable",
     "Scenario",
     "Star",

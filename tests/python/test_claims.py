@@ -108,5 +108,5 @@ def test_the_claims_of_every_study_are_well_formed() -> None:
             for part in claim.parts:
                 assert part.variant in variants[part.experiment], claim.id
                 assert not part.against or part.against in variants[part.experiment], claim.id
-                assert part.statistic in study.STATISTICS, claim.id
-                assert not part.given or part.given in study.STATISTICS, claim.id
+                assert part.statistic in found.statistics, claim.id
+                assert not part.given or part.given in found.statistics, claim.id
