@@ -3,7 +3,7 @@
 A statistic is `MEASURE.TAKE`, for example `latency_ns.p99` or `goodput_bps.jain`: a measure is a list of values found
 in the tables of a run (a value per flow, message, port, window ...), a take reduces it to one number. Both sets are
 fixed. Measures count from the end of the warm-up where a value has a time. `goodput_bps[web].mean` is that of one traffic
-entry: a measure of flows may name in brackets the entry whose flows, messages and samples it takes.
+entry: a measure of flows may name in brackets the entry, or entries with `+` between, whose flows it takes.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Measure:
     values: Callable[[Run], Array]
 
     def of(self, traffic: str) -> Measure:
-        """The same measure of one traffic entry's flows."""
+        """The same measure of the flows of one traffic entry, or of several, as `first+second`."""
         name = f"{self.name}[{traffic}]"
         if self.name in _OF_PORTS:
             raise InputError(f'statistic "{name}": {self.name} is about ports, not about flows')

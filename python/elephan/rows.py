@@ -63,7 +63,7 @@ def windows(run: Run, window_ns: int, begin_ns: float | None = None) -> tuple[Ar
 
 
 class Part:
-    """The part of a run that belongs to one traffic entry, as measures of flows see a run."""
+    """The part of a run that belongs to one traffic entry or to several (`a+b`), as measures of flows see a run."""
 
     def __init__(self, run: Run, traffic: str) -> None:
         self._run, self._traffic = run, traffic
@@ -73,9 +73,11 @@ class Part:
 
     @cached_property
     def flows(self) -> pa.Table:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        return self._run.flows.filter(pc.equal(self._run.flows.column("traffic"), self._traffic))
+        names = pa.array(self._traffic.split("+"))
+        return self._run.flows.filter(pc.is_in(self._run.flows.column("traffic"), value_set=names))
 
     def _of_flows(self, table: pa.Table) -> pa.Table:
         import pyarrow.compute as pc

@@ -71,6 +71,6 @@ fn what_is_wrong_names_file_and_line() {
     );
     assert_eq!(
         error(&TEXT.replace("\"flows.csv\"", "7"), &[]),
-        "scenario.toml:24:8: traffic[0].file: 7: expected text"
+        "scenario.toml:24:8: traffic[0].file: 7: expected a text"
     );
 }
