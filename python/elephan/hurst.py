@@ -71,9 +71,9 @@ def variance_time(
     """H by the variance-time plot: the variance of means over m bins falls as m^(2H - 2).
 
     `counts`: a number per bin of length `bin` (seconds or text). `between`: the range of block lengths in time, such as
-    `("10 ms", "10 s")`; without it from 4 bins to a hundredth of the series. Least squares over `points` block
-    lengths, equally spaced in the logarithm. The variance of few dependent blocks comes out too small, so that H is some 0.02 low when blocks are a
-    hundredth of the series. Raises `ValueError` when the range does not fit the series.
+    `("10 ms", "10 s")`; without it from 4 bins to a hundredth of the series. Least squares over `points` block lengths,
+    equally spaced in the logarithm. The variance of few dependent blocks comes out too small, so that H is some 0.02 low
+    when blocks are a hundredth of the series. Raises `ValueError` when the range does not fit the series.
     """
     x, bin_s = _series(counts), seconds(bin)
     low, high = _range(bin_s, x.size, between, 4, 100)

@@ -15,6 +15,7 @@ import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -150,7 +151,7 @@ def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], q
     chosen: dict[str, tuple[Point, ...]] = {}
     for axis in entry["axes"]:
         only = shorter.get("points", {}).get(axis)
-        chosen[axis] = tuple(point for point in axes[axis] if only is None or point.label in only)
+        chosen[axis] = tuple(p for p in axes[axis] if only is None or any(fnmatchcase(p.label, pattern) for pattern in only))
     repetitions = int(shorter.get("repetitions", entry["repetitions"]))
     overrides = {**entry.get("set", {}), **shorter.get("set", {})}
     keep = bool(entry.get("keep", False))

@@ -110,10 +110,10 @@ def _bic(p: Array, _rtt: float, s_max: float = 32.0, s_min: float = 0.01, beta: 
     """Periodic loss at the window that met the last one: the top at which a cycle holds 1/p packets."""
     out = np.empty(p.shape)
     for index, value in np.ndenumerate(p):
-        low, high = 1.0, 2 / value
+        low, high = 1.0, 2 / float(value)
         for _ in range(100):
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if _bic_cycle(middle, s_max, s_min, beta)[0] < 1 / value else (low, middle)
+            low, high = (middle, high) if _bic_cycle(middle, s_max, s_min, beta)[0] < 1 / float(value) else (low, middle)
         packets, rounds = _bic_cycle(low, s_max, s_min, beta)
         out[index] = packets / rounds
     return np.maximum(out, _reno(p, _rtt))

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-
 from elephan import hurst
 
 N = 2**16

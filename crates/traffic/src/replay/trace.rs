@@ -114,7 +114,7 @@ fn whole(cell: &str) -> Result<u64, String> {
 fn picoseconds(cell: &str, unit_ps: u64) -> Result<u64, String> {
     let latest = LATEST_S * PS_PER_S;
     let time = match cell.parse::<u64>() {
-        Ok(units) => units.checked_mul(unit_ps).unwrap_or(u64::MAX),
+        Ok(units) => units.saturating_mul(unit_ps),
         Err(_) => {
             let units: f64 = cell.parse().map_err(|_| format!("{cell:?} is not a time from 0"))?;
             if !(units.is_finite() && units >= 0.0) {

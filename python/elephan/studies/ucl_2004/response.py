@@ -77,14 +77,14 @@ def _point(law: Law, label: str, every: int, loss: dict[str, Any], settle: int, 
 
 
 def periodic() -> Iterator[Point]:
-    """Every N-th new segment is lost; 30 events after the window has settled."""
+    """Every N-th new segment is lost; 20 events after the window has settled."""
     for law in LAWS:
         for label, every in PERIODIC.items():
-            yield _point(law, label, every, {"periodic": every}, law.settle, 30)
+            yield _point(law, label, every, {"periodic": every}, law.settle, 20)
 
 
 def bernoulli() -> Iterator[Point]:
-    """Each segment is lost with probability p; 200 events, 100 where they are rarest, after 10."""
+    """Each segment is lost with probability p; 200 events, 70 where they are rarest, after 10."""
     for law in LAWS:
         for label, every in BERNOULLI.items():
-            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200 if every <= 10_000 else 100)
+            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200 if every <= 10_000 else 70)
