@@ -127,3 +127,11 @@ def test_an_axis_may_be_a_function_of_the_study() -> None:
     quick = {v.label for e in open_study("ucl-2004", quick=True).experiments if e.name == "periodic" for v in e.variants}
     assert quick == {label for label in points if label.endswith((" 1e-3", " 1e-4"))}
     assert "goodput_bps[vanilla].mean" in study.statistics
+
+
+def test_parts_are_counted() -> None:
+    parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "aabcd")
+    text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
+    evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
+    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence)[0]
+    assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"

@@ -24,13 +24,13 @@ def answer(results: Results) -> list[str]:
 def _impact(results: Results) -> str:
     long = [(stack, impact(results, stack, "10 new", "DataTAG")) for stack in ("scalable", "highspeed", "htcp")]
     long = [(stack, found) for stack, found in long if found.n]
-    short = [impact(results, stack, "10 new", "MB-NG") for stack, _ in long]
+    short = [found for stack, _ in long if (found := impact(results, stack, "10 new", "MB-NG")).n]
     if not long:
         return ""
     text = ", ".join(f"{NAMES[stack]} {factor(found)}" for stack, found in long)
     return (
-        f"Ten flows of a new stack beside ten vanilla ones divide the vanilla goodput on a long path (1 Gb/s, 120 ms) by: {text}; "
-        f"on a short path (1 Gb/s, 6 ms) by {', '.join(factor(found) for found in short)}."
+        f"Ten flows of a new stack beside ten vanilla ones divide the vanilla goodput on a long path (1 Gb/s, 120 ms) by: {text}"
+        + (f"; on a short path (1 Gb/s, 6 ms) by {', '.join(factor(found) for found in short)}." if short else ".")
     )
 
 

@@ -89,10 +89,12 @@ def deviation(results: Results) -> Drawing:
 
 def background(results: Results) -> Drawing:
     """TCP's goodput beside self-similar background against the buffer."""
-    fig, axes = new_figure(2, 2, height=5.0, sharex=True, sharey=True)
     experiment = results.experiment("background")
+    rows = len(experiment.points["network"])
+    fig, axes = new_figure(rows, 2, height=0.6 + 2.2 * rows, sharex=True, sharey=True)
     places = {point.label: point.value for point in experiment.points["buffer"]}
-    cells = [(network, flows) for network in ("MB-NG", "DataTAG") for flows in ("1 flow", "10 flows")]
+    networks = [n.label for n in experiment.points["network"]]
+    cells = [(network, flows) for network in networks for flows in ("1 flow", "10 flows")]
     for ax, (network, flows) in zip(axes, cells, strict=True):
         ends = []
         for stack in STACKS:
@@ -106,13 +108,13 @@ def background(results: Results) -> Drawing:
             ends.append((float(mean[-1]), NAMES[stack], PAINT[stack]))
         ax.set_xscale("log")
         ax.set_xlim(0.045, 1.1)
-        ax.set_ylim(0, 830)
+        ax.set_ylim(0, 880)
         d.plain_ticks(ax, list(places.values()), [label.replace(" ", "\u00a0") for label in places])
-        d.reference(ax, LEFT_BPS * 1e-6, "left by the background")
+        d.reference(ax, LEFT_BPS * 1e-6, "left by the background", "right")
         rtt = {"MB-NG": "6 ms", "DataTAG": "120 ms"}[network]
         d.heading(ax, f"{network} ({rtt}), {flows}: Mb/s")
         d.end_labels(ax, ends)
-    for ax in axes[2:]:
+    for ax in axes[-2:]:
         ax.set_xlabel("buffer, share of the BDP")
     caption = (
         "Goodput of all TCP flows together beside 200 Mb/s of on/off UDP (H = 0.8) on 1 Gb/s. Means with 95 % intervals. MB-NG: "
@@ -128,12 +130,11 @@ def example(results: Results) -> Drawing:
     fig, axes = new_figure(rows, 2, height=0.4 + 2.1 * rows, sharex=True, sharey=True)
     for ax, stack in zip(axes, stacks, strict=False):
         run = results.runs("example", stack)[0]
-        for traffic, paint, alpha in (("background", MUTED, 0.8), ("tcp", PAINT[stack], 1.0)):
-            time, rate = _rate(run, traffic)
-            ax.plot(time, rate * 1e-6, color=paint, alpha=alpha, linewidth=1.1)
+        time, rate = _rate(run, "tcp")
+        ax.plot(time, rate * 1e-6, color=PAINT[stack], linewidth=1.1)
         ax.set_ylim(0, 1000)
         ax.set_xlim(0, 110)
-        d.heading(ax, f"ten {NAMES[stack]} flows, and the background (grey): Mb/s")
+        d.heading(ax, f"ten {NAMES[stack]} flows together, Mb/s")
         d.reference(ax, LEFT_BPS * 1e-6, "")
     for ax in axes[-2:]:
         ax.set_xlabel("simulated time, s")
@@ -155,60 +156,64 @@ def _rate(run: Run, traffic: str) -> tuple[d.Array, d.Array]:
 
 
 def cbr(results: Results) -> Drawing:
-    """Window and goodput of one flow beside 200 Mb/s of CBR on MB-NG."""
-    fig, axes = new_figure(2, 2, height=4.2, sharex=True, sharey="row")
-    for place, stack in enumerate(("scalable", "reno")):
-        runs = results.runs("cbr", f"{stack}/drawn gaps")
-        if not runs:
-            continue
+    """Window and goodput of one Scalable flow beside 200 Mb/s of CBR on MB-NG."""
+    variants = [v for v in ("scalable/drawn gaps", "scalable/equal gaps") if results.runs("cbr", v)]
+    fig, axes = new_figure(2, len(variants) or 1, height=4.2, sharex=True, sharey="row")
+    columns = len(variants)
+    for place, variant in enumerate(variants):
+        runs = results.runs("cbr", variant)
         samples = Part(runs[0], "tcp").flow_samples
         time = column(samples, "time_ns") * 1e-9
         window = column(samples, "cwnd_bytes") / 1448
         chosen = (time >= 10) & (time <= 25)
-        axes[place].plot(*d.thin(time[chosen], window[chosen]), color=PAINT[stack], linewidth=1.0)
-        d.heading(axes[place], f"{NAMES[stack]}: congestion window, segments")
+        axes[place].plot(*d.thin(time[chosen], window[chosen]), color=PAINT["scalable"], linewidth=1.0)
+        d.heading(axes[place], f"{variant.partition('/')[2]}: congestion window, segments")
         middle, rate = _rate(runs[0], "tcp")
         steps = middle.size // 10
         rate = rate[: steps * 10].reshape(-1, 10).mean(axis=1)  # 100 ms
         middle = middle[: steps * 10].reshape(-1, 10).mean(axis=1)
         chosen = (middle >= 10) & (middle <= 25)
-        axes[2 + place].plot(middle[chosen], rate[chosen] * 1e-6, color=PAINT[stack], linewidth=1.0)
-        d.heading(axes[2 + place], "goodput per 100 ms, Mb/s")
-        d.reference(axes[2 + place], LEFT_BPS * 1e-6, "left by the CBR")
-        axes[2 + place].set_xlabel("simulated time, s")
+        axes[columns + place].plot(middle[chosen], rate[chosen] * 1e-6, color=PAINT["scalable"], linewidth=1.0)
+        d.heading(axes[columns + place], "goodput per 100 ms, Mb/s")
+        axes[columns + place].axhline(LEFT_BPS * 1e-6, color=MUTED, linewidth=0.9, dashes=(4, 3))
+        axes[columns + place].set_xlabel("simulated time, s")
     axes[0].set_ylim(bottom=0)
-    axes[2].set_ylim(0, 1000)
+    axes[-1].set_ylim(0, 1000)
     axes[0].set_xlim(10, 25)
-    caption = "One flow on MB-NG (1 Gb/s, 6 ms, buffer of one BDP) beside 200 Mb/s of UDP; hosts cost nothing. Seed 1."
+    caption = (
+        "One Scalable flow on MB-NG (1 Gb/s, 6 ms, buffer of one BDP) beside 200 Mb/s of UDP, seed 1; hosts cost nothing. Dashed: "
+        "what the UDP leaves. With equal gaps it locks into the phase of the bottleneck."
+    )
     return Drawing("cbr", "Scalable TCP on MB-NG with 200 Mb/s of CBR background", caption, fig)
 
 
-PATHS = {"DataTAG": "1 Gb/s, 120 ms: windows of 500 to 1000", "MB-NG": "1 Gb/s, 6 ms: windows of 25 to 50"}
+PATHS = {"DataTAG": "120 ms, windows of 500 to 1000", "MB-NG": "6 ms, windows of 25 to 50"}
 NEW = ("10 new", "1 new")
 
 
 def impacts(results: Results) -> Drawing:
     """I_van of one and ten new flows on both paths."""
-    fig, axes = new_figure(1, 2, height=3.0, sharey=True)
+    paths = [point.label for point in results.experiment("impact").points["path"]]
+    fig, axes = new_figure(1, len(paths), height=3.0, sharey=True)
     stacks = ("htcp", "highspeed", "scalable")
     top = 1.0
-    for ax, (path, words) in zip(axes, PATHS.items(), strict=True):
+    for ax, path in zip(axes, paths, strict=True):
         for row, stack in enumerate(stacks):
             for shift, new in ((0.17, "1 new"), (-0.17, "10 new")):
                 found = impact(results, stack, new, path)
                 if not found.n:
                     continue
                 _dot(ax, row + shift, found.mean, found.low, found.high, PAINT[stack], f"{new}: {found.mean:.2f}")
-                top = max(top, found.mean)
+                top = max(top, found.mean, found.high if np.isfinite(found.high) and found.high < 3 * found.mean else 0)
         ax.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
-        d.heading(ax, f"{path}, {words}")
+        d.heading(ax, f"{path}: {PATHS[path]}")
         ax.set_yticks(range(len(stacks)), [NAMES[stack] for stack in stacks])
         ax.set_ylim(-0.5, len(stacks) - 0.5)
         ax.grid(axis="x")
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("impact on vanilla flows, I_van")
-    d.log_axis(axes[0], "x", 0.8, top * 1.9)
-    d.log_axis(axes[1], "x", 0.8, top * 1.9)
+    for ax in axes:
+        d.log_axis(ax, "x", 0.8, top * 2.5)
     caption = (
         "Mean goodput of the vanilla flows among twenty vanilla ones over that beside one or ten new ones; 1 is no harm. Windows "
         "are fair shares without and with a full buffer of one BDP. 95 % intervals."

@@ -68,7 +68,7 @@ def times(results: Results) -> Drawing:
         _times_dot(axes[1], row, results.values("responsiveness", law, RECLAIM), law, "s")
     for ax, words in (
         (axes[0], "until the new flow keeps within 20 % of one half"),
-        (axes[1], "until the other has 80 % of the link"),
+        (axes[1], "until the other has 80 % of what both had"),
     ):
         d.log_time_axis(ax, "x", 8e8, 5e11)
         ax.grid(axis="x")
@@ -113,7 +113,7 @@ def series(results: Results) -> Drawing:
         d.heading(ax, f"{NAMES[law]}: goodput per second, Mb/s")
     for ax in axes[len(laws) :]:
         ax.set_visible(False)
-    for ax in axes[len(laws) - 2 : len(laws)]:
+    for ax in axes[max(0, len(laws) - 2) : len(laws)]:
         ax.set_xlabel("simulated time, s")
         ax.tick_params(labelbottom=True)
     caption = "Grey: the first flow; coloured: the second, from 30 s to 200 s. 250 Mb/s, 82 ms, buffer of 20 % of the BDP, seed 1."
