@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, measures, prr, rtt, stats, theory
+    from . import cc, hurst, measures, prr, rtt, stats, theory
     from .errors import ElephanError, InputError
     from .longpath.path import Answer, path
     from .panel.panel import Panel, compare
@@ -35,6 +35,7 @@ __all__ = [
     "Sweep",
     "cc",
     "compare",
+    "hurst",
     "load",
     "measures",
     "path",
@@ -61,7 +62,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "measures", "prr", "rtt", "stats", "theory")
+_MODULES = ("cc", "hurst", "measures", "prr", "rtt", "stats", "theory")
 
 
 def _scenario_class(name: str) -> Any:

@@ -123,6 +123,20 @@ class Verdict:
             return FAILS
         return INCONCLUSIVE if INCONCLUSIVE in each else HOLDS
 
+    @property
+    def tally(self) -> str:
+        """Its parts, counted: `5 of 7 parts hold, 1 fails, 1 was not run`."""
+        each = [finding.verdict for finding in self.findings if finding.observed.n]
+        missing = len(self.findings) - len(each)
+        words = [f"{each.count(HOLDS)} of {len(self.findings)} parts hold"]
+        for count, one, many in (
+            (each.count(FAILS), "fails", "fail"),
+            (each.count(INCONCLUSIVE), "is inconclusive", "are inconclusive"),
+            (missing, "was not run", "were not run"),
+        ):
+            words += [f"{count} {one if count == 1 else many}"] if count else []
+        return ", ".join(words)
+
     def as_dict(self) -> dict[str, Any]:
         """The entry of `claims.json`. `observed` is that of the part that decides: the first one with the claim's verdict."""
         decisive = next(f for f in self.findings if f.verdict == self.verdict)

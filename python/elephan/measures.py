@@ -2,46 +2,29 @@
 
 A statistic is `MEASURE.TAKE`, for example `latency_ns.p99` or `goodput_bps.jain`: a measure is a list of values found
 in the tables of a run (a value per flow, message, port, window ...), a take reduces it to one number. Both sets are
-fixed. Measures count from the end of the warm-up where a value has a time.
+fixed. Measures count from the end of the warm-up where a value has a time. `goodput_bps[web].mean` is that of one traffic
+entry: a measure of flows may name in brackets the entry, or entries with `+` between, whose flows it takes.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from elephan import stats
+from elephan import sharing, stats
 from elephan.errors import InputError, nearest
+from elephan.rows import EMPTY, Array, Part
+from elephan.rows import column as column
+from elephan.rows import texts as texts
+from elephan.rows import windows as windows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from elephan.runs import Run
-
-Array = npt.NDArray[np.float64]
-EMPTY: Array = np.empty(0)
-
-
-def column(table: pa.Table, name: str) -> Array:
-    """A numeric column as float64, null as NaN. Times in ns stay exact up to 2^53 ns = 104 days."""
-    data = table.column(name)
-    if data.null_count:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        data = pc.fill_null(data.cast(pa.float64()), math.nan)
-    return np.asarray(data.to_numpy(), dtype=np.float64)
-
-
-def texts(table: pa.Table, name: str) -> list[str]:
-    """A text column as a list."""
-    return [str(value) for value in table.column(name).to_pylist()]
-
 
 # -- measures --------------------------------------------------------------------------------------------------------
 
@@ -114,32 +97,6 @@ def _busiest_queue(run: Run) -> Array:
     return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
 
 
-def windows(run: Run, window_ns: int) -> tuple[Array, Array, list[int]]:
-    """Bytes delivered per window and flow after the warm-up: `(window starts in ns, windows x flows, flow ids)`.
-
-    From the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are coarser than the window.
-    """
-    samples = run.flow_samples
-    nothing: tuple[Array, Array, list[int]] = (EMPTY, np.empty((0, 0)), [])
-    if not samples.num_rows:
-        return nothing
-    time, flow, delivered = (column(samples, name) for name in ("time_ns", "flow", "delivered_bytes"))
-    order = np.lexsort((time, flow))
-    time, flow, delivered = time[order], flow[order], delivered[order]
-    edges = np.arange(run.warmup_ns, run.duration_ns + 1, window_ns, dtype=np.float64)
-    ids, begins = np.unique(flow, return_index=True)
-    ends = np.append(begins[1:], flow.size)
-    steps = np.diff(time[begins[0] : ends[0]])
-    if edges.size < 2 or not steps.size or float(np.median(steps)) > window_ns * 1.001:
-        return nothing
-    shares = []
-    for begin, end in zip(begins, ends, strict=True):
-        at = np.searchsorted(time[begin:end], edges, side="right") - 1
-        total = np.where(at >= 0, delivered[begin:end][np.maximum(at, 0)], 0.0)
-        shares.append(np.diff(total))
-    return edges[:-1], np.stack(shares, axis=1), [int(i) for i in ids]
-
-
 def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
     def values(run: Run) -> Array:
         shares = windows(run, window_ns)[1]
@@ -168,6 +125,12 @@ def _limited(part: str) -> Callable[[Run], Array]:
     return values
 
 
+def _window_segments(run: Run) -> Array:
+    flows = run.flows
+    goodput, rtt, mss = (column(flows, name) for name in ("goodput_bps", "min_rtt_ns", "cur_mss"))
+    return np.asarray(goodput * rtt / 8e9 / mss)
+
+
 @dataclass(frozen=True)
 class Measure:
     """A named list of values of a run."""
@@ -177,15 +140,27 @@ class Measure:
     description: str
     values: Callable[[Run], Array]
 
+    def of(self, traffic: str) -> Measure:
+        """The same measure of the flows of one traffic entry, or of several, as `first+second`."""
+        name = f"{self.name}[{traffic}]"
+        if self.name in _OF_PORTS:
+            raise InputError(f'statistic "{name}": {self.name} is about ports, not about flows')
+        words = f"{self.description}; traffic {traffic}"
+        return Measure(name, self.unit, words, lambda run: self.values(Part(run, traffic)))  # type: ignore[arg-type]
+
 
 _ALL = [
     Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
+    Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", _window_segments),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
     Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
     Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms", _jain_windows(1_000_000)),
     Measure("jain_10ms", "1", "Jain index of the flows in each window of 10 ms", _jain_windows(10_000_000)),
     Measure("jain_100ms", "1", "Jain index of the flows in each window of 100 ms", _jain_windows(100_000_000)),
+    Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
+    Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
+    Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
     Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", _latency),
     Measure("fct_ns", "ns", "completion time of each finite flow", _completion),
     Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
@@ -213,6 +188,8 @@ _ALL = [
     Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
+_OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
+_OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns"}
 
 
 def _quantile(q: float) -> Callable[[Array], float]:
@@ -231,6 +208,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "max": lambda x: float(x.max()),
     "second": _second,
     "range": lambda x: float(np.ptp(x)),
+    "min/max": lambda x: float(x.min() / x.max()) if x.max() > 0 else math.nan,
     "p1": _quantile(0.01),
     "p5": _quantile(0.05),
     "p50": _quantile(0.5),
@@ -242,7 +220,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
-_PURE = {"jain", "cov", "count"}  # takes that have no unit
+_PURE = {"jain", "cov", "count", "min/max"}  # takes that have no unit
 
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
@@ -263,14 +241,18 @@ DEFAULT = (
 )
 
 
+_NAME = re.compile(r"([^.\[]*)(?:\[([^\]]+)\])?\.?(.*)", re.DOTALL)
+
+
 def parse(name: str) -> tuple[Measure, str]:
     """`latency_ns.p99` as its measure and take, or one line about what is wrong with it."""
-    measure, _, take = name.partition(".")
+    match = _NAME.fullmatch(name)
+    measure, traffic, take = match.groups() if match else (name, None, "")
     if measure not in MEASURES:
         raise InputError(f'no measure "{measure}"{nearest(measure, list(MEASURES))}')
     if take not in TAKES:
         raise InputError(f'statistic "{name}": no take "{take}": {", ".join(TAKES)}')
-    return MEASURES[measure], take
+    return MEASURES[measure] if traffic is None else MEASURES[measure].of(traffic), take
 
 
 def unit_of(name: str) -> str:
@@ -288,6 +270,7 @@ def describe(name: str) -> str:
         "sd": "standard deviation",
         "jain": "Jain index",
         "second": "second largest",
+        "min/max": "smallest over largest",
     }
     words |= {"p1": "1st percentile", "p5": "5th percentile", "p95": "95th percentile", "p99": "99th percentile"}
     words |= {"p999": "99.9th percentile", "p99-p50": "99th percentile less median", "cov": "coefficient of variation"}

@@ -65,8 +65,11 @@ def load_sweep(path: Path) -> Sweep:
 
 
 def _is_statistic(name: str) -> bool:
-    measure, _, take = name.partition(".")
-    return measure in measures.MEASURES and take in measures.TAKES
+    try:
+        measures.parse(name)
+    except InputError:
+        return False
+    return True
 
 
 def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer:

@@ -1,7 +1,8 @@
 """Studies: a published experiment as a folder with scenarios, experiments, claims and figures, run and judged as a whole.
 
 `study.toml` says what is run (experiments as products of axes), `claims.toml` what is claimed (`elephan.claims`), the
-module `figures` of the folder draws (`figures(results)`) and says the answer in a sentence (`answer(results, verdicts)`).
+module `figures` of the folder draws (`sections(results)`) and says the answer in a sentence (`answer(results)`). An axis
+whose points follow from a formula is the name of a function of the folder instead of a list: `"response:points"`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -27,7 +29,7 @@ from elephan.progress import status
 from elephan.runs import Run, load_run, read_table
 from elephan.source import Source, read_text
 
-# What a study measures in each run: everything that a claim or a figure may ask for.
+# What every study measures in each run; `statistics` of its study.toml and its claims add to it.
 STATISTICS = (
     *measures.DEFAULT,
     "wire_bps.sum",
@@ -109,7 +111,26 @@ class Study:
         self.title: str = document["title"]
         self.question: str = document["question"]
         self.source: str = document["source"]
-        self.experiments = [_experiment(entry, document["axes"], quick) for entry in document["experiments"]]
+        axes = {name: self._points(written) for name, written in document["axes"].items()}
+        self.experiments = [_experiment(entry, axes, quick) for entry in document["experiments"]]
+        self._statistics = tuple(document.get("statistics", ()))
+
+    def _points(self, written: Any) -> tuple[Point, ...]:
+        """The points of an axis as they are written, or as a function of the study's folder gives them."""
+        if isinstance(written, str):
+            module, _, function = written.partition(":")
+            return tuple(getattr(self.module(module), function)())
+        return tuple(Point(p["label"], p["set"], float(p.get("value", math.nan))) for p in written)
+
+    def module(self, name: str) -> ModuleType:
+        """A module of the study's folder."""
+        return importlib.import_module(f"elephan.studies.{self.path.name}.{name}")
+
+    @cached_property
+    def statistics(self) -> tuple[str, ...]:
+        """What is measured in each run: everything that a claim or a figure may ask for."""
+        asked = [name for claim in self.claims for part in claim.parts for name in (part.statistic, part.given) if name]
+        return tuple(dict.fromkeys((*STATISTICS, *self._statistics, *asked)))
 
     @cached_property
     def claims(self) -> list[claims.Claim]:
@@ -118,20 +139,19 @@ class Study:
     @cached_property
     def figures(self) -> ModuleType:
         """The module that draws."""
-        return importlib.import_module(f"elephan.studies.{self.path.name}.figures")
+        return self.module("figures")
 
     def scenario(self, experiment: Experiment) -> Source:
         file = self.path / experiment.scenario
         return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
 
 
-def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Any], quick: bool) -> Experiment:
+def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], quick: bool) -> Experiment:
     shorter = entry.get("quick", {}) if quick else {}
     chosen: dict[str, tuple[Point, ...]] = {}
     for axis in entry["axes"]:
         only = shorter.get("points", {}).get(axis)
-        points = [Point(p["label"], p["set"], float(p.get("value", math.nan))) for p in axes[axis]]
-        chosen[axis] = tuple(point for point in points if only is None or point.label in only)
+        chosen[axis] = tuple(p for p in axes[axis] if only is None or any(fnmatchcase(p.label, pattern) for pattern in only))
     repetitions = int(shorter.get("repetitions", entry["repetitions"]))
     overrides = {**entry.get("set", {}), **shorter.get("set", {})}
     keep = bool(entry.get("keep", False))
@@ -195,7 +215,7 @@ class Results:
         import pyarrow as pa
 
         rows = [
-            {"experiment": experiment, "variant": variant, "seed": seed, **{n: values.get(n) for n in STATISTICS}}
+            {"experiment": experiment, "variant": variant, "seed": seed, **{n: values.get(n) for n in self.study.statistics}}
             for (experiment, variant), runs in self.rows.items()
             for seed, values in sorted(runs.items())
         ]
@@ -235,7 +255,7 @@ def run_study(
 
         def reduce(job: Job, run: Run) -> dict[str, float]:
             first.offer(job, lambda: {"scenario": run.scenario, "provenance": run.provenance})
-            return measures.statistics(run, STATISTICS)
+            return measures.statistics(run, study.statistics)
 
         outcomes = run_jobs(jobs, reduce, workers=workers, label=study.name, progress=progress)
         facts: dict[str, Any] = {**first.told, "failures": failures(outcomes)}
@@ -302,5 +322,5 @@ def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
     for row in read_table(where / "runs.parquet").to_pylist():
         job = kept[row["experiment"], row["variant"], row["seed"]]
-        results.add(row["experiment"], job, {n: row[n] for n in STATISTICS if row.get(n) is not None})
+        results.add(row["experiment"], job, {n: row[n] for n in study.statistics if row.get(n) is not None})
     return results, claims.judge(study.claims, results)

@@ -87,12 +87,46 @@ def _htcp(p: Array, rtt: float, beta: float = 0.5) -> Array:
     return out
 
 
+def _griddt(p: Array, _rtt: float, a: float = 1.0, b: float = 0.5) -> Array:
+    # AIMD(a, b) under periodic loss: a cycle of b w / a round trips and (1 - b / 2) b w^2 / a packets
+    return np.asarray(np.sqrt(a * (2 - b) / (2 * b * p)))
+
+
+def _bic_cycle(top: float, s_max: float, s_min: float, beta: float) -> tuple[float, float]:
+    """Packets and round trips from `beta * top` back to `top`: half the distance an RTT, within s_min and s_max."""
+    window, packets, rounds = beta * top, 0.0, 0.0
+    far = (top - window - 2 * s_max) / s_max  # whole steps of s_max, summed at once
+    if far > 1:
+        steps = math.ceil(far)
+        packets, rounds = steps * window + s_max * steps * (steps - 1) / 2, float(steps)
+        window += steps * s_max
+    while top - window > 1e-9:
+        packets, rounds = packets + window, rounds + 1
+        window += min(max((top - window) / 2, s_min), s_max, top - window)
+    return packets, rounds
+
+
+def _bic(p: Array, _rtt: float, s_max: float = 32.0, s_min: float = 0.01, beta: float = 0.875) -> Array:
+    """Periodic loss at the window that met the last one: the top at which a cycle holds 1/p packets."""
+    out = np.empty(p.shape)
+    for index, value in np.ndenumerate(p):
+        low, high = 1.0, 2 / float(value)
+        for _ in range(100):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if _bic_cycle(middle, s_max, s_min, beta)[0] < 1 / float(value) else (low, middle)
+        packets, rounds = _bic_cycle(low, s_max, s_min, beta)
+        out[index] = packets / rounds
+    return np.maximum(out, _reno(p, _rtt))
+
+
 _RESPONSE: dict[str, Callable[..., Array]] = {
     "reno": _reno,
     "highspeed": _highspeed,
     "scalable": _scalable,
     "cubic": _cubic,
     "htcp": _htcp,
+    "griddt": _griddt,
+    "bic": _bic,
 }
 
 
@@ -106,7 +140,9 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: 
     `rtt` in seconds; only `cubic` and `htcp` depend on it. Names and parameters:
     `reno` (`constant` = sqrt(3/2), Mathis et al. 1997, periodic loss, an ACK a segment; 0.87 with delayed ACKs),
     `highspeed` (RFC 3649: 0.12 / p^0.835 down from p = 1e-3), `scalable` (`a`, `b`: time mean 0.0748/p),
-    `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (`beta`; solved numerically).
+    `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (`beta`; solved numerically),
+    `griddt` (`a`, `b`: sqrt(a (2 - b) / (2 b p)) of any AIMD), `bic` (`s_max`, `s_min`, `beta`: Xu, Harfoush and Rhee 2004;
+    solved numerically round by round).
     Valid for rare loss (p below about 1e-2), no timeouts, no other limit on the window.
     """
     if name not in _RESPONSE:

@@ -171,3 +171,21 @@ def test_proportional_rate_reduction_steps() -> None:
         el.prr.Recovery(variant="x")
     with pytest.raises(ValueError, match="on_ack before start"):
         el.prr.Recovery().on_ack(1, 1)
+
+
+def test_a_trace_beside_the_scenario_is_replayed(tmp_path: Path) -> None:
+    """Starts and sizes are those of the file; the result runs again without it, to the byte."""
+    (tmp_path / "flows.csv").write_text("start_ms,size_bytes,pair\n500,100000,1\n100,2000,0\n500,3000,1\n")
+    template = '[template]\nkind = "dumbbell"\npairs = 2\nrate = "100 Mbps"\ndelay = "5 ms"\n'
+    traffic = '[[traffic]]\nkind = "replay"\nfrom = "sender"\nto = "receiver"\nfile = "flows.csv"\n'
+    scenario = tmp_path / "replay.toml"
+    scenario.write_text(f'duration = "3 s"\n{template}{traffic}')
+    run = el.run(scenario, out=tmp_path / "out")
+    rows = [(f["source"], f["start_ns"], f["delivered_bytes"]) for f in run.flows.to_pylist()]
+    assert rows == [("sender[0]", 100_000_000, 2000), ("sender[1]", 500_000_000, 100_000), ("sender[1]", 500_000_000, 3000)]
+    (tmp_path / "flows.csv").unlink()
+    again = el.run(tmp_path / "out" / "scenario.toml")
+    assert again.flows.equals(run.flows)
+    assert again.manifest["scenario_sha256"] == run.manifest["scenario_sha256"]
+    with pytest.raises(el.InputError, match=r"replay\.toml:11:8: traffic\[0\]\.file: .*flows\.csv: cannot be read"):
+        el.run(scenario)

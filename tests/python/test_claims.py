@@ -108,5 +108,30 @@ def test_the_claims_of_every_study_are_well_formed() -> None:
             for part in claim.parts:
                 assert part.variant in variants[part.experiment], claim.id
                 assert not part.against or part.against in variants[part.experiment], claim.id
-                assert part.statistic in study.STATISTICS, claim.id
-                assert not part.given or part.given in study.STATISTICS, claim.id
+                assert part.statistic in found.statistics, claim.id
+                assert not part.given or part.given in found.statistics, claim.id
+
+
+def test_an_axis_may_be_a_function_of_the_study() -> None:
+    """The response functions of ucl-2004: a point's run lasts as many loss events as it should."""
+    from elephan.quantity import seconds
+    from elephan.study import open_study
+
+    study = open_study("ucl-2004")
+    points = {v.label: v.points[0] for e in study.experiments if e.name == "periodic" for v in e.variants}
+    reno = points["reno 1e-4"]
+    assert reno.value == 1e-4
+    # 10,000 packets at a mean window of 122.47 and 10 ms are 0.8165 s; 10 events to settle, 20 measured
+    assert seconds(reno.set["warmup"]) == pytest.approx(8.165, abs=0.001)
+    assert seconds(reno.set["duration"]) == pytest.approx(24.495, abs=0.004)
+    quick = {v.label for e in open_study("ucl-2004", quick=True).experiments if e.name == "periodic" for v in e.variants}
+    assert quick == {label for label in points if label.endswith((" 1e-3", " 1e-4"))}
+    assert "goodput_bps[vanilla].mean" in study.statistics
+
+
+def test_parts_are_counted() -> None:
+    parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "aabcd")
+    text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
+    evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
+    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence)[0]
+    assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"

@@ -95,3 +95,58 @@ def test_all_default_statistics_of_a_run(fake_run: Run) -> None:
     assert found["goodput_bps.sum"] == pytest.approx(9.3e9, rel=0.01)
     assert 0.3 < found["goodput_bps.jain"] <= 1
     assert "fct_ns.mean" not in found
+
+
+SECOND = 1_000_000_000
+
+
+def two_flows(rates: list[list[int]], end_s: float | None = None) -> Run:
+    """Two flows over as many seconds; the second starts at 10 s, the first may end."""
+    end = pa.array([None if end_s is None else round(end_s * SECOND), None], pa.int64())
+    flows = pa.table({"flow": [0, 1], "traffic": ["a", "b"], "start_ns": [0, 10 * SECOND], "end_ns": end})
+    run = {"flows": flows, "flow_samples": samples(SECOND, rates)}
+    return make(run, duration=f"{len(rates)} s", warmup="0 s")
+
+
+def test_convergence_is_a_share_that_lasts() -> None:
+    """Near a half for 4 s at 15 s does not last; from 30 s on it does: 20 s after the start."""
+    share = [0] * 10 + [1] * 5 + [5] * 4 + [1] * 11 + [4] * 30  # of 10: 4 is 20 % below a half
+    run = two_flows([[10 - s, s] for s in share])
+    assert measures.statistic(run, "convergence_ns.mean") == 20 * SECOND
+    # delta-fair needs 45 % for each, in one second: at 15 s
+    assert measures.statistic(run, "delta_fair_ns.mean") == 5 * SECOND
+
+
+def test_a_convergence_that_does_not_come_counts_to_the_first_end() -> None:
+    run = two_flows([[9, 1]] * 60)
+    assert measures.statistic(run, "convergence_ns.mean") == 50 * SECOND
+    assert measures.statistic(two_flows([[9, 1]] * 60, 40), "convergence_ns.mean") == 30 * SECOND
+
+
+def test_reclaim_is_the_time_to_80_percent_of_what_all_had() -> None:
+    rates = [[6, 4]] * 40 + [[0, 4]] * 7 + [[0, 8]] * 33
+    assert measures.statistic(two_flows(rates, 40), "reclaim_ns.mean") == 7 * SECOND
+    assert measures.statistic(two_flows([[6, 4]] * 40 + [[0, 7]] * 40, 40), "reclaim_ns.mean") == 40 * SECOND
+    assert math.isnan(measures.statistic(two_flows(rates), "reclaim_ns.mean"))
+
+
+def test_a_measure_of_one_traffic_entry() -> None:
+    flows = pa.table({"flow": [0, 1, 2], "traffic": ["a", "b c", "b c"], "goodput_bps": [10.0, 2.0, 4.0], "fct_ns": [1, 2, 3]})
+    run = make({"flows": flows, "flow_samples": samples(1_000_000, [[1000, 10, 30]] * 10)})
+    assert measures.statistic(run, "goodput_bps[a].mean") == 10
+    assert measures.statistic(run, "goodput_bps[b c].min/max") == pytest.approx(0.5)
+    assert measures.statistic(run, "goodput_bps[a+b c].sum") == 16
+    assert measures.statistic(run, "jain_1ms[b c].mean") == pytest.approx(40**2 / (2 * 1000))
+    assert math.isnan(measures.statistic(run, "goodput_bps[d].mean"))
+    found = measures.statistics(run, ("goodput_bps[a].sum", "goodput_bps[b c].sum", "goodput_bps.sum"))
+    assert list(found.values()) == [10, 6, 16]
+    assert measures.unit_of("goodput_bps[a].mean") == "bps"
+    assert "traffic a" in measures.describe("goodput_bps[a].mean")
+    with pytest.raises(InputError, match="about ports"):
+        measures.parse("drops[a].sum")
+
+
+def test_window_in_segments() -> None:
+    """100 segments of 1448 B each 10 ms."""
+    flows = pa.table({"goodput_bps": [100 * 1448 * 8 / 0.01], "min_rtt_ns": [10_000_000], "cur_mss": [1448]})
+    assert measures.statistic(make({"flows": flows}), "window_segments.mean") == pytest.approx(100)

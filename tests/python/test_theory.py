@@ -132,3 +132,20 @@ def test_wrong_values_give_one_line(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"^.+$") as caught:
         wrong()  # type: ignore[operator]
     assert "\n" not in str(caught.value)
+
+
+def test_griddt_is_reno_by_default_and_mulTCP_with_n_streams() -> None:
+    """A = n, B = 1 / (2n): sqrt(A (2 - B) / (2 B p)); for n = 2, p = 1e-4: sqrt(2 x 1.75 / 0.5e-4) = 264.6."""
+    assert theory.response("griddt", 1e-4) == pytest.approx(122.47, abs=0.01)
+    assert theory.response("griddt", 1e-4, a=2, b=0.25) == pytest.approx(264.58, abs=0.01)
+
+
+def test_bic() -> None:
+    """Xu, Harfoush and Rhee 2004: with W the top, N1 = W / 8 / 32 - 2 steps of 32, then log2(32 / 0.01) + 2 of halves.
+
+    W = 25,600 and beta = 7/8: 3200 = 98 x 32 + 64, so 98 whole steps; then 64 halves to 0.02 in 12 rounds (64 / 2^12 =
+    0.0156), and 0.0156 takes two steps of 0.01. The windows of those 112 rounds make 1/p packets by hand:
+    98 x 22,400 + 32 x 98 x 97 / 2 + 12 x 25,600 - 64 (1 + 1/2 + ... + 1/2048) + 2 x 25,600 = 2,705,585.
+    """
+    p = 1 / 2_705_585
+    assert theory.response("bic", p) == pytest.approx(2_705_585 / 112, rel=2e-3)

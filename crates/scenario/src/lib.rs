@@ -18,6 +18,7 @@ mod shape;
 mod sweep;
 pub mod template;
 mod toml;
+mod traces;
 mod tree;
 mod walk;
 pub mod written;

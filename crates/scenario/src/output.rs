@@ -170,7 +170,7 @@ impl<'a> Marker<'a> {
 
     fn leaf(&mut self, schema: Option<&Json>, json: &Json, at: Path) {
         let (origin, source) = self.origin(schema, json, &at);
-        self.out.insert(at.to_string(), Provenance { value: json.clone(), origin, source });
+        self.out.insert(at.to_string(), Provenance { value: listed(json), origin, source });
     }
 
     fn origin(&self, schema: Option<&Json>, json: &Json, at: &Path) -> (Origin, Option<String>) {
@@ -245,6 +245,14 @@ impl<'a> Marker<'a> {
             Some(text) => at.0.last() == Some(&Step::Key("kind".to_owned())) && json.as_str() == Some(text),
             None => false,
         }
+    }
+}
+
+/// A value as a list of parameters shows it: of a text of many lines the first, and how many there are.
+fn listed(json: &Json) -> Json {
+    match json.as_str().and_then(|text| text.trim().split_once('\n').map(|(first, _)| (first, text))) {
+        Some((first, text)) => Json::from(format!("{first} ... ({} lines)", text.trim().lines().count())),
+        None => json.clone(),
     }
 }
 

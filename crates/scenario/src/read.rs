@@ -10,9 +10,9 @@ use crate::shape;
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::written::Scenario;
-use crate::{Override, Plan, json, preset, schema, sweep, template, toml};
+use crate::{Override, Plan, json, preset, schema, sweep, template, toml, traces};
 
-/// The text of a scenario and what errors call it.
+/// The text of a scenario and what errors call it. Files that a scenario names are looked for beside the file of that name.
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -135,6 +135,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
         table.shift_remove("sweep");
     }
     preset::expand(&mut tree);
+    problems.extend(traces::read(&mut tree, source.name()));
     problems.extend(walk(root, root, &tree, &Path::default()));
     if !problems.is_empty() {
         return Err(problems);

@@ -76,6 +76,11 @@ pub trait Spec {
     /// A generator in its initial state. The specification must be valid.
     fn source(&self, setting: &Setting<'_>) -> Self::Source;
 
+    /// What is wrong with it for so many source-destination pairs, if anything is.
+    fn check_pairs(&self, _pairs: u64) -> Result<(), Invalid> {
+        Ok(())
+    }
+
     /// Writes out defaults that depend on other keys, for the resolved scenario.
     fn resolve(&mut self) {}
 
@@ -148,6 +153,11 @@ macro_rules! registry {
             /// What is wrong with the specification, if anything is.
             pub fn validate(&self) -> Result<(), Invalid> {
                 match self { $(Kind::$kind(spec) => spec.validate(),)+ }
+            }
+
+            /// What is wrong with it for so many source-destination pairs, if anything is.
+            pub fn check_pairs(&self, pairs: u64) -> Result<(), Invalid> {
+                match self { $(Kind::$kind(spec) => spec.check_pairs(pairs),)+ }
             }
 
             /// Writes out defaults that depend on other keys, for the resolved scenario.

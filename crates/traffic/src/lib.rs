@@ -16,6 +16,7 @@ pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};
 pub use gaps::{GapLaw, Gaps, Interval};
 pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Setting, Spec};
 pub use queue::{Message, MessageQueue, WhenFull};
+pub use replay::{Trace, TraceError};
 pub use start::Start;
 
 kind::registry! {
@@ -24,4 +25,5 @@ kind::registry! {
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
+    replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }

@@ -109,6 +109,10 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        if let Err(invalid) = traffic.kind.check_pairs(pairs.len() as u64) {
+            self.report(at.key(&invalid.key), invalid.message);
+            return None;
+        }
         let total = pairs.len().saturating_mul(traffic.connections as usize);
         if total > most {
             let message = format!("{} pairs x {} are more than {FLOWS_MAX} flows", pairs.len(), traffic.connections);

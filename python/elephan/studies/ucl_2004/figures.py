@@ -1,0 +1,125 @@
+"""What the study shows: its answer, the figures of the slides again, and two flows after Li, Leith and Shorten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elephan.claims import interval_text
+from elephan.report.page import Cell, Column, Section, Table
+from elephan.studies.ucl_2004 import network, pairs
+from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
+from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
+from elephan.study import Results
+
+
+def answer(results: Results) -> list[str]:
+    """The answer, with its numbers."""
+    sentences = [_impact(results), _sharing(results), _response(results), _background(results)]
+    return [
+        *(s for s in sentences if s),
+        "Means with 95 % intervals over repetitions with the same seeds; hosts cost nothing here.",
+    ]
+
+
+def _impact(results: Results) -> str:
+    long = [(stack, impact(results, stack, "10 new", "DataTAG")) for stack in ("scalable", "highspeed", "htcp")]
+    long = [(stack, found) for stack, found in long if found.n]
+    short = [found for stack, _ in long if (found := impact(results, stack, "10 new", "MB-NG")).n]
+    if not long:
+        return ""
+    text = ", ".join(f"{NAMES[stack]} {factor(found)}" for stack, found in long)
+    return (
+        f"Ten flows of a new stack beside ten vanilla ones divide the vanilla goodput on a long path (1 Gb/s, 120 ms) by: {text}"
+        + (f"; on a short path (1 Gb/s, 6 ms) by {', '.join(factor(found) for found in short)}." if short else ".")
+    )
+
+
+def _sharing(results: Results) -> str:
+    laws = present(results, "startup", pairs.LAWS, "/82 ms")
+    parts = [f"{NAMES[law]} {factor(results.interval('startup', f'{law}/82 ms', pairs.SHARE))}" for law in laws]
+    return (
+        f"Of two flows on identical paths (250 Mb/s, 82 ms) the slower gets this share of the faster: {', '.join(parts)}."
+        if parts
+        else ""
+    )
+
+
+def _response(results: Results) -> str:
+    low, low_law, high, high_law = network.worst(results, "periodic")
+    low2, low_law2, high2, high_law2 = network.worst(results, "bernoulli")
+    return (
+        f"Against their closed forms the laws hold {low:.2f} ({NAMES[low_law]}) to {high:.2f} ({NAMES[high_law]}) times the "
+        f"window under periodic loss, {low2:.2f} ({NAMES[low_law2]}) to {high2:.2f} ({NAMES[high_law2]}) under random loss."
+    )
+
+
+def _background(results: Results) -> str:
+    cell = "1 flow/DataTAG/20 %"
+    stacks = present(results, "background", network.STACKS, f"/{cell}")
+    parts = [
+        f"{NAMES[s]} {interval_text(results.interval('background', f'{s}/{cell}', 'goodput_bps[tcp].sum'), 'bps', 3)}"
+        for s in stacks
+    ]
+    if not parts:
+        return ""
+    return (
+        f"One flow on the long path with a buffer of 20 % of the BDP takes, of the {LEFT_BPS * 1e-6:.0f} Mb/s that self-similar "
+        f"background leaves, in its first two minutes: {'; '.join(parts)}."
+    )
+
+
+def _response_table(results: Results) -> Table:
+    labels = [label for label in PERIODIC if label in BERNOULLI]
+    columns = [Column("law"), Column("closed form"), *(Column(f"p = {label}", True) for label in labels)]
+    rows = []
+    for law in LAWS:
+        cells = [Cell(NAMES[law.name]), Cell(law.words)]
+        for label in labels:
+            periodic = results.interval("periodic", f"{law.name} {label}", "window_segments.mean")
+            random = results.interval("bernoulli", f"{law.name} {label}", "window_segments.mean")
+            form = law.window(1 / PERIODIC[label])
+            shown = " / ".join(f"{one.mean / form:.3f}" if one.n else "n/a" for one in (periodic, random))
+            cells.append(Cell(shown, f"of {form:,.0f}".replace(",", "\u202f") if periodic.n or random.n else ""))
+        rows.append(cells)
+    return Table(
+        columns, rows, "Measured mean window over the closed form: periodic / random loss; below, the closed form in segments."
+    )
+
+
+def _impact_table(results: Results) -> Table:
+    columns = [Column("reading"), *(Column(NAMES[stack], True) for stack in network.STACKS[1:])]
+    rows = [[Cell(cell) for cell in row] for row in network.impact_rows(results)]
+    note = (
+        "I_van: mean goodput of the vanilla flows, vanilla only over mix (the headline: above 1 they are harmed). I_agg: the "
+        "same of all flows together, as the formula stands. I_bg: of short transfers (20 % load, Poisson, Pareto) beside one "
+        "flow, as goodput and as median completion time (new over vanilla)."
+    )
+    return Table(columns, rows, note)
+
+
+def sections(results: Results) -> Sequence[Section]:
+    """The body of the report."""
+    return [
+        Section(
+            "Response functions",
+            "The slides induced loss at the receiver and drew the window against the loss rate; the figure did not survive.",
+            [network.response(results), network.deviation(results)],
+            [_response_table(results)],
+        ),
+        Section(
+            "Beside other traffic",
+            "One and ten flows against self-similar background, and Scalable TCP against CBR, on the two networks of the slides.",
+            [network.background(results), network.example(results), network.cbr(results)],
+        ),
+        Section(
+            "Impact",
+            "The slides divide the throughput of n vanilla flows by that of n - 1 and a new one, without saying whose.",
+            [network.impacts(results)],
+            [_impact_table(results)],
+        ),
+        Section(
+            "Two flows: fairness, convergence, responsiveness",
+            "The measurements of Li, Leith and Shorten (2007) on a path of 250 Mb/s.",
+            [pairs.fairness(results), pairs.times(results), pairs.series(results)],
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""Two flows of one stack, after Li, Leith and Shorten (2007): fairness, round trips, convergence, responsiveness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elephan.measures import column
+from elephan.report import draw as d
+from elephan.report.style import MUTED, Drawing, new_figure
+from elephan.rows import Part
+from elephan.studies.ucl_2004.common import NAMES, PAINT, present
+from elephan.study import Results
+
+LAWS = ("reno", "scalable", "highspeed", "bic", "fast", "htcp", "cubic")
+SHARE = "goodput_bps[first+second].min/max"
+CONVERGENCE = "convergence_ns[first+second].mean"
+RECLAIM = "reclaim_ns[first+second].mean"
+
+
+def fairness(results: Results) -> Drawing:
+    """Slower over faster flow against the round trip, equal and unequal."""
+    fig, axes = new_figure(1, 2, height=3.4, sharey=True)
+    panels = (
+        ("startup", "rtt", "round trip of both, ms"),
+        ("rtt-fairness", "unequal", "round trip of the first, ms; the second: 162 ms"),
+    )
+    for ax, (name, axis, words) in zip(axes, panels, strict=True):
+        points = results.experiment(name).points[axis]
+        ends = []
+        for law in LAWS:
+            x, found = [], []
+            for point in points:
+                interval = results.interval(name, f"{law}/{point.label}", SHARE)
+                if interval.n:
+                    x.append(point.value * 1e3)
+                    found.append(interval)
+            if not found:
+                continue
+            mean, low, high = (np.array([getattr(i, key) for i in found]) for key in ("mean", "low", "high"))
+            d.error_line(ax, np.array(x), mean, low, np.minimum(high, 1.0), PAINT[law])
+            ends.append((float(mean[-1]), NAMES[law], PAINT[law]))
+        ax.set_ylim(0, 1.02)
+        if len(points) > 1:
+            ax.set_xscale("log")
+            ax.set_xlim(points[0].value * 950, points[-1].value * 1060)
+        d.plain_ticks(ax, [p.value * 1e3 for p in points], [p.label.split()[0] for p in points])
+        ax.set_xlabel(words)
+        d.end_labels(ax, ends, gap=0.06)
+    d.heading(axes[0], "identical paths: slower over faster flow")
+    d.heading(axes[1], "unequal round trips: slower over faster flow")
+    caption = (
+        "Two flows on 250 Mb/s, buffer of 20 % of the BDP, means with 95 % intervals. Left: the second flow starts 30 s after the "
+        "first, goodput from 180 s to 340 s. Right: both start together, goodput from 140 s to 300 s."
+    )
+    return Drawing("fairness", "How evenly two flows share", caption, fig)
+
+
+def times(results: Results) -> Drawing:
+    """Convergence after a start, by round trip, and the time to take up what a flow leaves."""
+    fig, axes = new_figure(1, 2, height=3.4, sharey=True)
+    points = results.experiment("startup").points["rtt"]
+    marks = {"16 ms": "o", "82 ms": "s", "162 ms": "D"}
+    for row, law in enumerate(reversed(LAWS)):
+        for shift, point in zip(np.linspace(0.22, -0.22, len(points)) if len(points) > 1 else (0.0,), points, strict=True):
+            _times_dot(
+                axes[0], row + shift, results.values("startup", f"{law}/{point.label}", CONVERGENCE), law, marks[point.label]
+            )
+        _times_dot(axes[1], row, results.values("responsiveness", law, RECLAIM), law, "s")
+    for ax, words in (
+        (axes[0], "until the new flow keeps within 20 % of one half"),
+        (axes[1], "until the other has 80 % of what both had"),
+    ):
+        d.log_time_axis(ax, "x", 8e8, 5e11)
+        ax.grid(axis="x")
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(words)
+    axes[0].set_yticks(range(len(LAWS)), [NAMES[law] for law in reversed(LAWS)])
+    d.heading(axes[0], "after a flow starts")
+    d.heading(axes[1], "after a flow stops (82 ms)")
+    for mark, label in ((m, k) for k, m in marks.items() if any(p.label == k for p in points)):
+        axes[0].plot([], [], mark, color=MUTED, label=label, markersize=5)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+    caption = (
+        "Marks: medians; bars: all repetitions. A time that did not come within the run counts as the rest of the run (about 310 s "
+        "left, 100 s right)."
+    )
+    return Drawing("times", "Convergence and responsiveness", caption, fig)
+
+
+def _times_dot(ax, y: float, values: list[float], law: str, mark: str) -> None:  # type: ignore[no-untyped-def]
+    if not values:
+        return
+    shown = np.maximum(np.array(values), 1e9)  # times come in whole seconds; less than one is drawn at one
+    ax.plot([shown.min(), shown.max()], [y, y], color=PAINT[law], linewidth=2.5, alpha=0.35)
+    ax.plot([float(np.median(shown))], [y], mark, color=PAINT[law], markersize=4.5)
+
+
+def series(results: Results) -> Drawing:
+    """Goodput of both flows over time: start, sharing, stop."""
+    laws = present(results, "responsiveness", LAWS)
+    rows = -(-len(laws) // 2)
+    fig, axes = new_figure(rows, 2, height=0.4 + 1.75 * rows, sharex=True, sharey=True)
+    for ax, law in zip(axes, laws, strict=False):
+        run = results.runs("responsiveness", law)[0]
+        for traffic, paint in (("first", MUTED), ("second", PAINT[law] if law != "reno" else PAINT["scalable"])):
+            samples = Part(run, traffic).flow_samples
+            time, delivered = column(samples, "time_ns") * 1e-9, column(samples, "delivered_bytes")
+            ax.plot((time[1:] + time[:-1]) / 2, np.diff(delivered) * 8e-6 / np.diff(time), color=paint, linewidth=1.0)
+        ax.axvspan(0, 32, color=MUTED, alpha=0.06, linewidth=0)
+        ax.axvspan(200, 300, color=MUTED, alpha=0.06, linewidth=0)
+        ax.set_xlim(0, 300)
+        ax.set_ylim(0, 255)
+        d.heading(ax, f"{NAMES[law]}: goodput per second, Mb/s")
+    for ax in axes[len(laws) :]:
+        ax.set_visible(False)
+    for ax in axes[max(0, len(laws) - 2) : len(laws)]:
+        ax.set_xlabel("simulated time, s")
+        ax.tick_params(labelbottom=True)
+    caption = "Grey: the first flow; coloured: the second, from 30 s to 200 s. 250 Mb/s, 82 ms, buffer of 20 % of the BDP, seed 1."
+    return Drawing("series", "Two flows over time", caption, fig)

@@ -1,0 +1,90 @@
+"""The points of the response functions: which law at which loss rate, over how long a run, against which closed form.
+
+A run lasts as many loss events as are asked for, so its duration follows from the window that is expected; it begins at
+that window, so that slow start, which would overshoot by orders of magnitude, is not part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from elephan import theory
+from elephan.study import Point
+
+MSS = 1448  # 1500 bytes less 40 of headers and 12 of timestamps
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of the response functions: how it is set, the round trip that it is run at, and how it settles."""
+
+    name: str
+    congestion_control: Any
+    rtt_s: float
+    settle: int = 10  # loss events before the window repeats under periodic loss
+    words: str = ""
+
+    def window(self, p: float) -> float:
+        """The closed form (or, for htcp and bic, the numerical one): mean window in segments."""
+        if self.name == "scalable":
+            # ln(1/(1-b)) / a round trips of growth and one of recovery an event; Reno below a window of 16
+            return max(1 / p / (-math.log1p(-0.125) / 0.01 + 1), theory.response("reno", p))
+        if self.name == "griddt":
+            return theory.response("griddt", p, a=GRIDDT_A, b=GRIDDT_B)
+        return theory.response(self.name, p, self.rtt_s)
+
+
+GRIDDT_A, GRIDDT_B = 4.0, 0.125  # four streams in one (MulTCP): A = n, B = 1 / (2n)
+
+# Window-based laws do not see the round trip, so theirs is short; those that go by the clock keep 100 ms. Cubic with fast
+# convergence off (with it periodic loss does not settle for hundreds of events, without it for about a hundred).
+LAWS = (
+    Law("reno", "reno", 0.01, words="1.2247/√p"),
+    Law("highspeed", "highspeed", 0.01, words="0.12/p^0.835"),
+    Law("scalable", "scalable", 0.01, settle=30, words="0.0697/p"),
+    Law("htcp", {"kind": "htcp", "adaptive_backoff": False, "rtt_scaling": False}, 0.1, words="numerical, 100 ms"),
+    Law("griddt", {"kind": "griddt", "a": GRIDDT_A, "b": GRIDDT_B}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
+    Law("bic", {"kind": "bic", "fast_convergence": False}, 0.01, settle=30, words="numerical"),
+    Law("cubic", {"kind": "cubic", "fast_convergence": False}, 0.1, settle=100, words="1.054 (R/p)^0.75, 100 ms"),
+)
+BY_NAME = {law.name: law for law in LAWS}
+
+# one packet in so many; the label is the loss rate
+PERIODIC = {"1e-3": 1000, "3e-4": 3333, "1e-4": 10_000, "3e-5": 33_333, "1e-5": 100_000, "3e-6": 333_333, "1e-6": 1_000_000}
+BERNOULLI = {"1e-2": 100, "3e-3": 333, "1e-3": 1000, "3e-4": 3333, "1e-4": 10_000, "3e-5": 33_333, "1e-5": 100_000}
+
+
+def _ms(seconds: float) -> str:
+    return f"{max(seconds * 1e3, 1):.3f} ms"
+
+
+def _point(law: Law, label: str, every: int, loss: dict[str, Any], settle: int, events: int) -> Point:
+    p = 1 / every
+    window = law.window(p)
+    epoch_s = every / window * law.rtt_s
+    changes = {
+        "traffic.flow.congestion_control": law.congestion_control,
+        "traffic.flow.tcp.ssthresh_initial": f"{round(window * MSS)} B",
+        "links[0].delay": f"{law.rtt_s * 500:g} ms",
+        "links[0].forward.loss": loss,
+        "warmup": _ms(settle * epoch_s),
+        "duration": _ms((settle + events) * epoch_s),
+    }
+    return Point(f"{law.name} {label}", changes, p)
+
+
+def periodic() -> Iterator[Point]:
+    """Every N-th new segment is lost; 20 events after the window has settled."""
+    for law in LAWS:
+        for label, every in PERIODIC.items():
+            yield _point(law, label, every, {"periodic": every}, law.settle, 20)
+
+
+def bernoulli() -> Iterator[Point]:
+    """Each segment is lost with probability p; 200 events, 70 where they are rarest, after 10."""
+    for law in LAWS:
+        for label, every in BERNOULLI.items():
+            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200 if every <= 10_000 else 70)
