@@ -37,7 +37,7 @@ class Scenario(ScenarioModel):
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
-    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true }.
+    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true, captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -52,7 +52,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -65,6 +65,11 @@ class Tcp(Table):
     congestion_control: Congestion control that connections use unless the traffic names another.
     slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
+    loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
+    tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
+    max_ack_delay: What the probe of a flight of one segment waits longer for, because its ACK may be delayed.
+    frto: After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
+    undo: A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
     reduction: How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`,
         `prr-rfc6937` or `rate-halving`.
     cwnd_moderation: A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
@@ -160,6 +165,11 @@ class Tcp(Table):
         Literal["classic", "limited", "hystart", "hystartpp"] | Classic | Limited | Hystart | Hystartpp | dict[str, Any] | None
     ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
+    loss_detection: Literal["dupack", "rack", "fack"] | None = None
+    tail_loss_probe: bool | None = None
+    max_ack_delay: Time | None = None
+    frto: bool | None = None
+    undo: Literal["off", "both", "timestamps", "dsack"] | None = None
     reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937"] | None = None
     cwnd_moderation: bool | None = None
     local_drop: Literal["cwr", "ignore", "slow-start-exit"] | None = None
@@ -1134,8 +1144,8 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | dict[str, Any] | None = None
-    host_queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
+    host_queue: Fifo | Xcp | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1240,7 +1250,7 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | dict[str, Any] | None = None
+    queue: Fifo | Xcp | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
 
@@ -1688,6 +1698,91 @@ class Onoff(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Replay(Table):
+    """The flows of a trace: each a transfer with its start and size from a CSV file.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
+        the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
+        path starts in the folder of the scenario file.
+    trace: The trace itself, in place of `file`; a resolved scenario has it so.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "replay")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "copa",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | Copa
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    file: str | None = None
+    trace: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Change(Table):
     """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
 
@@ -1792,6 +1887,7 @@ __all__ = [
     "Record",
     "Reno",
     "Reorder",
+    "Replay",
     "Scalable",
     "Scenario",
     "Star",
