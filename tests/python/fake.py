@@ -43,8 +43,7 @@ memory = "48 KiB"
 
 COUNTERS = """
     segs_out segs_in data_segs_out data_segs_in data_octets_out data_octets_in octets_retrans
-    subsequent_timeouts cong_signals spurious_fr_detected spurious_rto_detected dsack_dups tail_loss_probes
-    dup_acks_in sacks_rcvd sack_blocks_rcvd slow_start cong_avoid
+    subsequent_timeouts cong_signals dup_acks_in sacks_rcvd sack_blocks_rcvd slow_start cong_avoid
     snd_lim_trans_rwin snd_lim_trans_cwnd snd_lim_trans_snd cur_rwin_rcvd max_rwin_rcvd zero_rwin_rcvd send_stall
 """.split()  # noqa: SIM905
 

@@ -68,14 +68,6 @@ table! {
         subsequent_timeouts: i64 = "",
         /// Reductions of the congestion window: fast retransmits, ECN, timeouts
         cong_signals: i64 = "",
-        /// Fast retransmits found needless
-        spurious_fr_detected: i64 = "",
-        /// Timeouts found needless
-        spurious_rto_detected: i64 = "",
-        /// Duplicate segments that the peer reported (D-SACK), for senders that look at them
-        dsack_dups: i64 = "",
-        /// Tail loss probes sent
-        tail_loss_probes: i64 = "",
         /// Duplicate ACKs received
         dup_acks_in: i64 = "",
         /// SACK options received
