@@ -12,6 +12,7 @@ from pathlib import Path
 import elephan as el
 import pyarrow as pa
 import pytest
+from elephan.report.view import View
 from elephan.source import library
 
 SHORT = {"duration": "11 s"}
@@ -137,6 +138,40 @@ def test_a_scenario_of_classes() -> None:
     assert run.flows["delivered_bytes"].to_pylist() == [100_000]
     with pytest.raises(AttributeError):
         _ = el.NoSuchThing
+
+
+def test_a_scenario_of_classes_that_changes() -> None:
+    scenario = el.Scenario(
+        duration="3 s",
+        hosts={"a": el.Host(), "b": el.Host()},
+        links=[
+            el.Link(
+                between=["a", "b"],
+                rate="10 Mbps",
+                delay="5 ms",
+                duplicate=0.1,
+                reorder=el.Reorder(share=0.1, extra="3 ms"),
+                jitter=el.Jitter(extra=el.Exponential("100 us"), order="free"),
+            )
+        ],
+        traffic=[el.Bulk(from_="a", to="b", congestion_control="reno")],
+        change=[
+            el.Change(at="1 s", set={"links.a->b.rate": "5 Mbps"}),
+            el.Change(at="2 s", set={"traffic.bulk.congestion_control": "htcp"}),
+        ],
+        record=el.Record(every="100 ms"),
+    )
+    run = el.run(scenario)
+    changes = [e for e in run.events.to_pylist() if e["kind"] == "change"]
+    assert [(e["time_ns"], e["reason"]) for e in changes] == [(10**9, "rate"), (10**9, "rate"), (2 * 10**9, "htcp")]
+    assert run.flows["congestion_control"].to_pylist() == ["htcp"]
+    assert run.summary["duplicates"] > 0
+    assert run.summary["reordered"] > 0
+    assert run.resolved["change"][1]["set"]["traffic.bulk.congestion_control"]["kind"] == "htcp"
+    marks = View(run).changes()
+    assert marks == [(1e9, "rate 5 Mbps"), (2e9, "htcp")]
+    with pytest.raises(el.InputError, match="duration cannot change during a run"):
+        el.run(scenario, set={"change[0].set": {"duration": "5 s"}})
 
 
 def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:

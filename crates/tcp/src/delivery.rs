@@ -96,7 +96,8 @@ impl DeliveryLog {
     /// An ACK at which `delivered` bytes are delivered; `newest` is the segment sent last of those it covers first.
     pub fn sample(&mut self, now: Time, newest: u64, delivered: u64, min_rtt: Span) -> Option<Sample> {
         if newest < self.first || self.stamps.is_empty() {
-            self.delivered_at = now;
+            // When it was sent is not known: not after this, so that sending does not seem slower than it was.
+            (self.first_sent, self.delivered_at) = (Time(now.0.saturating_sub(min_rtt.0)), now);
             return None;
         }
         let stamp = self.stamps[self.place(newest)];
