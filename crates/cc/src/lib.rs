@@ -16,6 +16,7 @@ mod controller;
 mod declare;
 mod event;
 pub mod law;
+mod least;
 mod path;
 mod registry;
 mod round;

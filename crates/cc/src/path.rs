@@ -245,6 +245,20 @@ impl Stay {
     }
 }
 
+/// What the window makes of an ACK. Once the pipe is full it grows to `cap`; without one while it is below
+/// `target` or the flow `young`; where it is the limit it is `least` bytes at least.
+pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, target: f64, young: bool) {
+    let growth = if ack.app_limited { 0.0 } else { ack.acked as f64 };
+    match cap {
+        Some(cap) => w.cwnd = (w.cwnd + growth).min(cap),
+        None if w.cwnd < target || young => w.cwnd += growth,
+        None => {}
+    }
+    if !ack.app_limited {
+        w.cwnd = w.cwnd.max(least);
+    }
+}
+
 /// Pacing rate of `gain` windows in a round-trip time, bit/s: before a bandwidth is known.
 pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
     gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()

@@ -1,5 +1,6 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
+use crate::packet::{Packets, traits};
 use elephan_engine::Alarm;
 use elephan_link::queue::CongestionHeader;
 use elephan_random::Stream;
@@ -44,16 +45,23 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// The header of a packet that leaves, `data` if it carries payload.
-    pub fn of(&mut self, endpoint: &Endpoint, data: bool) -> CongestionHeader {
-        let rtt = if self.asks && data { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
+    /// Gives `packet`, which leaves, its header.
+    #[cold]
+    pub fn attach(&mut self, endpoint: &Endpoint, packets: &mut Packets, packet: u32) {
+        let p = &mut packets[packet];
+        let asks = self.asks && p.traits & traits::DATA != 0;
+        p.traits |= traits::HEADED;
+        let rtt = if asks { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
         let cwnd_bytes = endpoint.controller().window();
-        CongestionHeader { cwnd_bytes, rtt, feedback_bytes: f64::INFINITY, reverse_bytes: self.told.take() }
+        let (feedback_bytes, reverse_bytes) = (f64::INFINITY, self.told.take());
+        *packets.header_mut(packet) = CongestionHeader { cwnd_bytes, rtt, feedback_bytes, reverse_bytes };
     }
 
-    /// A packet has come with `header`.
-    pub fn take(&mut self, endpoint: &mut Endpoint, header: &CongestionHeader, data: bool) {
-        if data {
+    /// `packet` has come with a header.
+    #[cold]
+    pub fn take(&mut self, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
+        let header = packets.header(packet);
+        if packets[packet].traits & traits::DATA != 0 {
             self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
         }
         if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {

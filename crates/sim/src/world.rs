@@ -205,8 +205,7 @@ impl<'a> World<'a> {
         if p.traits & traits::HEADED != 0
             && let Some(headers) = &mut socket.headers
         {
-            let data = p.traits & traits::DATA != 0;
-            headers.take(&mut socket.endpoint, self.net.packets.header(packet), data);
+            headers.take(&mut socket.endpoint, &self.net.packets, packet);
         }
         socket.endpoint.on_segment(now, &p.segment, sack);
         let calls = socket.calls();
@@ -282,9 +281,7 @@ impl<'a> World<'a> {
                 }
             }
             if let Some(headers) = &mut socket.headers {
-                let data = p.traits & traits::DATA != 0;
-                p.traits |= traits::HEADED;
-                *self.net.packets.header_mut(self.spare) = headers.of(&socket.endpoint, data);
+                headers.attach(&socket.endpoint, &mut self.net.packets, self.spare);
             }
             self.net.send(now, socket.first_link, self.spare);
             self.spare = self.net.packets.take();

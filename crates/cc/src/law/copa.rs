@@ -19,6 +19,7 @@
 use super::Law;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::declare::{parameters, states};
+use crate::least::Least;
 use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
@@ -43,42 +44,6 @@ parameters! {
     empty_share: f64 = 0.1, "Arun and Balakrishnan 2018, competitive mode" (min = 0, max = 1);
     /// Round-trip times without a nearly empty queue that begin competitive mode.
     empty_rtts: u32 = 5, "Arun and Balakrishnan 2018, competitive mode" [min = 1];
-}
-
-/// The smallest of a sliding time, in quarters of it: this one and the four before.
-#[derive(Clone, Copy, Debug)]
-struct Least {
-    quarters: [Span; 5],
-    since: Time,
-}
-
-impl Least {
-    const NONE: Least = Least { quarters: [Span::MAX; 5], since: Time::ZERO };
-
-    fn add(&mut self, now: Time, rtt: Span, time: Span) {
-        let passed = now.since(self.since).ps() / (time.ps() / 4).max(1);
-        if passed > 0 {
-            let gone = passed.min(5) as usize;
-            self.quarters.rotate_right(gone);
-            self.quarters[..gone].fill(Span::MAX);
-            self.since = now;
-        }
-        self.quarters[0] = self.quarters[0].min(rtt);
-    }
-
-    fn get(&self) -> Option<Span> {
-        self.quarters.into_iter().min().filter(|least| *least != Span::MAX)
-    }
-
-    /// Zero while there is none.
-    fn seconds(&self) -> f64 {
-        self.get().map_or(0.0, Span::seconds)
-    }
-
-    fn only(&mut self, seconds: f64) {
-        self.quarters = [Span::MAX; 5];
-        self.quarters[0] = Span::from_seconds(seconds);
-    }
 }
 
 /// What an undone event restores.

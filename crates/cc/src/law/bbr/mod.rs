@@ -35,7 +35,7 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::path::{Path, Repair, Stay, window_rate};
+use crate::path::{Path, Repair, Stay, approach, window_rate};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -240,23 +240,13 @@ impl Bbr {
             if !ack.app_limited && !probing_rtt {
                 self.repair.restore(w);
             }
-            self.approach_target(w, ack);
+            let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
+            let cap = self.full.then(|| target + self.path.extra_bytes());
+            let young = (ack.delivered as f64) < self.initial;
+            approach(w, ack, self.p.min_segments * w.mss, cap, target, young);
         }
         if probing_rtt {
             w.cwnd = w.cwnd.min(self.p.min_segments * w.mss);
-        }
-    }
-
-    fn approach_target(&self, w: &mut Window, ack: &Ack) {
-        let growth = if ack.app_limited { 0.0 } else { ack.acked as f64 };
-        let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
-        if self.full {
-            w.cwnd = (w.cwnd + growth).min(target + self.path.extra_bytes());
-        } else if w.cwnd < target || (ack.delivered as f64) < self.initial {
-            w.cwnd += growth;
-        }
-        if !ack.app_limited {
-            w.cwnd = w.cwnd.max(self.p.min_segments * w.mss);
         }
     }
 }

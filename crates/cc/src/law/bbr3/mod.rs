@@ -40,7 +40,7 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::path::{MinRtt, Path, Repair, Stay, window_rate};
+use crate::path::{MinRtt, Path, Repair, Stay, approach, window_rate};
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb, Tally};
@@ -63,6 +63,9 @@ enum Mode {
     Up,
     ProbeRtt(Stay),
 }
+
+/// All but PROBE_RTT by their number.
+const MODES: [Mode; 6] = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
 
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
@@ -207,13 +210,11 @@ impl Law for Bbr3 {
 
 impl Bbr3 {
     fn mode_number(&self) -> f64 {
-        let numbers = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
-        numbers.iter().position(|mode| *mode == self.mode).map_or(6.0, |number| number as f64)
+        MODES.iter().position(|mode| *mode == self.mode).map_or(6.0, |number| number as f64)
     }
 
     fn set_mode(&mut self, number: f64) {
-        let numbers = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
-        self.mode = numbers.get(number as usize).copied().unwrap_or(Mode::ProbeRtt(Stay::default()));
+        self.mode = MODES.get(number as usize).copied().unwrap_or(Mode::ProbeRtt(Stay::default()));
         self.full = self.mode != Mode::Startup;
     }
 
@@ -322,14 +323,15 @@ impl Bbr3 {
     }
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
-        let probing_rtt = self.probing_rtt();
+        let (probing_rtt, least) = (self.probing_rtt(), self.p.min_segments * w.mss);
         if !self.repair.conserving {
             if !ack.app_limited && !probing_rtt {
                 self.repair.restore(w);
             }
-            self.approach_target(w, ack);
+            let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
+            let young = (ack.delivered as f64) < self.initial;
+            approach(w, ack, least, self.full.then_some(target), target, young);
         }
-        let least = self.p.min_segments * w.mss;
         let hi = match self.mode {
             Mode::Startup | Mode::Drain => f64::INFINITY,
             Mode::Cruise | Mode::ProbeRtt(_) => self.headroom(w),
@@ -338,19 +340,6 @@ impl Bbr3 {
         w.cwnd = w.cwnd.min(hi.min(self.bounds.inflight_lo).max(least));
         if probing_rtt {
             w.cwnd = w.cwnd.min(self.probe_rtt_window(w));
-        }
-    }
-
-    fn approach_target(&self, w: &mut Window, ack: &Ack) {
-        let growth = if ack.app_limited { 0.0 } else { ack.acked as f64 };
-        let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
-        if self.full {
-            w.cwnd = (w.cwnd + growth).min(target);
-        } else if w.cwnd < target || (ack.delivered as f64) < self.initial {
-            w.cwnd += growth;
-        }
-        if !ack.app_limited {
-            w.cwnd = w.cwnd.max(self.p.min_segments * w.mss);
         }
     }
 }

@@ -35,11 +35,7 @@ impl Bbr3 {
                 (self.mode, self.since) = (Mode::Up, ack.now);
                 self.repair.plateau = Plateau::default();
             }
-            Mode::Up if new_round => {
-                if self.is_time_to_go_down(w, ack) {
-                    self.begin_down(ack.now);
-                }
-            }
+            Mode::Up if new_round => self.leave_full_pipe(w, ack),
             _ => {}
         }
     }
@@ -50,12 +46,13 @@ impl Bbr3 {
         now.since(self.since) > self.p.probe_wait || self.rounds as f64 >= reno.max(1.0)
     }
 
-    /// The bandwidth no longer grows, and it is not the upper bound that keeps it from growing.
-    fn is_time_to_go_down(&mut self, w: &Window, ack: &Ack) -> bool {
+    /// UP is over where the bandwidth no longer grows and it is not the upper bound that keeps it from growing.
+    fn leave_full_pipe(&mut self, w: &Window, ack: &Ack) {
+        let plateau = &mut self.repair.plateau;
         if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
-            self.repair.plateau = Plateau::default();
-            return false;
+            *plateau = Plateau::default();
+        } else if plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds) {
+            self.begin_down(ack.now);
         }
-        self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds)
     }
 }
