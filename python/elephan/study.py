@@ -145,6 +145,15 @@ class Study:
         file = self.path / experiment.scenario
         return Source(read_text(file), f"{self.name}/{experiment.scenario}", "toml", file.stem)
 
+    def resolved(self) -> dict[str, dict[str, Any]]:
+        """The scenario files beyond the first, each as its first experiment begins: `toml` and `provenance` by file name."""
+        found: dict[str, dict[str, Any]] = {}
+        for experiment in self.experiments:
+            if experiment.scenario != self.experiments[0].scenario and experiment.scenario not in found:
+                overrides = {**experiment.set, **experiment.variants[0].overrides}
+                found[experiment.scenario] = core.resolve(self.scenario(experiment), overrides, 1)
+        return found
+
 
 def _experiment(entry: Mapping[str, Any], axes: Mapping[str, Sequence[Point]], quick: bool) -> Experiment:
     shorter = entry.get("quick", {}) if quick else {}
@@ -282,6 +291,9 @@ def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) 
     parquet.write_table(results.table(), partial / "runs.parquet")
     (partial / "scenario.toml").write_text(results.facts["scenario"], encoding="utf-8")
     folder.write_json(partial / "provenance.json", results.facts["provenance"])
+    for name, scenario in results.study.resolved().items():
+        (partial / "scenarios").mkdir(exist_ok=True)
+        (partial / "scenarios" / name).write_text(scenario["toml"], encoding="utf-8")
 
 
 def _manifest(results: Results, runs: int) -> dict[str, Any]:

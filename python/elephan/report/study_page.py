@@ -10,7 +10,7 @@ from pathlib import Path
 from elephan import core, folder
 from elephan.claims import Verdict
 from elephan.quantity import show
-from elephan.report.page import Page, Section, parameter_groups, write_page
+from elephan.report.page import Group, Page, Section, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.study import Results
 
@@ -52,9 +52,20 @@ def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
         version=version,
         command=str(results.facts.get("command") or folder.command_line()),
         sections=sections,
-        parameters=parameter_groups(results.facts["provenance"]),
+        parameters=_parameters(results),
         facts=[("source", study.source), *facts(about)],
     )
+
+
+def _parameters(results: Results) -> list[Group]:
+    """Parameters of the first run, and of the first run of every further scenario file under the file's name."""
+    groups = parameter_groups(results.facts["provenance"])
+    others = results.study.resolved()
+    if not others:
+        return groups
+    named = [(results.study.experiments[0].scenario, groups)]
+    named += [(name, parameter_groups(scenario["provenance"])) for name, scenario in others.items()]
+    return [Group(f"{name}: {group.title}", group.rows) for name, groups in named for group in groups]
 
 
 def write_study_report(results: Results, verdicts: Sequence[Verdict], path: Path, figures: Path) -> Path:
