@@ -1,5 +1,6 @@
 //! The laws: growth in congestion avoidance and the cut at a congestion event. One file and one line each.
 
+use crate::guest::{self, Fault, Guest};
 use crate::registry::registry;
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
@@ -26,6 +27,7 @@ registry! {
     ledbat: Ledbat(ledbat::Ledbat) = "LEDBAT (RFC 6817): a background flow that keeps the queueing delay at a target",
     fast: Fast(Box<fast::Fast>) = "FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
+    ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
@@ -39,6 +41,11 @@ pub trait Law {
         true
     }
 
+    /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
+    fn has_slow_start(&self) -> bool {
+        false
+    }
+
     /// Whether `Ack::rate_bps` is looked at: measuring it costs memory for every segment in flight.
     fn measures_rate(&self) -> bool {
         false
@@ -47,6 +54,11 @@ pub trait Law {
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
     fn on_delivery(&mut self, _w: &mut Window, _ack: &Ack) {}
+
+    /// An ACK of new data in fast recovery.
+    fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {
+        self.on_delivery(w, ack);
+    }
 
     /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
     fn on_ack(&mut self, w: &mut Window, ack: &Ack);
@@ -66,6 +78,11 @@ pub trait Law {
 
     /// bit/s, for a law that paces.
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
+        None
+    }
+
+    /// Why a law of the user's has given up; it does nothing any more.
+    fn fault(&self) -> Option<&Fault> {
         None
     }
 
@@ -89,6 +106,10 @@ impl Law for Any {
         each_law!(self, law => law.grows_by_ack())
     }
 
+    fn has_slow_start(&self) -> bool {
+        each_law!(self, law => law.has_slow_start())
+    }
+
     fn measures_rate(&self) -> bool {
         each_law!(self, law => law.measures_rate())
     }
@@ -96,6 +117,10 @@ impl Law for Any {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         each_law!(self, law => law.on_delivery(w, ack))
+    }
+
+    fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {
+        each_law!(self, law => law.on_ack_in_recovery(w, ack))
     }
 
     #[inline]
@@ -123,6 +148,10 @@ impl Law for Any {
     #[inline]
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         each_law!(self, law => law.pacing_rate(w))
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        each_law!(self, law => law.fault())
     }
 
     fn observe(&self, out: &mut Vec<(&'static str, f64)>) {
