@@ -7,6 +7,7 @@ mod apps;
 mod arrivals;
 mod error;
 mod flow;
+mod guests;
 mod net;
 mod packet;
 mod sample;

@@ -11,6 +11,7 @@ use elephan_units::Time;
 
 use crate::Error;
 use crate::flow::{Arrivals, Flow, Socket};
+use crate::guests;
 use crate::net::{self, NONE, Net, Paths, REFRESH};
 use crate::packet::traits;
 use crate::tables::Tables;
@@ -46,6 +47,9 @@ pub struct World<'a> {
     pub violation: Option<Error>,
     /// Ports and switches looked at by each sample.
     pub observed: Vec<bool>,
+    /// Whether connections may have guests, and the first that has failed.
+    pub guests: bool,
+    pub failed_guest: Option<guests::Failed>,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -82,6 +86,8 @@ impl<'a> World<'a> {
             events_done: 0,
             violation: None,
             observed,
+            guests: guests::any(plan),
+            failed_guest: None,
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -106,6 +112,7 @@ impl<'a> World<'a> {
         loop {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
+                    self.check_guests()?;
                     return self.tables.events(&mut self.net, self.plan, self.recorder);
                 };
                 now = event.time();
@@ -117,6 +124,7 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
+            self.check_guests()?;
             self.tables.events(&mut self.net, self.plan, self.recorder)?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
             if !watch(&progress) {

@@ -3,12 +3,14 @@
 mod checks;
 mod flows;
 mod groups;
+mod guests;
 mod links;
 mod pairs;
 mod ports;
 mod routes;
 mod stacks;
 
+use elephan_cc::guest::Interpreter;
 use elephan_units::Time;
 
 use crate::Plan;
@@ -50,7 +52,11 @@ impl Resolver<'_> {
 }
 
 /// The plan, and the words with every default spelled out.
-pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenario), Vec<Problem>> {
+pub(crate) fn resolve(
+    mut words: Scenario,
+    tree: &Node,
+    interpreter: Option<&dyn Interpreter>,
+) -> Result<(Plan, Scenario), Vec<Problem>> {
     let mut r = Resolver {
         tree,
         problems: Vec::new(),
@@ -65,6 +71,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenari
     r.times(&words);
     r.switches(&words);
     r.groups(&words);
+    let guests = r.guests(&words, interpreter);
     r.done()?;
     r.stacks(&mut words);
     r.links(&words);
@@ -78,7 +85,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenari
     let record = r.record(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();
-    let plan = Plan {
+    let mut plan = Plan {
         title: words.title.clone(),
         question: words.question.clone(),
         duration: Time(words.duration.0),
@@ -91,5 +98,6 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node) -> Result<(Plan, Scenari
         traffic: r.traffic,
         record,
     };
+    guests.bind(&mut plan);
     Ok((plan, words))
 }
