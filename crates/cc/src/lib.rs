@@ -14,6 +14,7 @@
 
 mod controller;
 mod event;
+pub mod fuzz;
 pub mod guest;
 pub mod law;
 mod registry;
