@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, measures, prr, rtt, stats, theory
+    from . import cc, measures, prr, rtt, stats, tcp, testing, theory
     from .errors import ElephanError, InputError
+    from .guest import CongestionControl
     from .results import load
     from .runs import Run, run
     from .sweeps import Sweep, sweep
 
 __all__ = [
+    "CongestionControl",
     "ElephanError",
     "InputError",
     "Run",
@@ -35,6 +37,8 @@ __all__ = [
     "run",
     "stats",
     "sweep",
+    "tcp",
+    "testing",
     "theory",
 ]
 
@@ -44,12 +48,13 @@ _NAMES = {
     "Run": ("elephan.runs", "Run"),
     "sweep": ("elephan.sweeps", "sweep"),
     "Sweep": ("elephan.sweeps", "Sweep"),
+    "CongestionControl": ("elephan.guest", "CongestionControl"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "measures", "prr", "rtt", "stats", "theory")
+_MODULES = ("cc", "measures", "prr", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

@@ -1,11 +1,12 @@
 //! A congestion control without a network: the stepping class behind `elephan.cc.new`.
 
-use elephan_cc::{Ack, Controller, Signal, Spec};
+use elephan_cc::{Ack, Controller, Signal};
 use elephan_units::Span;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{ScenarioError, guard, scenario_error};
+use crate::errors::{ScenarioError, guard, run_error};
+use crate::guest::{self, Raised};
 use crate::json;
 use crate::number;
 
@@ -21,21 +22,23 @@ pub struct Cc {
 impl Cc {
     #[new]
     #[pyo3(signature = (kind, mss=1448, initial_window=10.0, **params))]
-    fn new(kind: &str, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
+    fn new(kind: &Bound<'_, PyAny>, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
         if mss == 0 {
             return Err(ScenarioError::new_err("mss must be at least 1 byte"));
         }
         let window = number::bytes("initial_window", initial_window * mss as f64)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
-            let spec = Spec::with(kind, &table).map_err(scenario_error)?;
-            Ok(Cc { controller: Controller::new(&spec, mss, window), delivered: 0, min_rtt: None })
+            let spec = guest::law(kind, &table)?;
+            let cc = Cc { controller: Controller::new(&spec, mss, window), delivered: 0, min_rtt: None };
+            cc.check()?;
+            Ok(cc)
         })
     }
 
-    /// The name of the law.
+    /// The name of the law, or of the class.
     #[getter]
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.controller.name()
     }
 
@@ -183,6 +186,16 @@ impl Cc {
         guard(|| {
             body(&mut self.controller);
             Ok(())
-        })
+        })?;
+        self.check()
+    }
+
+    /// What a guest raised is raised as it is.
+    fn check(&self) -> PyResult<()> {
+        let Some(fault) = self.controller.fault() else { return Ok(()) };
+        match fault.cause.downcast_ref::<Raised>() {
+            Some(raised) => Err(Python::attach(|py| raised.error.clone_ref(py))),
+            None => Err(run_error(&fault.cause)),
+        }
     }
 }

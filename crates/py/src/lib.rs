@@ -6,6 +6,7 @@
 
 mod cc;
 mod errors;
+mod guest;
 mod json;
 mod listing;
 mod number;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
+    guest::register(module)?;
     listing::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
