@@ -5,8 +5,8 @@ use elephan_units::Span;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{ScenarioError, guard, run_error};
-use crate::guest::{self, Raised};
+use crate::errors::{ScenarioError, guard};
+use crate::guest;
 use crate::json;
 use crate::number;
 
@@ -30,9 +30,9 @@ impl Cc {
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
             let spec = guest::law(kind, &table)?;
-            let cc = Cc { controller: Controller::new(&spec, mss, window), delivered: 0, min_rtt: None };
-            cc.check()?;
-            Ok(cc)
+            let controller = Controller::new(&spec, mss, window);
+            guest::raise(&controller)?;
+            Ok(Cc { controller, delivered: 0, min_rtt: None })
         })
     }
 
@@ -187,15 +187,6 @@ impl Cc {
             body(&mut self.controller);
             Ok(())
         })?;
-        self.check()
-    }
-
-    /// What a guest raised is raised as it is.
-    fn check(&self) -> PyResult<()> {
-        let Some(fault) = self.controller.fault() else { return Ok(()) };
-        match fault.cause.downcast_ref::<Raised>() {
-            Some(raised) => Err(Python::attach(|py| raised.error.clone_ref(py))),
-            None => Err(run_error(&fault.cause)),
-        }
+        guest::raise(&self.controller)
     }
 }

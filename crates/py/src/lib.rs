@@ -15,6 +15,7 @@ mod rtt;
 mod run;
 mod scenario;
 mod tables;
+mod tcp;
 
 use pyo3::prelude::*;
 
@@ -30,5 +31,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
+    module.add_class::<tcp::TcpEndpoint>()?;
     Ok(())
 }

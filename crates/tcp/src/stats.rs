@@ -4,9 +4,10 @@
 //! congestion control (the wait for a timeout included), or by the sender, which has nothing to send.
 
 use elephan_units::{Span, Time};
+use serde::Serialize;
 
 /// A snapshot of a connection's statistics. Times are nanoseconds, sizes bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Segments sent, retransmissions and pure ACKs included.
     pub segs_out: u64,
@@ -61,6 +62,14 @@ pub struct Stats {
     pub zero_rwin_rcvd: u64,
     /// Segments that the host's own transmit queue refused.
     pub send_stall: u64,
+}
+
+impl Stats {
+    /// Every figure under its name.
+    pub fn named(&self) -> Vec<(String, u64)> {
+        let Ok(serde_json::Value::Object(figures)) = serde_json::to_value(self) else { return Vec::new() };
+        figures.into_iter().map(|(name, figure)| (name, figure.as_u64().unwrap_or_default())).collect()
+    }
 }
 
 /// Why sending has stopped.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub use law::Raised;
 use law::{Class, Hooks, Maker};
 
-use crate::errors::{ScenarioError, guard, scenario_error};
+use crate::errors::{ScenarioError, guard, run_error, scenario_error};
 use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -107,6 +107,15 @@ pub fn bind(spec: &mut elephan_cc::Spec, loader: &Loader) -> PyResult<()> {
         *guest = guest.bound(factory);
     }
     Ok(())
+}
+
+/// What a guest has raised, if its connection is stepped by hand, is raised as it is.
+pub fn raise(controller: &Controller) -> PyResult<()> {
+    let Some(fault) = controller.fault() else { return Ok(()) };
+    match fault.cause.downcast_ref::<Raised>() {
+        Some(raised) => Err(Python::attach(|py| raised.error.clone_ref(py))),
+        None => Err(run_error(&fault.cause)),
+    }
 }
 
 /// Puts a guest through what built-in laws are put through: `cases` drawn stories from `seed` on, each with one of the slow
