@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
         return [plain(inner) for inner in value]
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return value.tolist()
-    if callable(value):  # a congestion control: a class, or what makes its objects
+    if callable(value) or hasattr(value, "on_congestion"):  # a congestion control: a class, or what makes its objects
         from elephan.guest import words
 
         return words(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan._model import ScenarioModel, Table
+from elephan._model import LawFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""
@@ -136,6 +136,8 @@ class Tcp(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -619,6 +621,18 @@ class Copa(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Guest(Table):
+    """A congestion control written in Python.
+
+    python: Where the class is: `"module:Class"`, or `"path/to/file.py:Class"` relative to the scenario.
+    params: Keywords for its constructor.
+    """
+
+    python: str
+    params: dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Classic(Table):
     """Classic (RFC 5681): as many bytes as were acknowledged"""
 
@@ -1018,8 +1032,8 @@ class Bulk(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
@@ -1074,6 +1088,8 @@ class Bulk(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1093,8 +1109,8 @@ class Messages(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
@@ -1154,6 +1170,8 @@ class Messages(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1231,8 +1249,8 @@ class Transfers(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
@@ -1290,6 +1308,8 @@ class Transfers(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1311,8 +1331,8 @@ class Cbr(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
@@ -1369,6 +1389,8 @@ class Cbr(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1389,8 +1411,8 @@ class Onoff(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
@@ -1452,6 +1474,8 @@ class Onoff(Table):
         | Ledbat
         | Fast
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1520,6 +1544,7 @@ __all__ = [
     "Fixed",
     "GilbertElliott",
     "Griddt",
+    "Guest",
     "Highspeed",
     "Hop",
     "Host",

@@ -197,6 +197,8 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
         raise InputError(f"{name} cannot be made: {told(error)}") from error
     if not isinstance(made, CongestionControl):
         raise InputError(f"{name} gives {type(made).__name__}, which is not an elephan.CongestionControl")
+    if not inspect.isclass(make) and make(**params) is made:
+        raise InputError(f"{name} gives the same object twice; each connection needs its own")
     return made
 
 

@@ -1,6 +1,6 @@
 """Tests for what a user brings along.
 
-    el.testing.check_congestion_control(Mine)
+el.testing.check_congestion_control(Mine)
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ pub struct Fault {
     pub cause: Arc<dyn Error + Send + Sync>,
 }
 
-/// A congestion control that is not of this crate: the words that name it and, once found, what makes it.
+/// A congestion control written in Python.
+// The words that name it and, once found, what makes it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Guest")]

@@ -78,7 +78,8 @@ pub struct Raised {
 impl Raised {
     fn new(error: PyErr) -> Raised {
         let line = Python::attach(|py| {
-            let told = py.import("elephan.guest").and_then(|module| module.call_method1("told", (error.value(py),)));
+            let value = error.clone_ref(py).into_value(py);
+            let told = py.import("elephan.guest").and_then(|module| module.call_method1("told", (value,)));
             told.and_then(|line| line.extract()).unwrap_or_else(|_| error.to_string())
         });
         Raised { error, line }

@@ -155,7 +155,9 @@ impl Reader<'_> {
             "number" => Type::Number,
             "boolean" => Type::Boolean,
             "array" => Type::Array(Box::new(target.get("items").map_or(Type::Any, |items| self.of(items, key)))),
-            "object" => match target.get("additionalProperties").filter(|a| a.is_object()) {
+            "object" => match target.get("additionalProperties").filter(|a| a.is_object() || **a == Json::Bool(true)) {
+                Some(Json::Bool(_)) if properties(&target).is_none() => Type::Map(Box::new(Type::Any)),
+                Some(Json::Bool(_)) => Type::Class(self.table(&target, &name)),
                 Some(inner) => Type::Map(Box::new(self.of(inner, key))),
                 None => Type::Class(self.table(&target, &name)),
             },

@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 38] = [
+const ORDER: [(&str, &str); 39] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -46,6 +46,7 @@ const ORDER: [(&str, &str); 38] = [
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
+    ("Guest", "congestion control in Python"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
     ("Vary", "`[sweep]`"),
@@ -107,7 +108,10 @@ fn shape(class: &Class) -> String {
         }
         (_, Some((key, value))) if class.fields.is_empty() => format!("`{{ {key} = \"{value}\" }}`"),
         (_, Some((key, value))) => format!("`{{ {key} = \"{value}\" ... }}`"),
-        _ => "a table".to_owned(),
+        _ => match class.fields.iter().find(|f| f.required) {
+            Some(field) => format!("`{{ {} = ... }}`", field.key),
+            None => "a table".to_owned(),
+        },
     }
 }
 
@@ -157,6 +161,7 @@ fn words(catalog: &Catalog, of: &Type) -> String {
         Type::Number => "number".to_owned(),
         Type::Boolean => "`true` or `false`".to_owned(),
         Type::Array(inner) => format!("array of {}", words(catalog, inner)),
+        Type::Map(inner) if **inner == Type::Any => "table".to_owned(),
         Type::Map(inner) => format!("tables by name: {}", words(catalog, inner)),
         Type::Class(name) => link(name),
         Type::Union(name) => {
