@@ -16,7 +16,7 @@ Format = Literal["toml", "json"]
 Overrides = str | dict[str, Any] | Sequence[tuple[str, str]]
 
 class ScenarioError(InputError):
-    """`elephan.InputError`: the scenario, an override or an argument is wrong; of a scenario, `errors` has a line for each error."""
+    """`elephan.InputError`. Of a scenario, `errors` has a line for each error."""
 
     errors: list[str]
 

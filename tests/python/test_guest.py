@@ -442,7 +442,7 @@ class BelowASegment(Reno):
 class Random(Reno):
     def on_ack(self, ack: Any) -> None:
         if not ack.app_limited:
-            self.cwnd += random.random() * min(ack.acked, self.mss)  # noqa: S311
+            self.cwnd += random.random() * min(ack.acked, self.mss)
 
 
 class DividesByTheRtt(Reno):
@@ -500,6 +500,18 @@ def test_wrong_laws_fail_the_check(law: Any, rule: str, steps: int | None) -> No
         assert "\nseed " in text
         assert text.count("\n  at ") <= steps, text
     assert isinstance(caught.value.__cause__, Exception) == ("Error" in rule or rule == "cwnd was set to")
+
+
+def test_the_example_of_the_documentation() -> None:
+    """A quarter of the smallest round-trip time, 50 ms, at 20 Mbit/s is 31 KB of queue; it sways by some segments."""
+    docs = Path(__file__).parents[2] / "docs"
+    example = (docs / "examples" / "gentle.py").read_text()
+    law = example[example.index("class Gentle") : example.index("def picture")].strip()
+    assert law in (docs / "python-congestion-control.md").read_text()
+    words = {"python": f"{docs / 'examples' / 'gentle.py'}:Gentle"}
+    run = el.run("sawtooth", set={LAW: words, "duration": "20 s", "warmup": "10 s"})
+    queue = [row["queue_bytes"] for row in run.port_samples.to_pylist() if row["time_ns"] > 10**10]
+    assert 31_250 / 2 < max(queue) < 31_250 + 5 * 1538
 
 
 def test_the_check_takes_sense_only() -> None:

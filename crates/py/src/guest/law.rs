@@ -294,7 +294,7 @@ impl Law for Object {
     }
 
     fn poke(&mut self, name: &str, value: f64) -> bool {
-        let known = self.class.states.iter().any(|state| *state == name);
+        let known = self.class.states.contains(&name);
         let Some(object) = self.object.as_ref().filter(|_| known) else { return false };
         Python::attach(|py| object.bind(py).setattr(name, value).is_ok())
     }
