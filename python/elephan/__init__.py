@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, hurst, measures, prr, rtt, stats, theory
+    from . import cc, hurst, measures, prr, rtt, stats, tcp, testing, theory
     from .errors import ElephanError, InputError
+    from .guest import CongestionControl
     from .longpath.path import Answer, path
     from .panel.panel import Panel, compare
     from .results import load
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "CongestionControl",
     "ElephanError",
     "InputError",
     "Panel",
@@ -44,6 +46,8 @@ __all__ = [
     "run",
     "stats",
     "sweep",
+    "tcp",
+    "testing",
     "theory",
 ]
 
@@ -57,12 +61,13 @@ _NAMES = {
     "Answer": ("elephan.longpath.path", "Answer"),
     "compare": ("elephan.panel.panel", "compare"),
     "Panel": ("elephan.panel.panel", "Panel"),
+    "CongestionControl": ("elephan.guest", "CongestionControl"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "hurst", "measures", "prr", "rtt", "stats", "theory")
+_MODULES = ("cc", "hurst", "measures", "prr", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

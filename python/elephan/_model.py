@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from elephan.guest import CongestionControl
+
+LawFactory = Callable[..., "CongestionControl"]
+"""A congestion control of one's own: a class, or a function that gives a new object for each connection."""
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: classes become tables, what is `None` is left out."""
+    """The value as JSON has it: tables of the language and congestion controls become dicts, what is `None` is left out."""
     if isinstance(value, Table):
         return value.to_dict()
     if isinstance(value, Mapping):
@@ -18,6 +24,10 @@ def plain(value: Any) -> Any:
         return [plain(inner) for inner in value]
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return value.tolist()
+    if callable(value) or hasattr(value, "on_congestion"):  # a congestion control: a class, or what makes its objects
+        from elephan.guest import words
+
+        return words(value)
     return value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan._model import ScenarioModel, Table
+from elephan._model import LawFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""
@@ -158,6 +158,8 @@ class Tcp(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -775,6 +777,18 @@ class Copa(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Guest(Table):
+    """A congestion control written in Python.
+
+    python: Where the class is: `"module:Class"`, or `"path/to/file.py:Class"` relative to the scenario.
+    params: Keywords for its constructor.
+    """
+
+    python: str
+    params: dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Classic(Table):
     """Classic (RFC 5681): as many bytes as were acknowledged"""
 
@@ -1265,8 +1279,8 @@ class Bulk(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
@@ -1329,6 +1343,8 @@ class Bulk(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1348,8 +1364,8 @@ class Messages(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
@@ -1417,6 +1433,8 @@ class Messages(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1440,8 +1458,8 @@ class Transfers(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
@@ -1507,6 +1525,8 @@ class Transfers(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1528,8 +1548,8 @@ class Cbr(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
@@ -1594,6 +1614,8 @@ class Cbr(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1614,8 +1636,8 @@ class Onoff(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
@@ -1685,6 +1707,8 @@ class Onoff(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None
@@ -1860,6 +1884,7 @@ __all__ = [
     "Fixed",
     "GilbertElliott",
     "Griddt",
+    "Guest",
     "Highspeed",
     "Hop",
     "Host",

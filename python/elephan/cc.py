@@ -4,27 +4,39 @@
     c.on_ack(now, acked, rtt, inflight); c.on_loss(now, lost, inflight)
     c.cwnd, c.ssthresh, c.pacing_rate, c.state
 
-Times are seconds, sizes bytes, rates bit/s.
+A class of one's own (`elephan.CongestionControl`) stands where a name does. Times are seconds, sizes bytes, rates bit/s.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan import core
 from elephan.errors import InputError
 
+if TYPE_CHECKING:
+    from elephan._model import LawFactory
 
-def new(kind: str, mss: int = 1448, initial_window: float = 10, **params: Any) -> Any:
-    """A congestion control by name; `initial_window` in segments, `params` as a scenario gives them."""
+
+def new(kind: str | LawFactory, mss: int = 1448, initial_window: float = 10, **params: Any) -> Any:
+    """A congestion control by name, or of a class of one's own; `initial_window` in segments, `params` as a scenario gives them.
+
+    What a class of one's own raises is raised by the call that told it.
+    """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
         raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
-    return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
+    if isinstance(kind, str):
+        return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
+    return core.build("Cc", core.guest_words(kind, params), mss=mss, initial_window=initial_window)
 
 
-def describe(kind: str) -> dict[str, Any]:
+def describe(kind: str | LawFactory) -> dict[str, Any]:
     """What a congestion control is: a line, its parameters with default and source, the names of its states."""
+    if not isinstance(kind, str):
+        from elephan.guest import describe
+
+        return describe(kind)
     return dict(json.loads(core.build("describe_cc", kind)))
 
 

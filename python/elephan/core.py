@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from elephan._model import plain
 from elephan.errors import ElephanError, InputError
 from elephan.source import Source
 
@@ -31,6 +32,8 @@ def core() -> ModuleType:
 def _translated(error: Exception) -> Exception:
     """The core's exceptions as ours: a scenario error is the user's input, anything else a failed run."""
     module = core()
+    if isinstance(error, InputError):
+        return error
     if isinstance(error, module.ScenarioError):
         return InputError(str(error))
     if isinstance(error, module.RunError):
@@ -46,7 +49,7 @@ def call_with(name: str, *arguments: Any, **named: Any) -> Any:
         translated = _translated(error)
         if translated is error:
             raise
-        raise translated from None
+        raise translated from error.__cause__  # what a congestion control in Python raised, or nothing
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -68,7 +71,17 @@ def as_overrides(given: Any) -> dict[str, Any]:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
         raise InputError(f'set is a dict such as {{"switches.sw.memory": "96 KiB"}}, not {given!r}')
-    return dict(given)
+    return {key: plain(value) for key, value in given.items()}
+
+
+def guest_words(law: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """How a scenario names a congestion control given as a class or a factory, with keywords for it."""
+    from elephan.guest import words
+
+    if not callable(law):
+        raise InputError(f"a congestion control is a name, a class or a function that gives an object, not {law!r}")
+    named = words(law)
+    return named | ({"params": named.get("params", {}) | plain(params)} if params else {})
 
 
 def override_text(overrides: Overrides) -> str:

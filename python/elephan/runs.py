@@ -183,6 +183,16 @@ class Run:
         return f"<elephan.Run {self.name} seed {self.seed}: {self.flows.num_rows} flows>"
 
 
+def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """`guests` of a manifest: congestion controls in Python with the hashes of their sources; nothing if there are none."""
+    if '"python"' not in json.dumps(resolved, default=str):
+        return {}
+    from elephan.guest import provenance
+
+    rows = provenance(resolved, source.name)
+    return {"guests": rows} if rows else {}
+
+
 def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenario: str, seed: int) -> dict[str, Any]:
     import hashlib
 
@@ -200,6 +210,7 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
         "seed": seed,
         "overrides": dict(overrides),
         "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
+        **guests(source, tomllib.loads(scenario)),
         "command": folder.command_line(),
         "host": folder.host(),
         "wall_s": float(result.wall_s),

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from elephan._model import plain
 from elephan.errors import InputError, nearest
 
 
@@ -117,7 +118,7 @@ def open_source(scenario: Any) -> Source:
     if isinstance(scenario, os.PathLike):
         return _from_path(Path(scenario))
     if isinstance(scenario, dict):
-        return Source(json.dumps(scenario), "<dict>", "json", "scenario")
+        return Source(json.dumps(plain(scenario)), "<dict>", "json", "scenario")
     if isinstance(scenario, str):
         if "\n" in scenario or scenario.lstrip().startswith("{"):
             return _from_text(scenario)

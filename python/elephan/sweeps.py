@@ -167,6 +167,7 @@ class Sweep:
             "host": folder.host(),
             "runs": len(self.rows),
             "failures": self.failures,
+            **({"guests": self.facts["guests"]} if "guests" in self.facts else {}),
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -269,8 +270,11 @@ def sweep(
     first = Earliest(jobs)
     facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": list(source.notes.statistics)}
 
+    guests: dict[str, Any] = {}
+
     def reduce(job: Job, run: Run) -> dict[str, float]:
         first.offer(job, lambda: _about(run))
+        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         return measures.statistics(run, tuple(statistics))
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
@@ -283,6 +287,8 @@ def sweep(
         "scenario_sha256": facts["first"]["scenario_sha256"],
         "failures": broken,
     }
+    if guests:
+        facts["guests"] = [guests[name] for name in sorted(guests)]
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
     if out is not None:
         with status("drawing the report", progress):

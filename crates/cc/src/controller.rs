@@ -4,6 +4,7 @@
 //! crossing ACK given to the law, undo, and RFC 5681 section 3.1: a timer that expires again for the same segment
 //! holds `ssthresh` constant.
 
+use crate::guest::Fault;
 use crate::law::{self, Law, Spec};
 use crate::slow_start::{self, SlowStart};
 use crate::{Ack, Signal, Window};
@@ -93,11 +94,15 @@ impl Controller {
 
     /// An ACK of new data in fast recovery: the window does not grow by it.
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
-        self.law.on_delivery(&mut self.w, ack);
+        self.law.on_ack_in_recovery(&mut self.w, ack);
         self.bound();
     }
 
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {
+        if self.law.has_slow_start() {
+            self.law.on_ack(&mut self.w, ack);
+            return;
+        }
         if ack.app_limited {
             return;
         }
@@ -211,9 +216,14 @@ impl Controller {
         self.w.in_slow_start()
     }
 
-    /// The law's name in the registry.
-    pub fn name(&self) -> &'static str {
+    /// The law's name in the registry, or that of a guest's class.
+    pub fn name(&self) -> &str {
         self.law.name()
+    }
+
+    /// Why a guest has given up; none for the laws of this crate.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.law.fault()
     }
 
     /// The law's internals by name, always the same names in the same order (see [`crate::describe`]).

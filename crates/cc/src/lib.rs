@@ -15,6 +15,8 @@
 mod controller;
 mod declare;
 mod event;
+pub mod fuzz;
+pub mod guest;
 pub mod law;
 mod least;
 mod path;

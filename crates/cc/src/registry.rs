@@ -175,6 +175,13 @@ pub(crate) fn table_of<P: Serialize>(parameters: &P) -> Map<String, Value> {
     }
 }
 
+pub(crate) fn table_with_kind<P: Serialize>(kind: &str, parameters: &P) -> Map<String, Value> {
+    let mut table = Map::new();
+    table.insert("kind".to_string(), kind.into());
+    table.extend(table_of(parameters));
+    table
+}
+
 pub(crate) fn describe_parameters<M: Model>() -> Vec<Parameter> {
     let schema = SchemaGenerator::default().into_root_schema_for::<M::Parameters>();
     let defaults = table_of(&M::Parameters::default());
@@ -217,34 +224,48 @@ pub(crate) fn table_schema<M: Model>(kind: &str, summary: &str, generator: &mut 
 
 /// `registry! { ($) each "axis" "description"; module: Variant(Type) = "summary", ... }` declares, where it stands:
 /// the modules, `enum Any` (the models), `enum Spec` (their parameters), `list()`, `describe(name)` and the macro
-/// `each!(any, m => ...)` for static dispatch.
+/// `each!(any, m => ...)` for static dispatch. At its end `; guest Variant(Type) from Spec` admits models from outside,
+/// which have no name in the registry.
 macro_rules! registry {
-    (($d:tt) $each:ident $axis:literal $doc:literal; $($module:ident: $Variant:ident($Storage:ty) = $summary:literal,)+) => {
+    (
+        ($d:tt) $each:ident $axis:literal $doc:literal;
+        $($module:ident: $Variant:ident($Storage:ty) = $summary:literal,)+
+        $(; guest $Guest:ident($GuestStorage:ty) from $GuestSpec:ty)?
+    ) => {
         $(pub mod $module;)+
 
         /// A model with its state.
         #[derive(Clone, Debug)]
-        pub enum Any { $($Variant($Storage)),+ }
+        pub enum Any { $($Variant($Storage),)+ $($Guest($GuestStorage))? }
 
         impl Any {
             pub fn new(spec: &Spec) -> Any {
-                match spec { $(Spec::$Variant(parameters) => Any::$Variant($crate::Model::new(parameters))),+ }
+                match spec {
+                    $(Spec::$Variant(parameters) => Any::$Variant($crate::Model::new(parameters)),)+
+                    $(Spec::$Guest(spec) => Any::$Guest(spec.instance()))?
+                }
             }
 
-            pub fn name(&self) -> &'static str {
-                match self { $(Any::$Variant(_) => stringify!($module)),+ }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Any::$Variant(_) => stringify!($module),)+
+                    $(Any::$Guest(guest) => guest.name())?
+                }
             }
         }
 
         macro_rules! $each {
             ($d any:expr, $d model:ident => $d body:expr) => {
-                match $d any { $(Any::$Variant($d model) => $d body),+ }
+                match $d any {
+                    $(Any::$Variant($d model) => $d body,)+
+                    $(Any::$Guest($d model) => $d body)?
+                }
             };
         }
 
         #[doc = $doc]
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Spec { $($Variant(<$Storage as $crate::Model>::Parameters)),+ }
+        pub enum Spec { $($Variant(<$Storage as $crate::Model>::Parameters),)+ $($Guest($GuestSpec))? }
 
         impl Spec {
             /// The model called `kind` with its defaults.
@@ -269,18 +290,19 @@ macro_rules! registry {
                 }
             }
 
-            pub fn name(&self) -> &'static str {
-                match self { $(Spec::$Variant(_) => stringify!($module)),+ }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Spec::$Variant(_) => stringify!($module),)+
+                    $(Spec::$Guest(spec) => spec.name())?
+                }
             }
 
-            pub fn describe(&self) -> $crate::Description {
-                match self { $(Spec::$Variant(_) => $crate::Description {
-                    name: stringify!($module),
-                    summary: $summary,
-                    presets: <$Storage as $crate::Model>::PRESETS,
-                    parameters: $crate::registry::describe_parameters::<$Storage>(),
-                    states: <$Storage as $crate::declare::Internals>::STATES,
-                }),+ }
+            /// The name in the registry, or the language of a guest.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Spec::$Variant(_) => stringify!($module),)+
+                    $(Spec::$Guest(_) => <$GuestSpec>::KEY)?
+                }
             }
 
             /// Every model with its defaults: the matrix for tests and comparisons.
@@ -290,10 +312,10 @@ macro_rules! registry {
 
             /// The parameters as a table, `kind` first, every default spelled out.
             pub fn table(&self) -> serde_json::Map<String, serde_json::Value> {
-                let mut table = serde_json::Map::new();
-                table.insert("kind".to_string(), self.name().into());
-                match self { $(Spec::$Variant(parameters) => table.extend($crate::registry::table_of(parameters))),+ }
-                table
+                match self {
+                    $(Spec::$Variant(parameters) => $crate::registry::table_with_kind(stringify!($module), parameters),)+
+                    $(Spec::$Guest(spec) => $crate::registry::table_of::<$GuestSpec>(spec))?
+                }
             }
         }
 
@@ -308,6 +330,10 @@ macro_rules! registry {
                 use serde::de::Error;
                 let spec = match serde_json::Value::deserialize(deserializer)? {
                     serde_json::Value::String(kind) => Spec::named(&kind),
+                    $(serde_json::Value::Object(table) if table.contains_key(<$GuestSpec>::KEY) => {
+                        let spec = serde_json::from_value(serde_json::Value::Object(table));
+                        return spec.map(Spec::$Guest).map_err(D::Error::custom);
+                    })?
                     serde_json::Value::Object(table) => $crate::registry::split_kind($axis, table)
                         .and_then(|(kind, table)| Spec::with(&kind, &table)),
                     _ => Err($crate::SpecError::NoKind { axis: $axis }),
@@ -329,10 +355,12 @@ macro_rules! registry {
                 let names: Vec<&str> = list().iter().map(|(name, _)| *name).collect();
                 let tables =
                     vec![$($crate::registry::table_schema::<$Storage>(stringify!($module), $summary, generator)),+];
-                schemars::json_schema!({
-                    "description": $doc,
-                    "anyOf": [{ "type": "string", "enum": names }, { "oneOf": tables }],
-                })
+                let forms = vec![
+                    serde_json::json!({ "type": "string", "enum": names }),
+                    serde_json::json!({ "oneOf": tables }),
+                    $(<$GuestSpec>::schema(generator).to_value(),)?
+                ];
+                schemars::json_schema!({ "description": $doc, "anyOf": forms })
             }
         }
 
@@ -343,7 +371,16 @@ macro_rules! registry {
 
         /// The model called `name` as the documentation shows it.
         pub fn describe(name: &str) -> Option<$crate::Description> {
-            Spec::named(name).ok().map(|spec| spec.describe())
+            match name {
+                $(stringify!($module) => Some($crate::Description {
+                    name: stringify!($module),
+                    summary: $summary,
+                    presets: <$Storage as $crate::Model>::PRESETS,
+                    parameters: $crate::registry::describe_parameters::<$Storage>(),
+                    states: <$Storage as $crate::declare::Internals>::STATES,
+                }),)+
+                _ => None,
+            }
         }
     };
 }

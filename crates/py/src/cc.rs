@@ -1,11 +1,12 @@
 //! A congestion control without a network: the stepping class behind `elephan.cc.new`.
 
-use elephan_cc::{Ack, Controller, Signal, Spec};
+use elephan_cc::{Ack, Controller, Signal};
 use elephan_units::Span;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{ScenarioError, guard, scenario_error};
+use crate::errors::{ScenarioError, guard};
+use crate::guest;
 use crate::json;
 use crate::number;
 
@@ -14,6 +15,8 @@ use crate::number;
 pub struct Cc {
     controller: Controller,
     delivered: u64,
+    /// Sum of what `on_loss` has told.
+    lost: u64,
     min_rtt: Option<Span>,
 }
 
@@ -21,21 +24,23 @@ pub struct Cc {
 impl Cc {
     #[new]
     #[pyo3(signature = (kind, mss=1448, initial_window=10.0, **params))]
-    fn new(kind: &str, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
+    fn new(kind: &Bound<'_, PyAny>, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
         if mss == 0 {
             return Err(ScenarioError::new_err("mss must be at least 1 byte"));
         }
         let window = number::bytes("initial_window", initial_window * mss as f64)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
-            let spec = Spec::with(kind, &table).map_err(scenario_error)?;
-            Ok(Cc { controller: Controller::new(&spec, mss, window), delivered: 0, min_rtt: None })
+            let spec = guest::law(kind, &table)?;
+            let controller = Controller::new(&spec, mss, window);
+            guest::raise(&controller)?;
+            Ok(Cc { controller, delivered: 0, lost: 0, min_rtt: None })
         })
     }
 
-    /// The name of the law.
+    /// The name of the law, or of the class.
     #[getter]
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.controller.name()
     }
 
@@ -78,6 +83,7 @@ impl Cc {
             rate_app_limited: app_limited,
             min_rtt,
             srtt: None,
+            lost: self.lost,
         };
         (self.delivered, self.min_rtt) = (delivered, min_rtt);
         self.step(|controller| controller.on_ack(&ack))
@@ -86,7 +92,9 @@ impl Cc {
     /// One whole congestion event: afterwards `cwnd` is the value after recovery.
     fn on_loss(&mut self, now: f64, lost: f64, inflight: f64) -> PyResult<()> {
         let (now, inflight) = (number::time("now", now)?, number::bytes("inflight", inflight)?);
-        self.signal(Signal::Loss { now, lost: number::bytes("lost", lost)?, inflight })
+        let lost = number::bytes("lost", lost)?;
+        self.lost = self.lost.saturating_add(lost);
+        self.signal(Signal::Loss { now, lost, inflight })
     }
 
     /// An ECN-Echo.
@@ -183,6 +191,7 @@ impl Cc {
         guard(|| {
             body(&mut self.controller);
             Ok(())
-        })
+        })?;
+        guest::raise(&self.controller)
     }
 }

@@ -7,11 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 
 use elephan_scenario::Errors;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::{create_exception, import_exception};
 
-create_exception!(elephan._core, ScenarioError, PyValueError, "The scenario, an override or an argument is wrong.");
+// The package's own error, so that what the stepping classes raise needs no translation.
+import_exception!(elephan.errors, InputError);
+pub use InputError as ScenarioError;
+
 create_exception!(elephan._core, RunError, PyException, "A run failed.");
 create_exception!(elephan._core, Cancelled, RunError, "A run was stopped through its Cancel flag.");
 

@@ -6,6 +6,7 @@
 
 mod cc;
 mod errors;
+mod guest;
 mod json;
 mod listing;
 mod number;
@@ -14,6 +15,7 @@ mod rtt;
 mod run;
 mod scenario;
 mod tables;
+mod tcp;
 
 use pyo3::prelude::*;
 
@@ -21,6 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
+    guest::register(module)?;
     listing::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
@@ -28,5 +31,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
+    module.add_class::<tcp::TcpEndpoint>()?;
     Ok(())
 }

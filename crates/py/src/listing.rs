@@ -32,8 +32,8 @@ fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
 #[pyfunction]
 fn describe_cc(name: &str) -> PyResult<String> {
     guard(|| {
-        let description = elephan_cc::Spec::named(name).map_err(crate::errors::scenario_error)?.describe();
-        json::text(&description)
+        elephan_cc::Spec::named(name).map_err(crate::errors::scenario_error)?;
+        json::text(&elephan_cc::describe(name))
     })
 }
 

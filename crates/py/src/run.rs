@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 
 use crate::errors::{Cancelled, guard, run_error, scenario_error, scenario_errors};
+use crate::guest::Raised;
 use crate::json;
 use crate::scenario::{self, Overrides};
 use crate::tables::Table;
@@ -193,7 +194,15 @@ impl Watcher {
         match error {
             Error::Stopped => self.raised.take().unwrap_or_else(|| Cancelled::new_err(error.to_string())),
             Error::Unreachable(..) => scenario_error(format!("{}: {error}", source.name())),
+            Error::Guest { ref cause, .. } => guest_error(&error, cause.downcast_ref::<Raised>()),
             Error::Record(_) | Error::Conservation(_) => run_error(error),
         }
     }
+}
+
+/// A congestion control in Python has failed: its own exception is the cause.
+fn guest_error(error: &Error, raised: Option<&Raised>) -> PyErr {
+    let told = run_error(error);
+    Python::attach(|py| told.set_cause(py, raised.map(|raised| raised.error.clone_ref(py))));
+    told
 }

@@ -1,11 +1,14 @@
 //! Scenario text in, resolved scenario or runs of its sweep out, as JSON.
 
+use std::sync::Arc;
+
 use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Resolved, Source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value, json};
 
 use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::guest::Loader;
 use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -16,11 +19,13 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The text of a scenario under the name that errors give it.
 pub fn source(text: String, name: String, format: &str) -> PyResult<Source> {
-    match format {
-        "toml" => Ok(Source::toml(name, text)),
-        "json" => Ok(Source::json(name, text)),
-        _ => Err(ScenarioError::new_err(format!("a scenario is written in toml or json, not {format}"))),
-    }
+    let interpreter = Arc::new(Loader::of_source(&name));
+    let source = match format {
+        "toml" => Source::toml(name, text),
+        "json" => Source::json(name, text),
+        _ => return Err(ScenarioError::new_err(format!("a scenario is written in toml or json, not {format}"))),
+    };
+    Ok(source.with_interpreter(interpreter))
 }
 
 /// Overrides from Python: a JSON object as text or a dict, whose values are typed, or pairs of texts as on a command line.

@@ -7,6 +7,7 @@
 mod error;
 mod json;
 mod near;
+mod options;
 mod output;
 mod overrides;
 mod plan;
@@ -24,6 +25,7 @@ mod walk;
 pub mod written;
 
 pub use error::{Error, Errors};
+pub use options::tcp_options;
 pub use output::{Origin, Provenance};
 pub use overrides::Override;
 pub use plan::*;

@@ -265,7 +265,7 @@ impl<'a> Cursor<'a> {
         let Some(table) = node.as_table_mut() else { return Ok(Vec::new()) };
         let inner = match (property, free) {
             (Some(property), _) => property,
-            (None, Some(free)) if table.contains_key(key) => free,
+            (None, Some(free)) if *free == Json::Bool(true) || table.contains_key(key) => free,
             _ => {
                 let candidates: Vec<&str> =
                     known.iter().map(|(name, _)| *name).chain(table.keys().map(String::as_str)).collect();

@@ -1,5 +1,8 @@
 //! From source and overrides to the resolved scenario.
 
+use std::sync::Arc;
+
+use elephan_cc::guest::Interpreter;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -18,6 +21,7 @@ pub struct Source {
     name: String,
     text: String,
     form: Form,
+    interpreter: Option<Arc<dyn Interpreter>>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,17 +33,26 @@ enum Form {
 }
 
 impl Source {
+    fn new(name: String, text: String, form: Form) -> Source {
+        Source { name, text, form, interpreter: None }
+    }
+
+    /// What finds congestion controls that the scenario brings along; without it they are an error.
+    pub fn with_interpreter(self, interpreter: Arc<dyn Interpreter>) -> Source {
+        Source { interpreter: Some(interpreter), ..self }
+    }
+
     pub fn toml(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: without_mark(text.into()), form: Form::Toml }
+        Source::new(name.into(), without_mark(text.into()), Form::Toml)
     }
 
     pub fn json(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: without_mark(text.into()), form: Form::Json }
+        Source::new(name.into(), without_mark(text.into()), Form::Json)
     }
 
     /// A scenario built by a program; its errors name paths, not lines.
     pub fn value(name: impl Into<String>, value: Json) -> Source {
-        Source { name: name.into(), text: String::new(), form: Form::Value(value) }
+        Source::new(name.into(), String::new(), Form::Value(value))
     }
 
     /// Reads a file: JSON if its name ends in `.json`, else TOML.
@@ -101,8 +114,9 @@ pub fn read(source: &Source, overrides: &[Override], seed: Option<u64>) -> Resul
     let fail = |problems: Vec<Problem>| Errors::from(problems, source, overrides);
     let written = prepare(source, overrides, seed).map_err(fail)?;
     let Written { tree, words, dropped, has_sweep } = written;
-    let mut outcome = resolve(words, &tree, None).map_err(fail)?;
-    changes::resolve(&mut outcome, &tree).map_err(fail)?;
+    let interpreter = source.interpreter.as_deref();
+    let mut outcome = resolve(words, &tree, None, interpreter).map_err(fail)?;
+    changes::resolve(&mut outcome, &tree, interpreter).map_err(fail)?;
     let (plan, words) = (outcome.plan, outcome.words);
     let (toml, provenance) = output::write(&words, &tree, schema());
     Ok(Resolved { plan, toml, provenance, dropped, has_sweep })

@@ -117,18 +117,22 @@ pub(crate) enum Mismatch<'a> {
     BadTag(&'a str, Vec<&'a str>),
 }
 
-/// The member that the table's tag names.
+/// The member that the table's tag names; without a tag, the untagged member of which it has all required keys.
 pub(crate) fn by_tag<'a>(members: &[&'a Json], node: &Node) -> Option<Result<&'a Json, Mismatch<'a>>> {
-    let tags: Vec<(&str, &str)> = members.iter().filter_map(|m| Shape::of(m).tag()).collect();
+    let (tagged, plain): (Vec<&Json>, Vec<&Json>) = members.iter().partition(|m| Shape::of(m).tag().is_some());
+    let tags: Vec<(&str, &str)> = tagged.iter().filter_map(|m| Shape::of(m).tag()).collect();
     let (key, _) = *tags.first()?;
-    if tags.len() != members.len() {
-        return None;
-    }
     let known: Vec<&str> = tags.iter().map(|(_, v)| *v).collect();
-    let Some(given) = node.get(key) else { return Some(Err(Mismatch::NoTag(key, known))) };
+    let Some(given) = node.get(key) else {
+        let whole = |m: &&&Json| {
+            let required = Shape::of(m).required;
+            !required.is_empty() && required.iter().all(|k| node.get(k).is_some())
+        };
+        return Some(plain.iter().find(whole).copied().ok_or(Mismatch::NoTag(key, known)));
+    };
     let found = given.as_text().and_then(|text| known.iter().position(|k| *k == text));
     Some(match found {
-        Some(i) => Ok(members[i]),
+        Some(i) => Ok(tagged[i]),
         None => Err(Mismatch::BadTag(key, known)),
     })
 }

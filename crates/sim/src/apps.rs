@@ -344,6 +344,10 @@ impl World<'_> {
         let (sender, receiver) = (flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
+        if self.guests {
+            self.note_fault(sender);
+            self.note_fault(receiver);
+        }
         if let Some(flow) = self.flows[id as usize].take() {
             let row = self.flow_row(now, &flow, true);
             self.tables.ended.push(row);

@@ -57,7 +57,7 @@ impl World<'_> {
 
     fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
         if let Some(log) = &mut self.net.log {
-            let reason = law.name();
+            let reason = law.kind();
             log.push(Occurrence { time: now, kind: Kind::Law, link, flow, bytes: 0, value: None, reason });
         }
     }

@@ -1,5 +1,7 @@
 //! Why a run failed.
 
+use std::sync::Arc;
+
 /// One line each.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -7,6 +9,9 @@ pub enum Error {
     Unreachable(String, String),
     #[error("the run was stopped")]
     Stopped,
+    /// A congestion control of the user's raised an error: `cause`, in its own language.
+    #[error("{what} failed in flow {flow} at {seconds} s, seed {seed}: {cause}")]
+    Guest { what: String, flow: String, seconds: f64, seed: u64, cause: Arc<dyn std::error::Error + Send + Sync> },
     #[error(transparent)]
     Record(#[from] elephan_record::Error),
     #[error(

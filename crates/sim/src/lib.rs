@@ -8,6 +8,7 @@ mod arrivals;
 mod change;
 mod error;
 mod flow;
+mod guests;
 mod net;
 mod packet;
 mod sample;

@@ -17,7 +17,7 @@ pub struct Tables {
     links: Vec<Text>,
     traffic: Vec<Text>,
     /// Laws by name.
-    laws: Vec<(&'static str, Text)>,
+    laws: Vec<(String, Text)>,
     stacks: Vec<Text>,
     phases: [Text; PHASES.len()],
     kinds: [Text; Kind::ALL.len()],
@@ -42,10 +42,10 @@ const PHASES: [Phase; 6] =
 const REASONS: [&str; 6] = ["", "queue_full", "memory_full", "link_loss", "xoff", "xon"];
 
 /// Every law that a flow may have, each once.
-fn laws(plan: &Plan) -> impl Iterator<Item = &'static str> {
+fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
     let first = plan.traffic.iter().map(|t| t.congestion_control.name());
     let later = plan.changes.iter().flat_map(|c| &c.laws).map(|l| l.law.name());
-    let mut names: Vec<&'static str> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     first.chain(later).for_each(|name| {
         if !names.contains(&name) {
             names.push(name);
@@ -60,7 +60,7 @@ impl Tables {
             nodes: plan.nodes.iter().map(|n| recorder.intern(&n.name)).collect(),
             links: plan.links.iter().map(|l| recorder.intern(&l.name)).collect(),
             traffic: plan.traffic.iter().map(|t| recorder.intern(&t.name)).collect(),
-            laws: laws(plan).map(|name| (name, recorder.intern(name))).collect(),
+            laws: laws(plan).map(|name| (name.to_owned(), recorder.intern(name))).collect(),
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
             kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
@@ -82,7 +82,7 @@ impl Tables {
     }
 
     fn law(&self, name: &str) -> Text {
-        self.laws.iter().find(|(known, _)| *known == name).map_or(self.empty, |(_, text)| *text)
+        self.laws.iter().find(|(known, _)| known == name).map_or(self.empty, |(_, text)| *text)
     }
 
     pub fn phase(&self, phase: Phase) -> Text {

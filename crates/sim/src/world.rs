@@ -12,6 +12,7 @@ use elephan_units::Time;
 
 use crate::Error;
 use crate::flow::{Arrivals, Flow, Socket};
+use crate::guests;
 use crate::net::{self, Layout, NONE, Net, Paths, REFRESH};
 use crate::packet::traits;
 use crate::tables::Tables;
@@ -53,6 +54,9 @@ pub struct World<'a> {
     pub laws: Vec<&'a Spec>,
     /// Index into the plan's changes of the one that comes next.
     pub next_change: usize,
+    /// Whether connections may have guests, and the first that has failed.
+    pub guests: bool,
+    pub failed_guest: Option<guests::Failed>,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -95,6 +99,8 @@ impl<'a> World<'a> {
             observed,
             laws: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
             next_change: 0,
+            guests: guests::any(plan),
+            failed_guest: None,
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -120,6 +126,7 @@ impl<'a> World<'a> {
         loop {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
+                    self.check_guests()?;
                     return self.write_log();
                 };
                 now = event.time();
@@ -131,6 +138,7 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
+            self.check_guests()?;
             self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
             if !watch(&progress) {

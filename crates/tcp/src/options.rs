@@ -506,7 +506,7 @@ mod tests {
         assert_eq!(timers(of("linux")), ("linux", 200, 40));
         assert_eq!(timers(of("windows")), ("windows", 300, 40));
         assert_eq!(timers(of("freebsd")), ("freebsd", 230, 40));
-        let windows = |o: Options| (o.initial_window, o.congestion_control.name(), o.reduction);
+        let windows = |o: Options| (o.initial_window, o.congestion_control.kind(), o.reduction);
         assert_eq!(windows(of("linux-2.4")), (2, "reno", Reduction::RateHalving));
         assert_eq!(windows(of("linux")), (10, "cubic", Reduction::PrrRfc9937));
         assert_eq!(windows(of("windows")), (10, "cubic", Reduction::PrrRfc6937));

@@ -8,6 +8,7 @@
 //! streams have come), the receiver's own round-trip estimate (`RcvRTT`), and the limits that Tune sets (options do).
 
 use elephan_units::{Span, Time};
+use serde::Serialize;
 
 /// Declares the instruments once: those that count as segments pass, those that count rare things (boxed, made when
 /// the first happens), and those that follow from the state when a snapshot is taken.
@@ -31,7 +32,7 @@ macro_rules! instruments {
         }
 
         /// A snapshot of a connection's statistics. Times are nanoseconds, sizes bytes.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
         pub struct Snapshot {
             $( $(#[doc = $text])+ pub $counted: u64, )+
             $( $(#[doc = $about])+ pub $rare: u64, )+
@@ -233,6 +234,14 @@ instruments! {
         ecn,
         /// Whether SACK was negotiated.
         will_use_sack,
+    }
+}
+
+impl Snapshot {
+    /// Every figure under its name.
+    pub fn named(&self) -> Vec<(String, u64)> {
+        let Ok(serde_json::Value::Object(figures)) = serde_json::to_value(self) else { return Vec::new() };
+        figures.into_iter().map(|(name, figure)| (name, figure.as_u64().unwrap_or_default())).collect()
     }
 }
 

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 INTERRUPTED = 130
 
+verbose = False
+"""Whether a line about a failed run is followed by the traceback of what a congestion control in Python raised."""
+
 
 def _say(text: str) -> None:
     for line in text.strip().splitlines() or ["failed"]:
@@ -42,6 +45,10 @@ def _status_of(arguments: Sequence[str] | None) -> int:
         return int(error.exit_code)
     except ElephanError as error:
         _say(str(error))
+        if verbose and error.__cause__ is not None:
+            import traceback
+
+            traceback.print_exception(error.__cause__)
         return error.exit_status
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - so that the interpreter's last flush finds somewhere to go

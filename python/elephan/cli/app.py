@@ -29,6 +29,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at the same time; default: one per core.")]
 
 
+def _be_verbose(asked: bool) -> None:
+    from elephan import cli
+
+    cli.verbose = asked
+
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", callback=_be_verbose, help="With the traceback of a congestion control in Python that fails."),
+]
+
+
 def _version(asked: bool) -> None:
     if asked:
         from elephan import core
@@ -56,6 +68,7 @@ def run(
         bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
     json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
     """One run: a summary on the terminal, tables and report in a folder."""
     from elephan import core, runs

@@ -1,13 +1,14 @@
 //! The laws: growth in congestion avoidance and the cut at a congestion event. One file and one line each.
 
 use crate::declare::Internals;
+use crate::guest::{self, Fault, Guest};
 use crate::registry::registry;
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
 registry! {
     ($) each_law "congestion control"
-    "A congestion control: its name, or a table with `kind` and its parameters.";
+    "A congestion control: its name, a table with `kind` and its parameters, or a class written in Python.";
     reno: Reno(reno::Reno) = "Reno (RFC 5681): one segment more a round trip, half the window on loss",
     cubic: Cubic(cubic::Cubic) = "CUBIC (RFC 9438): a cubic function of the time since the last loss, cut to 0.7",
     highspeed: Highspeed(highspeed::Highspeed) = "HighSpeed TCP (RFC 3649): growth and cut depend on the window",
@@ -31,6 +32,7 @@ registry! {
     lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     xcp: Xcp(xcp::Xcp) = "XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
+    ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
@@ -42,6 +44,11 @@ pub trait Law {
     /// Whether slow start and the law's `on_ack` grow the window. A law that says no sets it in `on_delivery`.
     fn grows_by_ack(&self) -> bool {
         true
+    }
+
+    /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
+    fn has_slow_start(&self) -> bool {
+        false
     }
 
     /// Whether `Ack::rate_bps` is looked at: measuring it costs memory for every segment in flight.
@@ -60,6 +67,11 @@ pub trait Law {
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
     fn on_delivery(&mut self, _w: &mut Window, _ack: &Ack) {}
+
+    /// An ACK of new data in fast recovery.
+    fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {
+        self.on_delivery(w, ack);
+    }
 
     /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
     fn on_ack(&mut self, w: &mut Window, ack: &Ack);
@@ -84,6 +96,11 @@ pub trait Law {
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         None
     }
+
+    /// Why a law of the user's has given up; it does nothing any more.
+    fn fault(&self) -> Option<&Fault> {
+        None
+    }
 }
 
 impl Law for Any {
@@ -95,6 +112,10 @@ impl Law for Any {
     #[inline]
     fn grows_by_ack(&self) -> bool {
         each_law!(self, law => law.grows_by_ack())
+    }
+
+    fn has_slow_start(&self) -> bool {
+        each_law!(self, law => law.has_slow_start())
     }
 
     fn measures_rate(&self) -> bool {
@@ -112,6 +133,10 @@ impl Law for Any {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         each_law!(self, law => law.on_delivery(w, ack))
+    }
+
+    fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {
+        each_law!(self, law => law.on_ack_in_recovery(w, ack))
     }
 
     #[inline]
@@ -143,6 +168,10 @@ impl Law for Any {
     #[inline]
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         each_law!(self, law => law.pacing_rate(w))
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        each_law!(self, law => law.fault())
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use elephan_cc::guest::Interpreter;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_units::{Size, Time, parse_size};
 use serde_json::Value as Json;
@@ -25,7 +26,11 @@ const CHANGES_MAX: usize = 10_000;
 const CAN_CHANGE: &str = "rate, delay, loss and queue limits of links and congestion controls can";
 
 /// Fills in the plan's changes, and spells out the laws in the words.
-pub(crate) fn resolve(outcome: &mut Outcome, tree: &Node) -> Result<(), Vec<Problem>> {
+pub(crate) fn resolve(
+    outcome: &mut Outcome,
+    tree: &Node,
+    interpreter: Option<&dyn Interpreter>,
+) -> Result<(), Vec<Problem>> {
     let entries = std::mem::take(&mut outcome.words.change);
     if entries.is_empty() {
         return Ok(());
@@ -36,7 +41,7 @@ pub(crate) fn resolve(outcome: &mut Outcome, tree: &Node) -> Result<(), Vec<Prob
     }
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&i| entries[i].at);
-    let mut state = State::new(outcome, tree);
+    let mut state = State::new(outcome, tree, interpreter);
     let mut problems = Vec::new();
     let mut spelt = entries;
     for i in order {
@@ -104,8 +109,9 @@ fn flatten<'a>(node: &'a Node, prefix: &str, out: &mut Vec<(String, Origin, &'a 
 }
 
 /// The scenario as it is when an entry comes.
-struct State {
+struct State<'a> {
     tree: Node,
+    interpreter: Option<&'a dyn Interpreter>,
     /// All words with their defaults.
     words: Json,
     links: Vec<Link>,
@@ -116,14 +122,15 @@ struct State {
 /// A change, and the keys of laws in `set` with everything spelled out.
 type Applied = (Change, Vec<(String, Json)>);
 
-impl State {
-    fn new(outcome: &Outcome, tree: &Node) -> State {
+impl<'a> State<'a> {
+    fn new(outcome: &Outcome, tree: &Node, interpreter: Option<&'a dyn Interpreter>) -> State<'a> {
         let mut tree = tree.clone();
         if let Some(table) = tree.as_table_mut() {
             table.shift_remove("change");
         }
         State {
             tree,
+            interpreter,
             words: serde_json::to_value(&outcome.words).unwrap_or_default(),
             links: outcome.plan.links.clone(),
             laws: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
@@ -169,7 +176,7 @@ impl State {
             return Err(again(problems));
         }
         let set: Vec<Path> = places.iter().map(|(place, ..)| place.clone()).collect();
-        let next = super::resolve(typed(&tree).map_err(again)?, &tree, Some(&set)).map_err(again)?;
+        let next = super::resolve(typed(&tree).map_err(again)?, &tree, Some(&set), self.interpreter).map_err(again)?;
         let words = serde_json::to_value(&next.words).unwrap_or_default();
         let mut problems = Vec::new();
         self.refuse(&words, entry, &places, &mut problems);

@@ -4,12 +4,14 @@ pub(crate) mod changes;
 mod checks;
 mod flows;
 mod groups;
+mod guests;
 mod links;
 mod pairs;
 mod ports;
 mod routes;
 mod stacks;
 
+use elephan_cc::guest::Interpreter;
 use elephan_units::Time;
 
 use crate::Plan;
@@ -60,7 +62,12 @@ pub(crate) struct Outcome {
 }
 
 /// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
-pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) -> Result<Outcome, Vec<Problem>> {
+pub(crate) fn resolve(
+    mut words: Scenario,
+    tree: &Node,
+    set: Option<&[Path]>,
+    interpreter: Option<&dyn Interpreter>,
+) -> Result<Outcome, Vec<Problem>> {
     let mut r = Resolver {
         tree,
         problems: Vec::new(),
@@ -75,6 +82,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) ->
     r.times(&words);
     r.switches(&words);
     r.groups(&words);
+    let guests = r.guests(&words, interpreter);
     r.done()?;
     r.stacks(&mut words);
     r.links(&words);
@@ -88,7 +96,7 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) ->
     let record = r.record(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();
-    let plan = Plan {
+    let mut plan = Plan {
         title: words.title.clone(),
         question: words.question.clone(),
         duration: Time(words.duration.0),
@@ -102,5 +110,6 @@ pub(crate) fn resolve(mut words: Scenario, tree: &Node, set: Option<&[Path]>) ->
         changes: Vec::new(),
         record,
     };
+    guests.bind(&mut plan);
     Ok(Outcome { plan, words, entries: r.entries })
 }

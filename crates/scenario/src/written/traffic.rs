@@ -32,8 +32,8 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub stop: Option<Span>,
-    /// Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of the
-    /// senders' stack.
+    /// Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in Python.
+    /// Without it, that of the senders' stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_cc::Spec")]
     pub congestion_control: Option<elephan_cc::Spec>,

@@ -40,6 +40,24 @@ pub enum State {
     TimeWait,
 }
 
+impl State {
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Closed => "closed",
+            State::Listen => "listen",
+            State::SynSent => "syn_sent",
+            State::SynReceived => "syn_received",
+            State::Established => "established",
+            State::FinWait1 => "fin_wait_1",
+            State::FinWait2 => "fin_wait_2",
+            State::CloseWait => "close_wait",
+            State::Closing => "closing",
+            State::LastAck => "last_ack",
+            State::TimeWait => "time_wait",
+        }
+    }
+}
+
 /// What the sender is doing, for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {

@@ -171,7 +171,9 @@ impl Reader<'_> {
         let place = self.catalog.unions.len();
         let doc = match name {
             // The schema has the description of the key under which it was met first.
-            "CongestionControlChoice" => "A name, or a table with `kind` and its parameters.",
+            "CongestionControlChoice" => {
+                "A name, a table with `kind` and its parameters, or a class written in Python."
+            }
             _ => text(schema, "description"),
         };
         self.catalog.unions.push(Union { name: name.to_owned(), doc: doc.to_owned(), forms: Vec::new() });
@@ -184,8 +186,8 @@ impl Reader<'_> {
     }
 
     fn forms(&mut self, outer: &Json, member: &Json, name: &str, forms: &mut Vec<(Type, String)>) {
-        let (_, target) = self.resolve(member);
-        let target = target.clone();
+        let (reference, target) = self.resolve(member);
+        let (reference, target) = (reference.map(display_name), target.clone());
         if let (Some(inner), None) = (union_of(&target), properties(&target)) {
             for member in inner.clone() {
                 self.forms(outer, &member, name, forms);
@@ -205,7 +207,7 @@ impl Reader<'_> {
                     required.extend(target.get("required").and_then(Json::as_array).cloned().unwrap_or_default());
                     map.insert("required".to_owned(), Json::Array(required));
                 }
-                let class = self.table(&whole, name);
+                let class = self.table(&whole, reference.as_deref().unwrap_or(name));
                 forms.push((Type::Class(class), doc));
             }
             None => {

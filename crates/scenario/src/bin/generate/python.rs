@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from elephan._model import ScenarioModel, Table
+from elephan._model import LawFactory, ScenarioModel, Table
 
 Time = str
 """A time such as "5 ms": ps, ns, us, ms, s, min, h, d."""
@@ -237,6 +237,9 @@ fn annotation(catalog: &Catalog, of: &Type) -> Vec<String> {
             rest.retain(|r| r != "dict[str, Any]" && !all.contains(r));
             let tables = rest.iter().any(|r| catalog.class(r).is_some());
             all.extend(rest);
+            if name == "CongestionControlChoice" {
+                all.push("LawFactory".to_owned());
+            }
             if tables {
                 all.push("dict[str, Any]".to_owned());
             }

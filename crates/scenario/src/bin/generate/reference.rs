@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 44] = [
+const ORDER: [(&str, &str); 45] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -50,6 +50,7 @@ const ORDER: [(&str, &str); 44] = [
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
+    ("Guest", "congestion control in Python"),
     ("Change", "`[[change]]`"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
@@ -113,7 +114,10 @@ fn shape(class: &Class) -> String {
         }
         (_, Some((key, value))) if class.fields.is_empty() => format!("`{{ {key} = \"{value}\" }}`"),
         (_, Some((key, value))) => format!("`{{ {key} = \"{value}\" ... }}`"),
-        _ => "a table".to_owned(),
+        _ => match class.fields.iter().find(|f| f.required) {
+            Some(field) => format!("`{{ {} = ... }}`", field.key),
+            None => "a table".to_owned(),
+        },
     }
 }
 

@@ -1,0 +1,239 @@
+//! What holds for every law, whatever happens to it; for the laws of this crate and for guests alike.
+//!
+//! A law is put through drawn stories (ACKs, losses, timeouts, pauses from nothing to hours) and through ten simulated
+//! days without a loss. After every step: the window is from one segment to the largest, `ssthresh` two segments at
+//! least, every internal finite, a pacing rate positive; an ACK adds at most what it acknowledges, and nothing while the
+//! application is the limit; a congestion event raises nothing; what is undone at once leaves no trace; a second law that
+//! is told the same does the same. A story that breaks a rule is shortened before it is told.
+
+mod story;
+
+use std::fmt;
+
+use elephan_units::{Span, Time};
+
+pub use story::{Step, What};
+
+use crate::guest::Fault;
+use crate::{Controller, MAX_WINDOW_BYTES};
+use story::Random;
+
+/// Segment size of the laws that are tested, and their initial window, in bytes.
+pub const MSS: u64 = 1448;
+pub const INITIAL: u64 = 10 * MSS;
+
+const SEGMENT: f64 = MSS as f64;
+const TWO_SEGMENTS: f64 = 2.0 * SEGMENT;
+
+/// What a law may do that others may not.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// It sets its window itself: an ACK may give back at once what it lowered on purpose for a while, and `ssthresh` is
+    /// only what it leaves for others to see.
+    pub sets_its_window: bool,
+    /// It grows once a round, by up to what the round acknowledged.
+    pub by_round: bool,
+    /// How many times as fast as slow start it may grow.
+    pub slow_start_times: f64,
+    /// Whether undo also restores its internals.
+    pub undoes_internals: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules { sets_its_window: false, by_round: false, slow_start_times: 1.0, undoes_internals: true }
+    }
+}
+
+/// A rule that was broken, with the shortest story found that breaks it.
+#[derive(Debug)]
+pub struct Failure {
+    pub law: String,
+    pub rule: String,
+    /// Of the story as it was drawn; none for the ten days.
+    pub seed: Option<u64>,
+    pub story: Vec<Step>,
+    /// The window after each step.
+    pub windows: Vec<f64>,
+    /// What a guest raised.
+    pub fault: Option<Fault>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.law, self.rule)?;
+        let Some(seed) = self.seed else { return write!(f, " (ten days without a loss)") };
+        write!(f, "\nseed {seed}; the shortest story, from a window of {INITIAL} B, segments of {MSS} B:")?;
+        let mut now = Time::ZERO;
+        for (step, window) in self.story.iter().zip(&self.windows) {
+            now = now.saturating_add(step.pause);
+            write!(f, "\n  at {} s: {}; then cwnd {window} B", now.seconds(), step.what)?;
+        }
+        Ok(())
+    }
+}
+
+/// A law under test and its twin, which is told the same.
+struct Pair<'a> {
+    one: Controller,
+    twin: Controller,
+    rules: &'a Rules,
+    now: Time,
+    /// Bytes acknowledged that have not grown the window.
+    credit: f64,
+}
+
+impl<'a> Pair<'a> {
+    fn new(make: &dyn Fn() -> Controller, rules: &'a Rules) -> Pair<'a> {
+        Pair { one: make(), twin: make(), rules, now: Time::ZERO, credit: 0.0 }
+    }
+
+    /// A step of the law alone, and the rule that it breaks.
+    fn step_alone(&mut self, step: &Step) -> Result<(), String> {
+        self.now = self.now.saturating_add(step.pause);
+        let before = (self.one.window(), self.one.ssthresh());
+        step.what.apply(&mut self.one, self.now);
+        self.check(before, &step.what)
+    }
+
+    /// A step of both.
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        let outcome = self.step_alone(step);
+        step.what.apply(&mut self.twin, self.now);
+        outcome?;
+        let (one, twin) = (&self.one, &self.twin);
+        if one.window().to_bits() != twin.window().to_bits() || one.observe() != twin.observe() {
+            let (a, b) = (one.window(), twin.window());
+            return Err(format!("two that were told the same differ: windows of {a} B and {b} B, or their internals"));
+        }
+        Ok(())
+    }
+
+    /// What holds after every step.
+    fn check(&mut self, before: (f64, f64), what: &What) -> Result<(), String> {
+        let c = &self.one;
+        if let Some(fault) = c.fault() {
+            return Err(format!("{} failed: {}", fault.method, fault.cause));
+        }
+        let (cwnd, ssthresh) = (c.window(), c.ssthresh());
+        let must = |holds: bool, rule: String| if holds { Ok(()) } else { Err(rule) };
+        must((SEGMENT..=MAX_WINDOW_BYTES).contains(&cwnd), format!("a window of {cwnd} B"))?;
+        must(ssthresh >= TWO_SEGMENTS, format!("an ssthresh of {ssthresh} B, below two segments"))?;
+        for (name, value) in c.observe() {
+            must(value.is_finite(), format!("its internal {name} is {value}"))?;
+        }
+        let rate = c.pacing_rate().unwrap_or(1.0);
+        must(rate.is_finite() && rate > 0.0, format!("a pacing rate of {rate} bit/s"))?;
+        let grown = cwnd - before.0;
+        match what {
+            What::Ack { app_limited: true, .. } => {
+                must(grown <= 0.0, format!("the window grew by {grown} B while the application was the limit"))
+            }
+            What::Ack { .. } if self.rules.sets_its_window => Ok(()),
+            What::Ack { acked, .. } => {
+                self.credit = if self.rules.by_round { self.credit } else { 0.0 } + *acked as f64;
+                let most = self.rules.slow_start_times * self.credit;
+                must(grown <= most + 1.0, format!("the window grew by {grown} B where slow start adds {most} B"))?;
+                self.credit -= grown.clamp(0.0, self.credit);
+                // A slow start that ends by itself leaves the threshold where the window was, a law that looks at delay
+                // at the window that it sets; neither raises it.
+                let lowered = ssthresh < before.1 && ssthresh <= before.0.max(cwnd).max(TWO_SEGMENTS);
+                must(ssthresh == before.1 || lowered, format!("an ACK raised ssthresh to {ssthresh} B"))
+            }
+            What::Loss { .. } | What::Ecn { .. } | What::Rto { .. } | What::LocalDrop { .. } => {
+                must(cwnd <= before.0.max(TWO_SEGMENTS), format!("a congestion event raised the window by {grown} B"))
+            }
+            What::Shrink { .. } => must(grown <= 0.0, format!("lowering the window raised it by {grown} B")),
+            What::Switch { .. } => must((cwnd, ssthresh) == before, "a switch of the law moved the window".to_owned()),
+            What::Undo | What::Timer | What::Feedback { .. } | What::Sent { .. } => Ok(()),
+        }
+    }
+
+    /// An event that is undone at once leaves no trace.
+    fn undo(&mut self, inflight: u64, rto: bool) -> Result<(), String> {
+        // An ACK, so that a timer after it is not one that expires again; limited, so that nothing grows.
+        let calm = What::Ack { acked: MSS, rtt: None, app_limited: true, rate_bps: None };
+        let event = if rto { What::Rto { inflight } } else { What::Loss { inflight } };
+        self.step(&Step::now(calm))?;
+        let before = (self.one.window(), self.one.ssthresh(), self.one.observe());
+        self.step(&Step::now(event))?;
+        let lowered = self.one.window() < before.0;
+        self.step(&Step::now(What::Undo))?;
+        let after = (self.one.window(), self.one.ssthresh(), self.one.observe());
+        if after.1 != before.1 || after.0 < before.0 || (lowered && after.0 != before.0) {
+            return Err(format!("an event undone at once leaves cwnd {} B where it was {} B", after.0, before.0));
+        }
+        if lowered && self.rules.undoes_internals && after.2 != before.2 {
+            return Err(format!("an event undone at once leaves {:?} where it was {:?}", after.2, before.2));
+        }
+        Ok(())
+    }
+}
+
+/// The rule that a story breaks, if any.
+fn judge(make: &dyn Fn() -> Controller, rules: &Rules, story: &[Step], end: (u64, bool)) -> Result<(), String> {
+    let mut pair = Pair::new(make, rules);
+    story.iter().try_for_each(|step| pair.step(step))?;
+    pair.undo(end.0, end.1)
+}
+
+/// Puts the laws that `make` makes through `cases` drawn stories.
+pub fn stories(make: &dyn Fn() -> Controller, rules: &Rules, seed: u64, cases: u32) -> Result<(), Box<Failure>> {
+    for seed in (0..u64::from(cases)).map(|case| seed.wrapping_add(case)) {
+        let mut random = Random::new(seed);
+        let story = random.story();
+        let end = random.end();
+        if judge(make, rules, &story, end).is_err() {
+            let story = story::shortest(story, &|story| judge(make, rules, story, end).is_err());
+            return Err(failure(make, rules, seed, story, end));
+        }
+    }
+    Ok(())
+}
+
+/// Tells a story that fails.
+fn failure(
+    make: &dyn Fn() -> Controller,
+    rules: &Rules,
+    seed: u64,
+    story: Vec<Step>,
+    end: (u64, bool),
+) -> Box<Failure> {
+    let mut pair = Pair::new(make, rules);
+    let mut windows = Vec::new();
+    let mut broken = None;
+    for step in &story {
+        let outcome = pair.step(step);
+        windows.push(pair.one.window());
+        if let Err(rule) = outcome {
+            broken = Some(rule);
+            break;
+        }
+    }
+    let undone = "not the same when tried again: it is not deterministic".to_owned();
+    let rule = broken.unwrap_or_else(|| pair.undo(end.0, end.1).err().unwrap_or(undone));
+    let (law, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
+    Box::new(Failure { law, rule, seed: Some(seed), story, windows, fault })
+}
+
+/// Ten simulated days with `acks` ACKs of a GiB and no loss, then a loss, then a timeout: nothing overflows.
+pub fn ten_days(make: &dyn Fn() -> Controller, rules: &Rules, acks: u64) -> Result<(), Box<Failure>> {
+    const DAYS: Span = Span::from_s(864_000);
+    let ack = What::Ack { acked: 1 << 30, rtt: Some(Span::from_s(1)), app_limited: false, rate_bps: Some(8.6e9) };
+    let mut pair = Pair::new(make, rules);
+    let pause = Span(DAYS.ps() / acks.max(1));
+    let mut run = || {
+        pair.step_alone(&Step::now(What::Loss { inflight: INITIAL }))?;
+        (0..acks).try_for_each(|_| pair.step_alone(&Step { pause, what: ack }))?;
+        pair.step_alone(&Step::now(What::Loss { inflight: 1 << 40 }))?;
+        pair.step_alone(&Step::now(What::Ack { acked: MSS, rtt: None, app_limited: false, rate_bps: None }))?;
+        pair.step_alone(&Step::now(What::Rto { inflight: MSS }))
+    };
+    let Err(rule) = run() else { return Ok(()) };
+    let (law, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
+    let rule = format!("after {} s: {rule}", pair.now.seconds());
+    Err(Box::new(Failure { law, rule, seed: None, story: Vec::new(), windows: Vec::new(), fault }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! One end of a connection without a network: the stepping class behind `elephan.tcp.Endpoint`.
+
+use std::sync::Arc;
+
+use elephan_tcp::{
+    Endpoint, Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+};
+use elephan_units::Time;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::guest::{self, Loader};
+use crate::{json, number};
+
+/// Keys of a segment; those of a SYN come last.
+const KEYS: [&str; 11] =
+    ["seq", "ack", "len", "flags", "window", "sack", "ts", "ecn", "mss", "wscale", "sack_permitted"];
+const FLAGS: [(&str, Flags); 8] = [
+    ("FIN", Flags::FIN),
+    ("SYN", Flags::SYN),
+    ("RST", Flags::RST),
+    ("PSH", Flags::PSH),
+    ("ACK", Flags::ACK),
+    ("URG", Flags::URG),
+    ("ECE", Flags::ECE),
+    ("CWR", Flags::CWR),
+];
+/// RFC 7323 section 2.3.
+const WSCALE_MAX: u64 = 14;
+
+/// One end of a connection, stepped by hand. Times are seconds, sizes bytes.
+#[pyclass(module = "elephan._core")]
+pub struct TcpEndpoint {
+    endpoint: Endpoint,
+    now: Time,
+}
+
+#[pymethods]
+impl TcpEndpoint {
+    #[new]
+    #[pyo3(signature = (stack="rfc", isn=0, auto_read=false, **options))]
+    fn new(stack: &str, isn: u32, auto_read: bool, options: Option<&Bound<'_, PyDict>>) -> PyResult<TcpEndpoint> {
+        let table = options.map(json::table).transpose()?.unwrap_or_default();
+        guard(|| {
+            let mut options = elephan_scenario::tcp_options("Endpoint", stack, table).map_err(scenario_errors)?;
+            guest::bind(&mut options.congestion_control, &Loader { folder: None, strict: false })?;
+            let options = Arc::new(options);
+            let mut endpoint = Endpoint::new(&options, options.controller(), isn);
+            endpoint.set_auto_read(auto_read);
+            guest::raise(endpoint.controller())?;
+            Ok(TcpEndpoint { endpoint, now: Time::ZERO })
+        })
+    }
+
+    /// Active open.
+    fn connect(&mut self, now: f64) -> PyResult<()> {
+        self.step(now, |endpoint, now| endpoint.connect(now))
+    }
+
+    /// Passive open.
+    fn listen(&mut self, now: f64) -> PyResult<()> {
+        self.step(now, |endpoint, _| endpoint.listen())
+    }
+
+    /// The application writes `n` bytes; returns how many the send buffer took.
+    fn write(&mut self, now: f64, n: f64) -> PyResult<u64> {
+        let n = number::bytes("n", n)?;
+        self.step(now, |endpoint, now| endpoint.write(now, n))
+    }
+
+    /// The application reads up to `n` bytes; returns how many there were.
+    fn read(&mut self, n: f64) -> PyResult<u64> {
+        let (n, now) = (number::bytes("n", n)?, self.now);
+        guard(|| Ok(self.endpoint.read(now, n)))
+    }
+
+    /// The application has no more to send: a FIN follows the data.
+    fn close(&mut self, now: f64) -> PyResult<()> {
+        self.step(now, |endpoint, now| endpoint.close(now))
+    }
+
+    /// A segment has arrived.
+    fn on_segment(&mut self, now: f64, seg: &Bound<'_, PyDict>) -> PyResult<()> {
+        let (seg, sack) = segment(seg)?;
+        self.step(now, |endpoint, now| endpoint.on_segment(now, &seg, &sack))
+    }
+
+    /// Does what is due at `now`; too early a call does nothing.
+    fn on_timer(&mut self, now: f64) -> PyResult<()> {
+        self.step(now, |endpoint, now| endpoint.on_timer(now))
+    }
+
+    /// The segments to be sent at `now`.
+    fn poll_transmit<'py>(&mut self, py: Python<'py>, now: f64) -> PyResult<Bound<'py, PyList>> {
+        let mut out = Vec::new();
+        self.step(now, |endpoint, now| {
+            let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+            while endpoint.poll_transmit(now, &mut seg, &mut sack) {
+                out.push((seg, sack));
+            }
+        })?;
+        let out: Vec<Bound<'py, PyDict>> =
+            out.iter().map(|(seg, sack)| dict(py, seg, sack)).collect::<PyResult<_>>()?;
+        PyList::new(py, out)
+    }
+
+    /// When `on_timer` is due, seconds, or None.
+    fn next_timer(&self) -> Option<f64> {
+        let at = self.endpoint.next_timer();
+        (at != Time::NEVER).then(|| at.seconds())
+    }
+
+    /// State of RFC 9293 section 3.3.2, such as `syn_sent`.
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.endpoint.state().name()
+    }
+
+    /// What the sender is doing, such as `slow_start`.
+    #[getter]
+    fn phase(&self) -> &'static str {
+        self.endpoint.phase().name()
+    }
+
+    #[getter]
+    fn cwnd(&self) -> f64 {
+        self.endpoint.controller().window()
+    }
+
+    #[getter]
+    fn ssthresh(&self) -> f64 {
+        self.endpoint.controller().ssthresh()
+    }
+
+    /// bit/s, or None when the law does not pace.
+    #[getter]
+    fn pacing_rate(&self) -> Option<f64> {
+        self.endpoint.controller().pacing_rate()
+    }
+
+    /// FlightSize (RFC 5681): bytes sent and not acknowledged cumulatively.
+    #[getter]
+    fn inflight(&self) -> u64 {
+        self.endpoint.inflight()
+    }
+
+    /// Bytes believed to be in the network (RFC 6675).
+    #[getter]
+    fn pipe(&self) -> u64 {
+        self.endpoint.pipe()
+    }
+
+    /// Payload bytes that the peer has acknowledged.
+    #[getter]
+    fn acked(&self) -> u64 {
+        self.endpoint.acked()
+    }
+
+    /// Payload bytes received in order and read.
+    #[getter]
+    fn received(&self) -> u64 {
+        self.endpoint.received()
+    }
+
+    /// Payload of a full segment, bytes.
+    #[getter]
+    fn mss(&self) -> u64 {
+        self.endpoint.mss()
+    }
+
+    /// Seconds, or None before the first sample.
+    #[getter]
+    fn srtt(&self) -> Option<f64> {
+        self.endpoint.srtt().map(|span| span.seconds())
+    }
+
+    /// Seconds, back-off included.
+    #[getter]
+    fn rto(&self) -> f64 {
+        self.endpoint.rto().seconds()
+    }
+
+    /// The statistics of RFC 4898 as of the last call.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = PyDict::new(py);
+        for (name, value) in self.endpoint.stats(self.now).named() {
+            stats.set_item(name, value)?;
+        }
+        Ok(stats)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<TCP endpoint {} cwnd={:.1} B inflight={} B>", self.state(), self.cwnd(), self.inflight())
+    }
+}
+
+impl TcpEndpoint {
+    /// A call at `now`, which never goes back.
+    fn step<T>(&mut self, now: f64, body: impl FnOnce(&mut Endpoint, Time) -> T) -> PyResult<T> {
+        let at = number::time("now", now)?;
+        if at < self.now {
+            let before = self.now.seconds();
+            return Err(ScenarioError::new_err(format!("now goes back to {now} s from {before} s")));
+        }
+        self.now = at;
+        let given = guard(|| Ok(body(&mut self.endpoint, at)))?;
+        guest::raise(self.endpoint.controller())?;
+        Ok(given)
+    }
+}
+
+fn wrong(key: &str, what: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let given = given.repr().map_or_else(|_| "that".to_owned(), |text| text.to_string());
+    ScenarioError::new_err(format!("segment: {key} is {what}, not {given}"))
+}
+
+/// A hint for an unknown name, as everywhere in the package.
+fn nearest(py: Python<'_>, name: &str, known: &[&str]) -> PyResult<String> {
+    py.import("elephan.errors")?.call_method1("nearest", (name, known.to_vec()))?.extract()
+}
+
+fn whole(key: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
+    match value.extract::<u64>() {
+        Ok(number) if number <= most => Ok(number),
+        _ => Err(wrong(key, &format!("a whole number from 0 to {most}"), value)),
+    }
+}
+
+fn word(key: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole(key, value, u64::from(u32::MAX)).map(|number| number as u32)
+}
+
+/// Two sequence numbers or timestamps.
+fn pair(key: &str, value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
+    let both: (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        match value.extract::<Vec<Bound<'_, PyAny>>>().map(<[_; 2]>::try_from) {
+            Ok(Ok([first, second])) => (first, second),
+            _ => return Err(wrong(key, "a pair of whole numbers", value)),
+        };
+    Ok((word(key, &both.0)?, word(key, &both.1)?))
+}
+
+/// `"SYN|ACK"`, a list of names, or the bits of the wire.
+fn flags(value: &Bound<'_, PyAny>) -> PyResult<Flags> {
+    if let Ok(bits) = value.extract::<u8>() {
+        return Ok(Flags(bits));
+    }
+    let names: Vec<String> = match value.cast::<PyString>() {
+        Ok(text) => text.to_str()?.split(['|', ',', '+', ' ']).filter(|n| !n.is_empty()).map(str::to_owned).collect(),
+        Err(_) => value
+            .try_iter()
+            .and_then(|items| items.map(|item| item?.extract::<String>()).collect())
+            .map_err(|_| wrong("flags", "a text such as \"SYN|ACK\", a list of names or a number", value))?,
+    };
+    let mut out = Flags::NONE;
+    for name in names {
+        match FLAGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            Some((_, bit)) => out |= *bit,
+            None => {
+                let hint = nearest(value.py(), &name.to_uppercase(), &FLAGS.map(|(known, _)| known))?;
+                return Err(ScenarioError::new_err(format!("segment: no flag \"{name}\"{hint}")));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn sack_blocks(value: &Bound<'_, PyAny>, seg: &mut Segment, sack: &mut SackBlocks) -> PyResult<()> {
+    let blocks: Vec<Bound<'_, PyAny>> =
+        value.extract().map_err(|_| wrong("sack", "a list of pairs (left, right)", value))?;
+    if blocks.len() > sack.len() {
+        return Err(wrong("sack", "a list of at most four pairs", value));
+    }
+    for (slot, block) in sack.iter_mut().zip(&blocks) {
+        *slot = pair("sack", block)?;
+    }
+    seg.sack_len = blocks.len() as u8;
+    Ok(())
+}
+
+/// A segment from a dict; what is absent is zero or none.
+fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
+    let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+    for (key, value) in given {
+        let key: String = key.extract().map_err(|_| ScenarioError::new_err("segment: a key is a text"))?;
+        if !KEYS.contains(&key.as_str()) {
+            let hint = nearest(given.py(), &key, &KEYS)?;
+            return Err(ScenarioError::new_err(format!("segment: unknown key \"{key}\"{hint}")));
+        }
+        if value.is_none() {
+            continue;
+        }
+        match key.as_str() {
+            "seq" => seg.seq = word("seq", &value)?,
+            "ack" => seg.ack = word("ack", &value)?,
+            "len" => seg.len = whole("len", &value, 65_535)? as u32,
+            "flags" => seg.flags = flags(&value)?,
+            "window" => seg.window = whole("window", &value, 65_535)? as u16,
+            "sack" => sack_blocks(&value, &mut seg, &mut sack)?,
+            "ts" => {
+                (seg.tsval, seg.tsecr) = pair("ts", &value)?;
+                seg.options |= OPTION_TIMESTAMPS;
+            }
+            "ecn" => seg.ecn = whole("ecn", &value, 3)? as u8,
+            "mss" => seg.mss = whole("mss", &value, 65_535)? as u16,
+            "wscale" => {
+                seg.wscale = whole("wscale", &value, WSCALE_MAX)? as u8;
+                seg.options |= OPTION_WINDOW_SCALE;
+            }
+            _ => {
+                if value.extract().map_err(|_| wrong("sack_permitted", "True or False", &value))? {
+                    seg.options |= OPTION_SACK_PERMITTED;
+                }
+            }
+        }
+    }
+    Ok((seg, sack))
+}
+
+/// A segment as a dict: the keys of a SYN only in a SYN.
+fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let has = |bit: u8| seg.options & bit != 0;
+    let names: Vec<&str> = FLAGS.iter().filter(|(_, bit)| seg.flags.has(*bit)).map(|(name, _)| *name).collect();
+    out.set_item("seq", seg.seq)?;
+    out.set_item("ack", seg.ack)?;
+    out.set_item("len", seg.len)?;
+    out.set_item("flags", names.join("|"))?;
+    out.set_item("window", seg.window)?;
+    let blocks = sack[..usize::from(seg.sack_len)].iter().map(|block| PyTuple::new(py, [block.0, block.1]));
+    out.set_item("sack", blocks.collect::<PyResult<Vec<_>>>()?)?;
+    out.set_item("ts", has(OPTION_TIMESTAMPS).then_some((seg.tsval, seg.tsecr)))?;
+    out.set_item("ecn", seg.ecn)?;
+    if seg.flags.has(Flags::SYN) {
+        out.set_item("mss", (seg.mss != 0).then_some(seg.mss))?;
+        out.set_item("wscale", has(OPTION_WINDOW_SCALE).then_some(seg.wscale))?;
+        out.set_item("sack_permitted", has(OPTION_SACK_PERMITTED))?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,34 @@
+"""One end of a TCP connection without a network: segments in, segments out.
+
+    a, b = el.tcp.Endpoint(isn=100), el.tcp.Endpoint(isn=300)
+    b.listen(0.0); a.connect(0.0)
+    for seg in a.poll_transmit(0.0): b.on_segment(0.001, seg)
+
+Times are seconds and never go back, sizes bytes. A segment is a dict: `seq`, `ack`, `len` (payload), `flags` ("SYN|ACK"; a list of
+names or a number is read too), `window` (as on the wire, unscaled), `sack` (a list of up to four pairs), `ts` (TSval, TSecr; or
+None), `ecn` (codepoint 0 to 3), and in a SYN `mss`, `wscale` and `sack_permitted`. What a segment leaves out is zero or none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elephan import core
+from elephan._model import plain
+from elephan.errors import InputError
+
+
+def Endpoint(stack: str = "rfc", *, isn: int = 0, auto_read: bool = False, **options: Any) -> Any:
+    """A closed endpoint with the options of a stack and those given over them.
+
+    `options` are the TCP options of a scenario; here a number for a time is seconds and for a size bytes, and `congestion_control`
+    may be a class. `isn`: initial sequence number. `auto_read`: the application reads at once what arrives, instead of by `read`.
+
+    `connect(now)`, `listen(now)`, `close(now)`; `write(now, n)` and `read(n)` return how many bytes were taken; `on_segment(now,
+    seg)`; `on_timer(now)`, due at `next_timer()` (None: never); `poll_transmit(now)` returns the list of segments to send.
+    Properties: `state` (such as "established"), `phase`, `cwnd`, `ssthresh`, `pacing_rate` (bit/s), `inflight`, `pipe`, `acked`,
+    `received`, `mss`, `srtt`, `rto`, and `stats`, the statistics of RFC 4898 as a dict (times in ns).
+    """
+    if isinstance(isn, bool) or not isinstance(isn, int) or not 0 <= isn < 2**32:
+        raise InputError(f"isn is a whole number from 0 to 4294967295, not {isn!r}")
+    return core.build("TcpEndpoint", stack, isn, auto_read, **plain(options))

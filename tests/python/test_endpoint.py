@@ -1,0 +1,226 @@
+"""One end of a TCP connection, stepped by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import elephan as el
+import pytest
+from elephan import _core
+
+Segment = dict[str, Any]
+
+
+def exchange(a: Any, b: Any, now: float, delay: float = 0.0) -> list[Segment]:
+    """Lets everything that both have to send arrive after `delay`; returns it in the order of sending."""
+    sent: list[Segment] = []
+    while True:
+        batch = [(b, seg) for seg in a.poll_transmit(now)] + [(a, seg) for seg in b.poll_transmit(now)]
+        if not batch:
+            return sent
+        now += delay
+        for receiver, seg in batch:
+            receiver.on_segment(now, seg)
+            sent.append(seg)
+
+
+def connected(**options: Any) -> tuple[Any, Any]:
+    """Two ends that have shaken hands at 0 s, with initial sequence numbers 100 and 300."""
+    a, b = el.tcp.Endpoint(isn=100, **options), el.tcp.Endpoint(isn=300, auto_read=True, **options)
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0)
+    assert (a.state, b.state) == ("established", "established")
+    return a, b
+
+
+def test_the_handshake_of_rfc_9293_figure_6() -> None:
+    a, b = el.tcp.Endpoint(isn=100), el.tcp.Endpoint(isn=300)
+    assert (a.state, b.state) == ("closed", "closed")
+    b.listen(0.0)
+    a.connect(0.0)
+    assert (a.state, b.state) == ("syn_sent", "listen")
+    (syn,) = a.poll_transmit(0.0)
+    assert (syn["seq"], syn["flags"], syn["len"]) == (100, "SYN", 0)
+    b.on_segment(0.1, syn)
+    (answer,) = b.poll_transmit(0.1)
+    assert (answer["seq"], answer["ack"], answer["flags"]) == (300, 101, "SYN|ACK")
+    assert (a.state, b.state) == ("syn_sent", "syn_received")
+    a.on_segment(0.2, answer)
+    (ack,) = a.poll_transmit(0.2)
+    assert (ack["seq"], ack["ack"], ack["flags"], ack["len"]) == (101, 301, "ACK", 0)
+    b.on_segment(0.3, ack)
+    assert (a.state, b.state) == ("established", "established")
+    assert a.write(0.3, 10) == 10
+    (data,) = a.poll_transmit(0.3)
+    assert (data["seq"], data["ack"], data["len"], data["flags"]) == (101, 301, 10, "PSH|ACK")
+    b.on_segment(0.4, data)
+    assert (b.received, b.read(4), b.read(100), b.received) == (0, 4, 6, 10)
+
+
+def test_the_segments_of_a_handshake_carry_their_options() -> None:
+    a = el.tcp.Endpoint(mss=1460, sack=True, timestamps=False, window_scaling=True, receive_window=1 << 20)
+    a.connect(0.0)
+    (syn,) = a.poll_transmit(0.0)
+    # 2^20 >> 5 fits 16 bits, 2^20 >> 4 does not.
+    assert (syn["mss"], syn["wscale"], syn["sack_permitted"], syn["ts"]) == (1460, 5, True, None)
+    b = el.tcp.Endpoint(mss=1000, sack=False, window_scaling=False, receive_window=65_535)
+    b.listen(0.0)
+    b.on_segment(0.0, {"seq": 7, "flags": ["SYN"], "window": 1000, "mss": 536})
+    (answer,) = b.poll_transmit(0.0)
+    assert (answer["ack"], answer["wscale"], answer["sack_permitted"]) == (8, None, False)
+
+
+def test_a_lost_segment_is_sent_again_after_three_duplicate_acks() -> None:
+    """RFC 5681 section 3.2, with SACK blocks (RFC 2018 section 4) in the duplicates."""
+    a, b = connected(timestamps=False, sack=True, initial_window=10)
+    mss = a.mss
+    assert a.write(0.0, 5 * mss) == 5 * mss
+    first, *rest = a.poll_transmit(0.0)
+    assert [first["seq"], *(seg["seq"] for seg in rest)] == [101 + n * mss for n in range(5)]
+    for n, seg in enumerate(rest[:3], 1):
+        b.on_segment(0.1, seg)
+        (duplicate,) = b.poll_transmit(0.1)
+        assert duplicate["ack"] == 101
+        assert duplicate["sack"] == [(101 + mss, 101 + (n + 1) * mss)]
+        a.on_segment(0.2, duplicate)
+        again = a.poll_transmit(0.2)
+        assert [seg["seq"] for seg in again] == ([] if n < 3 else [101])
+    assert (a.phase, a.stats["fast_retran"], a.stats["sacks_rcvd"], a.stats["segs_retrans"]) == ("recovery", 1, 3, 1)
+    assert a.ssthresh == max(5 * mss / 2, 2 * mss)
+    b.on_segment(0.3, first)
+    b.on_segment(0.3, rest[3])
+    assert b.poll_transmit(0.3)[-1]["ack"] == 101 + 5 * mss
+    assert b.received == 5 * mss
+
+
+def test_the_timer_is_a_second_before_any_sample_and_doubles() -> None:
+    """RFC 6298 rules 2.1 and 5.5."""
+    a = el.tcp.Endpoint()
+    assert (a.next_timer(), a.rto, a.srtt) == (None, 1.0, None)
+    a.connect(5.0)
+    assert a.next_timer() == 6.0
+    assert [seg["flags"] for seg in a.poll_transmit(5.0)] == ["SYN"]
+    a.on_timer(5.5)
+    assert a.poll_transmit(5.5) == []
+    a.on_timer(6.0)
+    assert [seg["flags"] for seg in a.poll_transmit(6.0)] == ["SYN"]
+    assert (a.rto, a.next_timer()) == (2.0, 8.0)
+
+
+def test_the_first_sample_sets_the_timer() -> None:
+    """RFC 6298 rule 2.2: R = 400 ms, RTO = SRTT + 4 R / 2 = 1.2 s."""
+    a, b = el.tcp.Endpoint(isn=1), el.tcp.Endpoint(isn=2)
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0, 0.2)
+    assert (a.srtt, a.rto) == (0.4, pytest.approx(1.2))
+
+
+def test_close_goes_through_the_states_of_rfc_9293_figure_12() -> None:
+    a, b = connected()
+    a.close(1.0)
+    (fin,) = a.poll_transmit(1.0)
+    assert "FIN" in fin["flags"]
+    assert a.state == "fin_wait_1"
+    b.on_segment(1.1, fin)
+    assert b.state == "close_wait"
+    a.on_segment(1.2, b.poll_transmit(1.1)[0])
+    assert a.state == "fin_wait_2"
+    b.close(1.3)
+    a.on_segment(1.4, b.poll_transmit(1.3)[0])
+    assert (a.state, b.state) == ("time_wait", "last_ack")
+    b.on_segment(1.5, a.poll_transmit(1.4)[0])
+    assert b.state == "closed"
+
+
+def test_a_window_that_is_full_and_read() -> None:
+    a, b = el.tcp.Endpoint(isn=1, timestamps=False), el.tcp.Endpoint(isn=2, timestamps=False, mss=1000, receive_window=3000)
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0)
+    assert a.write(0.0, 10_000) == 10_000
+    sent = exchange(a, b, 0.0)
+    b.on_timer(1.0)
+    sent += exchange(a, b, 1.0)
+    assert (a.acked, a.inflight) == (3000, 0)
+    assert [seg["window"] for seg in sent if seg["ack"] == 2 + 3000] == [0]
+    assert b.read(3000) == 3000
+    assert b.poll_transmit(1.0)[-1]["window"] == 3000
+
+
+@pytest.mark.parametrize("stack", [name for name, _ in _core.listing("stacks")])
+def test_every_stack_carries_a_stream(stack: str) -> None:
+    a, b = connected(stack=stack)
+    now, written, total = 0.0, 0, 100_000
+    for _ in range(2000):
+        written += a.write(now, total - written)
+        exchange(a, b, now)
+        if b.received == total:
+            return
+        timers = [at for at in (a.next_timer(), b.next_timer()) if at is not None]
+        now = max(now, min(timers))
+        a.on_timer(now)
+        b.on_timer(now)
+    pytest.fail(f"{b.received} bytes of {total}")
+
+
+class Fixed(el.CongestionControl):
+    """Four segments, always."""
+
+    slow_start = False
+
+    def on_ack(self, ack: Any) -> None:
+        self.cwnd = 4 * self.mss
+
+
+def test_a_law_of_ones_own_steers_an_endpoint() -> None:
+    a, b = connected(congestion_control=Fixed, timestamps=False)
+    a.write(0.0, 60_000)
+    for now in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
+        for seg in a.poll_transmit(now):
+            b.on_segment(now, seg)
+        b.on_timer(now)
+        for seg in b.poll_transmit(now):
+            a.on_segment(now, seg)
+    assert a.cwnd == 4 * a.mss
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: el.tcp.Endpoint("rcf"), 'unknown stack "rcf"; did you mean "rfc"?'),
+        (lambda: el.tcp.Endpoint(rto_mn=1), 'unknown key "rto_mn"; did you mean "rto_min"?'),
+        (lambda: el.tcp.Endpoint(rto_min="1 B"), "rto_min: "),
+        (lambda: el.tcp.Endpoint(mss=10), "mss: must be from 88 B"),
+        (lambda: el.tcp.Endpoint(congestion_control="rno"), "unknown congestion control"),
+        (lambda: el.tcp.Endpoint(isn=-1), "isn"),
+        (lambda: el.tcp.Endpoint().connect(-1.0), "now must be from 0"),
+        (lambda: (lambda e: (e.connect(2.0), e.on_timer(1.0)))(el.tcp.Endpoint()), "now goes back to 1 s from 2 s"),
+        (lambda: el.tcp.Endpoint().write(0.0, -1), "n must be from 0"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"sq": 1}), 'unknown key "sq"; did you mean "seq"?'),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"seq": -1}), "seq is a whole number from 0 to 4294967295, not -1"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"flags": "SNY"}), 'no flag "SNY"; did you mean "SYN"?'),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"flags": 1.5}), "flags is a text"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"ts": 3}), "ts is a pair of whole numbers, not 3"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"sack": [(1, 2)] * 5}), "at most four pairs"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"ecn": 4}), "ecn is a whole number from 0 to 3, not 4"),
+        (lambda: el.tcp.Endpoint().on_segment(0.0, {"wscale": 15}), "wscale is a whole number from 0 to 14"),
+    ],
+)
+def test_wrong_input_is_one_line(call: Any, message: str) -> None:
+    with pytest.raises(el.InputError) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_stepping_class_raises_the_same_error() -> None:
+    for call in (
+        lambda: el.cc.new("reno").on_ack(-1.0, 1448, 0.1, 14480),
+        lambda: el.cc.new("reno").poke(nothing=1.0),
+        lambda: el.rtt.Estimator().sample(1.0, -0.1),
+        lambda: el.prr.Recovery().on_ack(1, 1),
+    ):
+        with pytest.raises(el.InputError):
+            call()
