@@ -135,7 +135,9 @@ def _find(reference: str, folder: str | None) -> LawFactory:
 
 
 def _path(place: str, folder: str | None) -> Path:
-    return Path(folder or "") / place
+    """A file relative to the scenario or, for what is added to a scenario of the library, to the working directory."""
+    beside = Path(folder or "") / place
+    return Path(place) if not beside.exists() and Path(place).exists() else beside
 
 
 def _from_module(name: str) -> ModuleType:

@@ -182,6 +182,9 @@ def test_the_command_line(tmp_path: Path) -> None:
     file = beside(tmp_path, WORDS)
     done = command("run", str(file), "-s", "duration=12 s", "--json", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    words = f'{LAW}={{ python = "laws/slow.py:Slow" }}'
+    done = command("run", "sawtooth", "-s", "duration=12 s", "-s", words, "--out", "library", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     for key, value in ((f"{LAW}.python", "laws/slow.py:Slo"), (f"{LAW}.params.shre", "1")):
         done = command("run", str(file), "-s", f"{key}={value}", "--out", "wrong", cwd=tmp_path)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
