@@ -259,6 +259,16 @@ pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, 
     }
 }
 
+/// The pacing rate, bit/s, 0 until it is known: `first` to begin with, then `rate`, which lowers it once the pipe is full.
+pub(crate) fn pace(pacing: &mut f64, first: Option<f64>, rate: f64, full: bool) {
+    if *pacing == 0.0 {
+        *pacing = first.unwrap_or(0.0);
+    }
+    if rate > 0.0 && (full || rate > *pacing) {
+        *pacing = rate;
+    }
+}
+
 /// Pacing rate of `gain` windows in a round-trip time, bit/s: before a bandwidth is known.
 pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
     gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()

@@ -35,7 +35,7 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::path::{Path, Repair, Stay, approach, window_rate};
+use crate::path::{Path, Repair, Stay, approach, pace, window_rate};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -225,13 +225,9 @@ impl Bbr {
 
     fn pace(&mut self, w: &Window) {
         self.pacing_gain = self.gains().0;
-        if self.pacing == 0.0 {
-            self.pacing = self.path.min_rtt().map_or(0.0, |rtt| window_rate(w, self.p.startup_gain, rtt));
-        }
+        let first = self.path.min_rtt().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
         let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
-        if rate > 0.0 && (self.full || rate > self.pacing) {
-            self.pacing = rate;
-        }
+        pace(&mut self.pacing, first, rate, self.full);
     }
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {

@@ -40,7 +40,7 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::path::{MinRtt, Path, Repair, Stay, approach, window_rate};
+use crate::path::{MinRtt, Path, Repair, Stay, approach, pace, window_rate};
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb, Tally};
@@ -313,13 +313,9 @@ impl Bbr3 {
     }
 
     fn pace(&mut self, w: &Window) {
-        if self.pacing == 0.0 {
-            self.pacing = self.min_rtt.get().map_or(0.0, |rtt| window_rate(w, self.p.startup_gain, rtt));
-        }
+        let first = self.min_rtt.get().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
         let rate = self.gains().0 * (1.0 - self.p.pacing_margin) * self.bw();
-        if rate > 0.0 && (self.full || rate > self.pacing) {
-            self.pacing = rate;
-        }
+        pace(&mut self.pacing, first, rate, self.full);
     }
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
