@@ -1732,8 +1732,8 @@ class Replay(Table):
     connections: Connections or streams of each pair. Default: 1.
     start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
     stop: Nothing new is sent from here on; without it to the end of the run.
-    congestion_control: Congestion control of the senders: a name, or a table with `kind` and its parameters. Without it, that of
-        the senders' stack.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
         path starts in the folder of the scenario file.
@@ -1798,6 +1798,8 @@ class Replay(Table):
         | Lp
         | Xcp
         | Copa
+        | Guest
+        | LawFactory
         | dict[str, Any]
         | None
     ) = None

@@ -7,7 +7,8 @@ use elephan_units::{Span, Time};
 /// Every law with every slow start, and every preset with the classic one.
 fn pairs() -> Vec<(Spec, slow_start::Spec)> {
     let slow_starts = slow_start::Spec::all();
-    let defaults = Spec::all().into_iter().flat_map(|law| slow_starts.iter().map(move |slow| (law.clone(), slow.clone())));
+    let defaults =
+        Spec::all().into_iter().flat_map(|law| slow_starts.iter().map(move |slow| (law.clone(), slow.clone())));
     defaults.chain(presets().into_iter().map(|law| (law, slow_start::Spec::default()))).collect()
 }
 
@@ -18,7 +19,9 @@ fn controller((law, slow): &(Spec, slow_start::Spec)) -> Controller {
 /// Every law with each of its presets.
 fn presets() -> Vec<Spec> {
     let table = |preset: &str| serde_json::json!({ "preset": preset });
-    let of = |name: &'static str| describe(name).into_iter().flat_map(|d| d.presets).map(move |preset| (name, table(preset)));
+    let of = |name: &'static str| {
+        describe(name).into_iter().flat_map(|d| d.presets).map(move |preset| (name, table(preset)))
+    };
     list()
         .iter()
         .flat_map(|(name, _)| of(name))

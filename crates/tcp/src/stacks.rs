@@ -1,8 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule, Reduction,
-    Row, RtoRule, RttSampling, Undo, options, text,
+    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule,
+    Reduction, Row, RtoRule, RttSampling, Undo, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno};
 use elephan_cc::{Model, ReduceFrom, Spec, slow_start};

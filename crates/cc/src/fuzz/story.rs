@@ -16,19 +16,41 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum What {
-    Sent { bytes: u64, inflight: u64 },
-    Ack { acked: u64, rtt: Option<Span>, app_limited: bool, rate_bps: Option<f64> },
-    Loss { inflight: u64 },
-    Ecn { inflight: u64 },
-    Rto { inflight: u64 },
-    LocalDrop { inflight: u64 },
+    Sent {
+        bytes: u64,
+        inflight: u64,
+    },
+    Ack {
+        acked: u64,
+        rtt: Option<Span>,
+        app_limited: bool,
+        rate_bps: Option<f64>,
+    },
+    Loss {
+        inflight: u64,
+    },
+    Ecn {
+        inflight: u64,
+    },
+    Rto {
+        inflight: u64,
+    },
+    LocalDrop {
+        inflight: u64,
+    },
     Undo,
     Timer,
-    Shrink { bytes: u64 },
+    Shrink {
+        bytes: u64,
+    },
     /// What routers allow a law that asks them.
-    Feedback { bytes: f64 },
+    Feedback {
+        bytes: f64,
+    },
     /// Another law takes over, by its place in the registry.
-    Switch { law: usize },
+    Switch {
+        law: usize,
+    },
 }
 
 impl Step {
@@ -85,9 +107,12 @@ impl What {
             What::Ecn { .. } => vec![What::Ecn { inflight: super::INITIAL }],
             What::Rto { .. } => vec![What::Rto { inflight: super::INITIAL }],
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
-            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } | What::Feedback { .. } | What::Switch { .. } => {
-                Vec::new()
-            }
+            What::Sent { .. }
+            | What::Undo
+            | What::Timer
+            | What::Shrink { .. }
+            | What::Feedback { .. }
+            | What::Switch { .. } => Vec::new(),
         }
     }
 }
@@ -189,7 +214,9 @@ impl Random {
             27 => What::LocalDrop { inflight: self.bytes() },
             28 => What::Undo,
             29 => What::Timer,
-            30 => What::Feedback { bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 } },
+            30 => What::Feedback {
+                bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 },
+            },
             31 => What::Switch { law: self.below(list().len() as u64) as usize },
             _ => What::Shrink { bytes: self.bytes() },
         }

@@ -17,8 +17,8 @@
 //! the window in a round; the two minima are kept in quarters of their time, so a sample counts for up to a quarter longer.
 
 use super::Law;
-use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::declare::{parameters, states};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::least::Least;
 use crate::registry::Model;
 use crate::round::Round;

@@ -37,8 +37,8 @@
 
 use super::Law;
 use crate::declare::{parameters, states};
-use crate::registry::Model;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
 use elephan_units::{Span, Time};
 use schemars::JsonSchema;
@@ -180,10 +180,7 @@ impl Model for Cubic {
             limited: false,
         };
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
-        let p = Parameters {
-            beta_ecn: unless_0(p.beta_ecn, p.beta),
-            ..p.clone()
-        };
+        let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
         Cubic {
             alpha: 3.0 * (1.0 - p.beta) / (1.0 + p.beta),
             p,

@@ -16,8 +16,8 @@
 //! Left out: the control of bursts and of the queueing estimate at 20 ms, and the reaction to loss by the rate of loss.
 
 use super::Law;
-use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::declare::{parameters, states};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::round::{Round, known_s};
 use crate::{Ack, Signal, Window};

@@ -16,7 +16,6 @@ use crate::declare::{Internals, parameters};
 use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
 
-
 parameters! {
     /// A: segments by which the window grows in a round trip.
     a: f64 = 1.0, "Ravot 2003: set by the user; 1 is RFC 5681" (min = 0);

@@ -20,7 +20,7 @@
 //! RFC recommends (`slow_start`), and Linux's reading of the table, one row further at every window.
 
 use super::Law;
-use crate::declare::{LIMIT, Internals, parameters};
+use crate::declare::{Internals, LIMIT, parameters};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
 

@@ -15,8 +15,8 @@
 //! Left out: randomised backoff of the estimate and everything that section 4 leaves to implementations.
 
 use super::Law;
-use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::declare::{LIMIT, parameters, states};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
 use crate::{Ack, Signal, Window};

@@ -200,9 +200,13 @@ mod tests {
     /// At 100 segments and more the target is 30 us; at 16 it is 30 + A (1/4 - 1/10) = 34.4084 us; at a tenth and below 120.
     #[test]
     fn small_windows_have_a_larger_target() {
-        for (segments, below_us, above_us) in
-            [(400.0, 29.99, 30.01), (100.0, 29.99, 30.01), (16.0, 34.40, 34.42), (0.1, 119.9, 120.1), (0.01, 119.9, 120.1)]
-        {
+        for (segments, below_us, above_us) in [
+            (400.0, 29.99, 30.01),
+            (100.0, 29.99, 30.01),
+            (16.0, 34.40, 34.42),
+            (0.1, 119.9, 120.1),
+            (0.01, 119.9, 120.1),
+        ] {
             let grows = |delay_us: f64| {
                 let mut c = swift(segments);
                 c.on_ack(&ack(1.0, MSS, delay_us * 1e-6));

@@ -12,8 +12,8 @@
 //! threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
-use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::declare::{parameters, states};
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};

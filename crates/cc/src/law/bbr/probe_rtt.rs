@@ -1,8 +1,8 @@
 //! PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
 
 use super::{Bbr, Mode};
-use crate::{Ack, Window};
 use crate::path::Stay;
+use crate::{Ack, Window};
 
 impl Bbr {
     pub(super) fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {

@@ -17,8 +17,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub const NONE: Bounds =
-        Bounds { bw_lo: f64::INFINITY, inflight_lo: f64::INFINITY, inflight_hi: f64::INFINITY };
+    pub const NONE: Bounds = Bounds { bw_lo: f64::INFINITY, inflight_lo: f64::INFINITY, inflight_hi: f64::INFINITY };
 
     pub fn forget_low(&mut self) {
         (self.bw_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
