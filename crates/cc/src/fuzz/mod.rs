@@ -144,7 +144,6 @@ impl<'a> Pair<'a> {
                 must(cwnd <= before.0.max(TWO_SEGMENTS), format!("a congestion event raised the window by {grown} B"))
             }
             What::Shrink { .. } => must(grown <= 0.0, format!("lowering the window raised it by {grown} B")),
-            What::Switch { .. } => must((cwnd, ssthresh) == before, "a switch of the law moved the window".to_owned()),
             What::Undo | What::Timer | What::Feedback { .. } | What::Sent { .. } => Ok(()),
         }
     }

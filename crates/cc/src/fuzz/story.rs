@@ -5,7 +5,7 @@ use std::fmt;
 use elephan_units::{Span, Time};
 
 use super::MSS;
-use crate::{Ack, Controller, Signal, Spec, list};
+use crate::{Ack, Controller, Signal};
 
 /// Something that happens to a controller, after a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,10 +47,6 @@ pub enum What {
     Feedback {
         bytes: f64,
     },
-    /// Another law takes over, by its place in the registry.
-    Switch {
-        law: usize,
-    },
 }
 
 impl Step {
@@ -86,7 +82,6 @@ impl What {
             What::Timer => c.on_timer(now),
             What::Shrink { bytes } => c.shrink_to(bytes as f64),
             What::Feedback { bytes } => c.on_feedback(bytes),
-            What::Switch { law } => c.switch_law(&Spec::all()[law]),
         }
     }
 
@@ -107,12 +102,7 @@ impl What {
             What::Ecn { .. } => vec![What::Ecn { inflight: super::INITIAL }],
             What::Rto { .. } => vec![What::Rto { inflight: super::INITIAL }],
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
-            What::Sent { .. }
-            | What::Undo
-            | What::Timer
-            | What::Shrink { .. }
-            | What::Feedback { .. }
-            | What::Switch { .. } => Vec::new(),
+            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } | What::Feedback { .. } => Vec::new(),
         }
     }
 }
@@ -135,7 +125,6 @@ impl fmt::Display for What {
             What::Timer => f.write_str("a timer"),
             What::Shrink { bytes } => write!(f, "the window is lowered to {bytes} B"),
             What::Feedback { bytes } => write!(f, "routers allow {bytes} B"),
-            What::Switch { law } => write!(f, "`{}` takes over", list()[*law].0),
         }
     }
 }
@@ -200,7 +189,7 @@ impl Random {
     }
 
     fn what(&mut self) -> What {
-        match self.below(33) {
+        match self.below(32) {
             0..=19 => What::Ack {
                 acked: self.bytes(),
                 rtt: self.rtt(),
@@ -217,7 +206,6 @@ impl Random {
             30 => What::Feedback {
                 bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 },
             },
-            31 => What::Switch { law: self.below(list().len() as u64) as usize },
             _ => What::Shrink { bytes: self.bytes() },
         }
     }
