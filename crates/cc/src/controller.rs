@@ -146,7 +146,7 @@ impl Controller {
         self.after_rto = matches!(signal, Signal::Rto { .. });
         self.slow_start.on_congestion(signal);
         match signal {
-            Signal::Undo { now } => self.law.on_undo(*now),
+            Signal::Undo { now } => self.law.on_undo(&mut self.w, *now),
             _ => self.law.on_congestion(&mut self.w, signal),
         }
         self.bound();

@@ -136,7 +136,7 @@ impl Law for Bic {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.w_max = self.prior;
     }
 }

@@ -104,7 +104,7 @@ impl Law for Compound {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.gain = 0.0;
         self.delay.restart();
         self.dwnd = self.prior;

@@ -148,7 +148,7 @@ impl Law for Copa {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.steer = self.prior;
     }
 

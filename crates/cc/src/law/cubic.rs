@@ -248,7 +248,7 @@ impl Law for Cubic {
         self.aim(w);
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.curve = self.prior;
     }
 

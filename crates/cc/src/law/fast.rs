@@ -121,7 +121,7 @@ impl Law for Fast {
         w.cut(signal, BETA * w.cwnd);
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.change = self.prior;
     }
 }

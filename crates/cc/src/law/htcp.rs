@@ -182,7 +182,7 @@ impl Law for Htcp {
         w.cut(signal, beta * w.cwnd);
     }
 
-    fn on_undo(&mut self, now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, now: Time) {
         self.run_to(now);
         self.epoch = self.prior;
         self.epoch.delta = self.epoch.delta.saturating_add(now.since(self.prior_until));

@@ -119,7 +119,7 @@ impl Law for Illinois {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.delay.restart();
         self.shape = self.prior;
     }

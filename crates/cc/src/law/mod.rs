@@ -81,7 +81,7 @@ pub trait Law {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
 
     /// The last event was spurious: `cwnd` and `ssthresh` are restored already, the law restores its own state.
-    fn on_undo(&mut self, _now: Time) {}
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {}
 
     /// The window was lowered without a congestion event (restart after idle, burst moderation).
     fn on_shrink(&mut self, _w: &Window) {}
@@ -148,8 +148,8 @@ impl Law for Any {
         each_law!(self, law => law.on_congestion(w, signal))
     }
 
-    fn on_undo(&mut self, now: Time) {
-        each_law!(self, law => law.on_undo(now))
+    fn on_undo(&mut self, w: &mut Window, now: Time) {
+        each_law!(self, law => law.on_undo(w, now))
     }
 
     fn on_shrink(&mut self, w: &Window) {

@@ -127,7 +127,7 @@ impl Law for Swift {
         w.leave_slow_start();
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.fraction = self.prior;
     }
 

@@ -144,7 +144,7 @@ impl Law for Vegas {
         w.cut(signal, self.p.backoff * w.cwnd);
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.holding = false;
         self.delay.restart();
         self.step = self.prior_step;

@@ -82,7 +82,7 @@ impl Law for Veno {
         w.cut(signal, left * w.cwnd);
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.delay.restart();
     }
 }

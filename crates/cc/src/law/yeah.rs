@@ -122,7 +122,7 @@ impl Law for Yeah {
         w.cut(signal, w.cwnd - cut);
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.delay.restart();
         self.rival = self.prior;
     }

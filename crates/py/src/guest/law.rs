@@ -264,14 +264,18 @@ impl Law for Object {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let now = signal.now();
         self.rounds.restart();
-        match CongestionView::of(signal) {
-            Some(event) => self.call("on_congestion", now, w, |py, object| {
-                object.call_method1(intern!(py, "on_congestion"), (event,)).map(drop)
-            }),
-            None if self.class.hooks.on_undo => self.call("on_undo", now, w, |py, object| {
+        let Some(event) = CongestionView::of(signal) else { return };
+        self.call("on_congestion", now, w, |py, object| {
+            object.call_method1(intern!(py, "on_congestion"), (event,)).map(drop)
+        });
+    }
+
+    fn on_undo(&mut self, w: &mut Window, now: Time) {
+        self.rounds.restart();
+        if self.class.hooks.on_undo {
+            self.call("on_undo", now, w, |py, object| {
                 object.call_method1(intern!(py, "on_undo"), (now.seconds(),)).map(drop)
-            }),
-            None => {}
+            });
         }
     }
 

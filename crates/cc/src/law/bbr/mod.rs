@@ -172,7 +172,7 @@ impl Law for Bbr {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo(self.prior, self.probing_rtt());
     }
 

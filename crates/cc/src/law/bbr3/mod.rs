@@ -198,7 +198,7 @@ impl Law for Bbr3 {
         }
     }
 
-    fn on_undo(&mut self, _now: Time) {
+    fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo(self.prior.0, self.probing_rtt());
         self.bounds = self.prior.1;
     }
