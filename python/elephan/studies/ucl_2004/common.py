@@ -60,5 +60,5 @@ def factor(interval: stats.Interval) -> str:
     """`2.1 (1.9 to 2.3)`"""
     if not interval.n:
         return "n/a"
-    text = f"{interval.mean:.2f}"
-    return f"{text} ({interval.low:.2f} to {interval.high:.2f})" if math.isfinite(interval.low) else text
+    mean, low, high = (f"{x:.3g}" if abs(x) >= 1 else f"{x:.2f}" for x in (interval.mean, interval.low, interval.high))
+    return f"{mean} ({low} to {high})" if math.isfinite(interval.low) else mean

@@ -77,7 +77,7 @@ def deviation(results: Results) -> Drawing:
         ax.axhline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
         ax.set_xscale("log")
         ax.set_xlim(highest, lowest)
-        ax.set_ylim(0.6, 1.6)
+        ax.set_ylim(0.75, 2.1)
         ax.set_xlabel(f"p: {words}")
         d.end_labels(ax, ends, gap=0.065)
     d.heading(axes[0], "measured window over closed form")
@@ -240,7 +240,7 @@ def impact_rows(results: Results) -> list[list[str]]:
                 found = [impact(results, stack, new, path, statistic) for stack in STACKS[1:]]
                 if any(interval.n for interval in found):
                     rows.append([f"{name}, {new} of 20, {path}", *map(factor, found)])
-        for name, statistic in (("I_bg, goodput", "goodput_bps[tcp_bg].sum"), ("I_bg, 1/median time", "fct_ns[tcp_bg].p50")):
+        for name, statistic in (("I_bg, goodput", "goodput_bps[tcp_bg].sum"), ("I_bg, completion time", "fct_ns[tcp_bg].p50")):
             found = [impact_on_background(results, stack, path, statistic) for stack in STACKS[1:]]
             if statistic.startswith("fct"):  # a longer time is the harm
                 found = [type(i)(1 / i.mean, 1 / i.high, 1 / i.low, i.n) if i.n else i for i in found]

@@ -18,39 +18,42 @@ RECLAIM = "reclaim_ns[first+second].mean"
 
 
 def fairness(results: Results) -> Drawing:
-    """Slower over faster flow against the round trip, equal and unequal."""
-    fig, axes = new_figure(1, 2, height=3.4, sharey=True)
-    panels = (
-        ("startup", "rtt", "round trip of both, ms"),
-        ("rtt-fairness", "unequal", "round trip of the first, ms; the second: 162 ms"),
-    )
-    for ax, (name, axis, words) in zip(axes, panels, strict=True):
-        points = results.experiment(name).points[axis]
-        ends = []
-        for law in LAWS:
-            x, found = [], []
-            for point in points:
-                interval = results.interval(name, f"{law}/{point.label}", SHARE)
-                if interval.n:
-                    x.append(point.value * 1e3)
-                    found.append(interval)
-            if not found:
-                continue
-            mean, low, high = (np.array([getattr(i, key) for i in found]) for key in ("mean", "low", "high"))
-            d.error_line(ax, np.array(x), mean, low, np.minimum(high, 1.0), PAINT[law])
-            ends.append((float(mean[-1]), NAMES[law], PAINT[law]))
-        ax.set_ylim(0, 1.02)
-        if len(points) > 1:
-            ax.set_xscale("log")
-            ax.set_xlim(points[0].value * 950, points[-1].value * 1060)
-        d.plain_ticks(ax, [p.value * 1e3 for p in points], [p.label.split()[0] for p in points])
-        ax.set_xlabel(words)
-        d.end_labels(ax, ends, gap=0.06)
+    """Slower over faster flow on identical paths against the round trip, and with unequal round trips."""
+    fig, axes = new_figure(1, 2, height=3.6)
+    points, ends = results.experiment("startup").points["rtt"], []
+    for law in LAWS:
+        found = [(point.value * 1e3, results.interval("startup", f"{law}/{point.label}", SHARE)) for point in points]
+        known = [(x, interval) for x, interval in found if interval.n]
+        if not known:
+            continue
+        mean, low, high = (np.array([getattr(i, key) for _, i in known]) for key in ("mean", "low", "high"))
+        d.error_line(axes[0], np.array([x for x, _ in known]), mean, low, np.minimum(high, 1.0), PAINT[law])
+        ends.append((float(mean[-1]), NAMES[law], PAINT[law]))
+    axes[0].set_ylim(0, 1.02)
+    if len(points) > 1:
+        axes[0].set_xscale("log")
+        axes[0].set_xlim(points[0].value * 950, points[-1].value * 1060)
+    d.plain_ticks(axes[0], [p.value * 1e3 for p in points], [p.label.split()[0] for p in points])
+    axes[0].set_xlabel("round trip of both, ms")
+    d.end_labels(axes[0], ends, gap=0.06)
+    for row, law in enumerate(reversed(LAWS)):
+        shares = results.values("rtt-fairness", f"{law}/42 ms", SHARE)
+        if shares:
+            axes[1].plot(shares, [row] * len(shares), "|", color=PAINT[law], markersize=8, alpha=0.6)
+            axes[1].plot([float(np.median(shares))], [row], "o", color=PAINT[law], markersize=5)
+    axes[1].axvline(42 / 162, color=MUTED, linewidth=0.9, dashes=(4, 3))
+    axes[1].axvline((42 / 162) ** 2, color=MUTED, linewidth=0.9, dashes=(1, 2))
+    axes[1].set_yticks(range(len(LAWS)), [NAMES[law] for law in reversed(LAWS)])
+    d.log_axis(axes[1], "x", 1e-3, 1.3)
+    axes[1].grid(axis="x")
+    axes[1].grid(axis="y", visible=False)
+    axes[1].set_xlabel("162 ms over 42 ms")
     d.heading(axes[0], "identical paths: slower over faster flow")
     d.heading(axes[1], "unequal round trips: slower over faster flow")
     caption = (
-        "Two flows on 250 Mb/s, buffer of 20 % of the BDP, means with 95 % intervals. Left: the second flow starts 30 s after the "
-        "first, goodput from 180 s to 340 s. Right: both start together, goodput from 140 s to 300 s."
+        "Two flows on 250 Mb/s, buffer of 20 % of the BDP. Left: the second flow starts 30 s after the first, goodput from 180 s "
+        "to 340 s, means with 95 % intervals. Right: both start together, goodput from 140 s to 300 s, single runs and their "
+        "median; dashed: in proportion to the inverse round trip, dotted: to its square."
     )
     return Drawing("fairness", "How evenly two flows share", caption, fig)
 
