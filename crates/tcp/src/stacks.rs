@@ -14,9 +14,9 @@ options! {
     stacks {
         rfc "rfc" "What the RFCs say today: initial window 10, SACK, timestamps, window scaling, 1 s of minimum RTO",
         winxp "winxp" "Windows XP of 2004: 64 KB windows, SACK, two duplicate ACKs, no timestamps, no scaling",
-        linux_2_4 "linux-2.4" "Linux 2.4.20 of 2002: Reno, rate halving, burst moderation, ACKs counted, 64 KB windows unless tuned",
-        linux "linux" "A current Linux: CUBIC, HyStart, initial window 10, PRR, adaptive delayed ACKs, 200 ms on the RTO's variance",
-        windows "windows" "Windows 10 and 11: CUBIC, HyStart++, initial window 10, PRR, delayed ACKs of 40 ms, 300 ms of minimum RTO",
+        linux_2_4 "linux-2.4" "Linux 2.4.20 of 2002: Reno, FACK, rate halving, burst moderation, ACKs counted, 64 KB windows unless tuned",
+        linux "linux" "A current Linux: CUBIC, HyStart, initial window 10, RACK-TLP, PRR, adaptive delayed ACKs, 200 ms on the RTO's variance",
+        windows "windows" "Windows 10 and 11: CUBIC, HyStart++, initial window 10, RACK-TLP, PRR, delayed ACKs of 40 ms, 300 ms of minimum RTO",
         freebsd "freebsd" "FreeBSD 14: CUBIC, HyStart++, initial window 10, PRR, delayed ACKs of 40 ms, 200 ms of slop in the RTO",
     }
 
