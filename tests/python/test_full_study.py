@@ -7,12 +7,34 @@ from pathlib import Path
 import pytest
 from elephan.study import run_study
 
-FAIL = {"C000-2/p99-p50", "C000-2/bound", "C000-6"}
+# id -> verdict of the claims that do not hold; and how many claims there are
+FOUND = {
+    "intel-2004": ({"C000-2/p99-p50": "fails", "C000-2/bound": "fails", "C000-6": "fails"}, 15),
+    "ucl-2004": (
+        {
+            "C001-1/bic": "fails",
+            "C001-1/scalable-random": "inconclusive",
+            "C001-1/cubic-random": "fails",
+            "C001-1/htcp-random": "fails",
+            "C001-1/bic-random": "fails",
+            "C001-5": "inconclusive",
+            "C001-5/one-flow": "fails",
+            "C001-5/short": "fails",
+            "ToN-1": "fails",
+            "ToN-2": "fails",
+            "ToN-3": "inconclusive",
+            "ToN-3/standard": "inconclusive",
+        },
+        26,
+    ),
+}
 
 
 @pytest.mark.slow
-def test_intel_2004(tmp_path: Path) -> None:
-    _, verdicts = run_study("intel-2004", out=tmp_path / "r")
+@pytest.mark.parametrize("name", FOUND)
+def test_a_study_finds_what_its_readme_says(name: str, tmp_path: Path) -> None:
+    _, verdicts = run_study(name, out=tmp_path / "r")
     found = {verdict.claim.id: verdict.verdict for verdict in verdicts}
-    assert {claim for claim, verdict in found.items() if verdict != "holds"} == FAIL
-    assert len(found) == 15
+    expected, claims = FOUND[name]
+    assert {claim: verdict for claim, verdict in found.items() if verdict != "holds"} == expected
+    assert len(found) == claims
