@@ -49,7 +49,7 @@ def fairness(results: Results) -> Drawing:
     axes[1].grid(axis="y", visible=False)
     axes[1].set_xlabel("162 ms over 42 ms")
     d.heading(axes[0], "identical paths: slower over faster flow")
-    d.heading(axes[1], "unequal round trips: slower over faster flow")
+    d.heading(axes[1], "unequal round trips: the same")
     caption = (
         "Two flows on 250 Mb/s, buffer of 20 % of the BDP. Left: the second flow starts 30 s after the first, goodput from 180 s "
         "to 340 s, means with 95 % intervals. Right: both start together, goodput from 140 s to 300 s, single runs and their "
