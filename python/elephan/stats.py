@@ -72,10 +72,10 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(mean, math.nan, math.nan, 1, level)
     if np.ptp(array) == 0:
         return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
-    from scipy import stats as scipy_stats
+    from scipy.special import stdtrit
 
     error = float(np.std(array, ddof=1)) / math.sqrt(n)
-    half = float(scipy_stats.t.ppf(0.5 + level / 2, n - 1)) * error
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     return Interval(mean, mean - half, mean + half, n, level)
 
 

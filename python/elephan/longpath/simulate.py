@@ -21,7 +21,7 @@ from elephan.pool import Job, failures, run_jobs
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
-PACKETS_MAX = 400_000  # of data in one run: a second at most
+PACKETS_MAX = 250_000  # of data in one run: a second at most
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 4  # ... unless that takes more than so many times its budget
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
