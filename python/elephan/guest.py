@@ -26,7 +26,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from elephan import _core
 from elephan._model import LawFactory
@@ -131,7 +131,7 @@ def _find(reference: str, folder: str | None) -> LawFactory:
         found = getattr(found, part)
     if not callable(found):
         raise InputError(f"{name} is {type(found).__name__}, not a class")
-    return found  # type: ignore[no-any-return]
+    return cast(LawFactory, found)
 
 
 def _path(place: str, folder: str | None) -> Path:
@@ -186,9 +186,9 @@ def told(error: BaseException, file: str = "") -> str:
 def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionControl:
     """An object for a try, or one line about why there is none."""
     try:
-        known = inspect.signature(make).parameters
+        known: Mapping[str, inspect.Parameter] = inspect.signature(make).parameters
     except (TypeError, ValueError):
-        known = {}  # type: ignore[assignment]
+        known = {}
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in params:
         if known and not open_ended and key not in known:

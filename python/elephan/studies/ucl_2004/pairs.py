@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from elephan.measures import column
@@ -10,6 +12,9 @@ from elephan.report.style import MUTED, Drawing, new_figure
 from elephan.rows import Part
 from elephan.studies.ucl_2004.common import NAMES, PAINT, present
 from elephan.study import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LAWS = ("reno", "scalable", "highspeed", "bic", "fast", "htcp", "cubic")
 SHARE = "goodput_bps[first+second].min/max"
@@ -90,7 +95,7 @@ def times(results: Results) -> Drawing:
     return Drawing("times", "Convergence and responsiveness", caption, fig)
 
 
-def _times_dot(ax, y: float, values: list[float], law: str, mark: str) -> None:  # type: ignore[no-untyped-def]
+def _times_dot(ax: Axes, y: float, values: list[float], law: str, mark: str) -> None:
     if not values:
         return
     shown = np.maximum(np.array(values), 1e9)  # times come in whole seconds; less than one is drawn at one
