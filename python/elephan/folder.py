@@ -134,6 +134,22 @@ def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     return path, manifest
 
 
+def manifest_head(kind: str, name: str) -> dict[str, Any]:
+    """What every complete result says of itself first: of what kind it is, and how and where it came about."""
+    from elephan import core
+
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "complete": True,
+        "kind": kind,
+        "name": name,
+        "elephan": core.call("version"),
+        "command": command_line(),
+        "host": host(),
+    }
+
+
 def host() -> dict[str, Any]:
     """What a result should remember about the machine: kind, not name."""
     import platform

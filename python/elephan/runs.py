@@ -198,21 +198,14 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
 
     provenance = json.loads(result.provenance)
     return {
-        "format": folder.FORMAT,
-        "version": folder.FORMAT_VERSION,
-        "complete": True,
-        "kind": "run",
-        "name": source.stem,
+        **folder.manifest_head("run", source.stem),
         "look_for": source.notes.look_for,
         "figure": source.notes.figure,
-        "elephan": core.call("version"),
         "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
         "seed": seed,
         "overrides": dict(overrides),
         "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
         **guests(source, tomllib.loads(scenario)),
-        "command": folder.command_line(),
-        "host": folder.host(),
         "wall_s": float(result.wall_s),
         "events": int(result.events),
         "packet_hops": int(result.packet_hops),

@@ -300,16 +300,9 @@ def _manifest(results: Results, runs: int) -> dict[str, Any]:
     import hashlib
 
     return {
-        "format": folder.FORMAT,
-        "version": folder.FORMAT_VERSION,
-        "complete": True,
-        "kind": "study",
-        "name": results.study.name,
+        **folder.manifest_head("study", results.study.name),
         "quick": results.study.quick,
-        "elephan": core.call("version"),
         "scenario_sha256": hashlib.sha256(results.facts["scenario"].encode()).hexdigest(),
-        "command": folder.command_line(),
-        "host": folder.host(),
         "wall_s": results.facts["wall_s"],
         "runs": runs,
         "failures": results.facts["failures"],

@@ -156,15 +156,8 @@ class Sweep:
         if "manifest" in self.facts:
             return dict(self.facts["manifest"])
         return {
-            "format": folder.FORMAT,
-            "version": folder.FORMAT_VERSION,
-            "complete": True,
-            "kind": "sweep",
-            "name": self.name,
-            "elephan": core.call("version"),
+            **folder.manifest_head("sweep", self.name),
             "scenario_sha256": self.facts["scenario_sha256"],
-            "command": folder.command_line(),
-            "host": folder.host(),
             "runs": len(self.rows),
             "failures": self.failures,
             **({"guests": self.facts["guests"]} if "guests" in self.facts else {}),

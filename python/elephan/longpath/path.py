@@ -140,15 +140,8 @@ class Answer:
         if "manifest" in self.facts:
             return dict(self.facts["manifest"])
         return {
-            "format": folder.FORMAT,
-            "version": folder.FORMAT_VERSION,
-            "complete": True,
-            "kind": "path",
-            "name": "path",
-            "elephan": core.call("version"),
+            **folder.manifest_head("path", "path"),
             "seed": self.facts["seed"],
-            "command": folder.command_line(),
-            "host": folder.host(),
             "runs": len(self.curves),
             "failures": self.failures,
         }

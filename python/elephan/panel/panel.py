@@ -216,14 +216,7 @@ class Panel:
         if "manifest" in self.facts:
             return dict(self.facts["manifest"])
         return {
-            "format": folder.FORMAT,
-            "version": folder.FORMAT_VERSION,
-            "complete": True,
-            "kind": "compare",
-            "name": "compare",
-            "elephan": core.call("version"),
-            "command": folder.command_line(),
-            "host": folder.host(),
+            **folder.manifest_head("compare", "compare"),
             "runs": len(self.rows),
             "failures": self.failures,
         }
