@@ -9,7 +9,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discipline, Item, Verdict, is_ect};
+use super::{Discarded, Discipline, Item, Verdict, is_ect};
 
 /// Parameters of `fifo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ pub struct Fifo {
 
 impl Discipline for Fifo {
     #[inline]
-    fn enqueue(&mut self, _now: Time, item: Item) -> Verdict {
+    fn enqueue(&mut self, _now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
         if !self.limit.admits(self.bytes, self.waiting.len() as u64, item.bytes) {
             return Verdict::Dropped("queue_full");
         }
@@ -87,7 +87,7 @@ impl Discipline for Fifo {
     }
 
     #[inline]
-    fn dequeue(&mut self, _now: Time) -> Option<(Item, bool)> {
+    fn dequeue(&mut self, _now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
         let item = self.waiting.pop_front()?;
         self.bytes -= u64::from(item.bytes);
         Some((item, false))
@@ -117,30 +117,30 @@ mod tests {
     #[test]
     fn drop_tail_by_bytes_and_packets() {
         let mut q = FifoSpec { limit: Some(Size::Bytes(3000)), mark_above: None }.build(0);
-        assert_eq!(q.enqueue(Time(0), item(1, 1500)), Verdict::Accepted);
-        assert_eq!(q.enqueue(Time(0), item(2, 1500)), Verdict::Accepted);
-        assert_eq!(q.enqueue(Time(0), item(3, 1)), Verdict::Dropped("queue_full"));
-        assert_eq!(q.dequeue(Time(0)).unwrap().0.handle, 1);
-        assert_eq!(q.enqueue(Time(0), item(4, 64)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(1, 1500), &mut Vec::new()), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(2, 1500), &mut Vec::new()), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(3, 1), &mut Vec::new()), Verdict::Dropped("queue_full"));
+        assert_eq!(q.dequeue(Time(0), &mut Vec::new()).unwrap().0.handle, 1);
+        assert_eq!(q.enqueue(Time(0), item(4, 64), &mut Vec::new()), Verdict::Accepted);
         assert_eq!((q.bytes(), q.packets()), (1564, 2));
         let mut q = FifoSpec { limit: Some(Size::Packets(1)), mark_above: None }.build(0);
-        assert_eq!(q.enqueue(Time(0), item(1, 9000)), Verdict::Accepted);
-        assert_eq!(q.enqueue(Time(0), item(2, 1)), Verdict::Dropped("queue_full"));
+        assert_eq!(q.enqueue(Time(0), item(1, 9000), &mut Vec::new()), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(2, 1), &mut Vec::new()), Verdict::Dropped("queue_full"));
     }
 
     /// What waits beyond a lowered limit stays, and nothing more comes in until it has left.
     #[test]
     fn a_lowered_limit_drops_nothing_that_waits() {
         let mut q = FifoSpec { limit: Some(Size::Packets(4)), mark_above: None }.build(0);
-        (0..4).for_each(|i| assert_eq!(q.enqueue(Time(0), item(i, 100)), Verdict::Accepted));
+        (0..4).for_each(|i| assert_eq!(q.enqueue(Time(0), item(i, 100), &mut Vec::new()), Verdict::Accepted));
         q.set_limits(Limit { bytes: u64::MAX, packets: 2 }, Limit::NONE);
         assert_eq!(q.packets(), 4);
         let full = Verdict::Dropped("queue_full");
-        assert_eq!(q.enqueue(Time(0), item(4, 100)), full);
-        (0..2).for_each(|_| assert!(q.dequeue(Time(0)).is_some()));
-        assert_eq!(q.enqueue(Time(0), item(5, 100)), full);
-        assert!(q.dequeue(Time(0)).is_some());
-        assert_eq!(q.enqueue(Time(0), item(6, 100)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(4, 100), &mut Vec::new()), full);
+        (0..2).for_each(|_| assert!(q.dequeue(Time(0), &mut Vec::new()).is_some()));
+        assert_eq!(q.enqueue(Time(0), item(5, 100), &mut Vec::new()), full);
+        assert!(q.dequeue(Time(0), &mut Vec::new()).is_some());
+        assert_eq!(q.enqueue(Time(0), item(6, 100), &mut Vec::new()), Verdict::Accepted);
     }
 
     #[test]
@@ -153,8 +153,9 @@ mod tests {
     #[test]
     fn step_marking() {
         let mut q = FifoSpec { limit: None, mark_above: Some(Size::Packets(2)) }.build(0);
-        let verdicts: Vec<Verdict> = (0..5).map(|i| q.enqueue(Time(0), Item { ecn: 2, ..item(i, 100) })).collect();
+        let verdicts: Vec<Verdict> =
+            (0..5).map(|i| q.enqueue(Time(0), Item { ecn: 2, ..item(i, 100) }, &mut Vec::new())).collect();
         assert_eq!(verdicts, [[Verdict::Accepted; 3].as_slice(), &[Verdict::Marked; 2]].concat());
-        assert_eq!(q.enqueue(Time(0), item(9, 100)), Verdict::Accepted);
+        assert_eq!(q.enqueue(Time(0), item(9, 100), &mut Vec::new()), Verdict::Accepted);
     }
 }

@@ -6,6 +6,7 @@ mod xcp;
 pub use fifo::{Fifo, FifoSpec, Limit};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
+use elephan_random::Stream;
 use elephan_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub fn is_ect(ecn: u8) -> bool {
     ecn & 3 != 0
 }
 
+/// Waiting packets that a discipline has dropped, each with its reason; the caller takes them out.
+pub type Discarded = Vec<(Item, &'static str)>;
+
 /// What became of a packet offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -40,11 +44,21 @@ pub enum Verdict {
 
 /// One queue discipline. Time never runs backwards between calls.
 pub trait Discipline {
-    fn enqueue(&mut self, now: Time, item: Item) -> Verdict;
-    /// The next packet to send and whether it must be marked.
-    fn dequeue(&mut self, now: Time) -> Option<(Item, bool)>;
+    /// Offers a packet. Packets that it pushes out go to `discarded`; the packet itself is answered for by the verdict.
+    fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict;
+    /// The next packet to send and whether it must be marked. Packets that it drops on the way go to `discarded`.
+    fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)>;
+    /// Waiting bytes and packets.
     fn bytes(&self) -> u64;
     fn packets(&self) -> u64;
+    /// When to ask again, if packets wait and [`Discipline::dequeue`] has answered nothing: a shaper's next token.
+    fn ready_at(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The draws of a discipline that needs them, before the run.
+    fn set_stream(&mut self, _stream: Stream) {}
+
     /// Other limits from now on; what waits stays. Without effect on a discipline whose limits do not change during a run.
     fn set_limits(&mut self, _limit: Limit, _mark_above: Limit) {}
 
@@ -86,18 +100,24 @@ macro_rules! queues {
 
         impl Discipline for Queue {
             #[inline]
-            fn enqueue(&mut self, now: Time, item: Item) -> Verdict {
-                match self { $(Queue::$variant(q) => q.enqueue(now, item),)+ }
+            fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
+                match self { $(Queue::$variant(q) => q.enqueue(now, item, discarded),)+ }
             }
             #[inline]
-            fn dequeue(&mut self, now: Time) -> Option<(Item, bool)> {
-                match self { $(Queue::$variant(q) => q.dequeue(now),)+ }
+            fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
+                match self { $(Queue::$variant(q) => q.dequeue(now, discarded),)+ }
             }
             fn bytes(&self) -> u64 {
                 match self { $(Queue::$variant(q) => q.bytes(),)+ }
             }
             fn packets(&self) -> u64 {
                 match self { $(Queue::$variant(q) => q.packets(),)+ }
+            }
+            fn ready_at(&self) -> Time {
+                match self { $(Queue::$variant(q) => q.ready_at(),)+ }
+            }
+            fn set_stream(&mut self, stream: Stream) {
+                match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
             }
             fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
                 match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }

@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec};
-use super::{Discipline, Item, Verdict};
+use super::{Discarded, Discipline, Item, Verdict};
 
 /// Shortest time after which the standing queue is taken again (draft-falk-xcp-spec, TOQ of 2 ms).
 const QUEUE_TIME_MIN: Span = Span::from_ms(2);
@@ -126,13 +126,13 @@ pub struct Xcp {
 
 impl Discipline for Xcp {
     #[inline]
-    fn enqueue(&mut self, now: Time, item: Item) -> Verdict {
-        self.fifo.enqueue(now, item)
+    fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
+        self.fifo.enqueue(now, item, discarded)
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time) -> Option<(Item, bool)> {
-        self.fifo.dequeue(now)
+    fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
+        self.fifo.dequeue(now, discarded)
     }
 
     fn bytes(&self) -> u64 {
@@ -310,7 +310,7 @@ mod tests {
         let mut q = queue();
         for n in 0..50 {
             let item = Item { handle: n, flow: 0, bytes: 1000, ecn: NOT_ECT, at: Time::ZERO };
-            q.enqueue(Time::ZERO, item);
+            q.enqueue(Time::ZERO, item, &mut Vec::new());
         }
         // The first interval notes the queue, the second one acts on it.
         interval(&mut q, 0, 99);

@@ -77,6 +77,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         duplicated: 0,
         rates: BTreeMap::new(),
         scratch: Vec::new(),
+        discarded: Vec::new(),
     })
 }
 
@@ -107,6 +108,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let general = general || !plain || out_of != NONE || can_be_paused;
     let mut queue = l.queue.build(l.bdp_bytes);
     queue.set_rate(l.rate);
+    queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
     Link {
         tx: Transmitter::new(l.rate),
@@ -130,6 +132,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 refresh: Time::NEVER,
                 refresh_armed: Time::NEVER,
                 integrated: Time::ZERO,
+                waiting_since_ps: 0,
                 latency,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,

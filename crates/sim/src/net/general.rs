@@ -21,6 +21,17 @@ impl General {
         counts.packet_ps += span * u128::from(self.queue.packets());
         self.integrated = now;
     }
+
+    /// A packet waits from now on.
+    fn begin_wait(&mut self, item: Item, window: Window) {
+        self.waiting_since_ps += u128::from(item.at.max(window.warmup).0);
+    }
+
+    /// A packet waits no more.
+    fn end_wait(&mut self, counts: &mut super::Counts, now: Time, item: Item, window: Window) {
+        self.waiting_since_ps -= u128::from(item.at.max(window.warmup).0);
+        counts.wait_ps += u128::from(window.overlap(item.at, now));
+    }
 }
 
 impl Link {
@@ -28,9 +39,8 @@ impl Link {
     pub fn close_books(&mut self, window: Window) {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
-        while let Some((item, _)) = g.queue.dequeue(window.end) {
-            self.counts.wait_ps += u128::from(window.overlap(item.at, window.end));
-        }
+        let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
+        self.counts.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
 
@@ -56,7 +66,11 @@ impl Net {
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let p = &mut self.packets[packet];
-        match g.queue.enqueue(now, item) {
+        let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+        if !matches!(verdict, Verdict::Dropped(_)) {
+            g.begin_wait(item, window);
+        }
+        match verdict {
             Verdict::Accepted => {}
             Verdict::Marked => {
                 p.segment.ecn = ECN_CE;
@@ -68,17 +82,45 @@ impl Net {
                 let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);
                 self.drop_packet(now, link, packet, reason);
                 self.release_memory(now, out_of, charged, ingress);
-                return;
             }
         }
-        if g.sending == Sending::Nothing {
-            self.start(now, link);
+        self.discard(now, link);
+        if !matches!(verdict, Verdict::Dropped(_)) {
+            self.start_if_free(now, link);
         }
         let l = &mut self.links[link as usize];
         if let Some(g) = &l.general {
             l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
             l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
         }
+    }
+
+    /// Takes out what the queue of `link` has just dropped.
+    #[inline]
+    fn discard(&mut self, now: Time, link: u32) {
+        if !self.discarded.is_empty() {
+            self.discard_all(now, link);
+        }
+    }
+
+    fn discard_all(&mut self, now: Time, link: u32) {
+        // Releasing memory may start a transmission, which may drop again.
+        let mut discarded = std::mem::take(&mut self.discarded);
+        let window = self.window;
+        for &(item, _) in &discarded {
+            let l = &mut self.links[link as usize];
+            let Some(g) = &mut l.general else { unreachable!("a general port") };
+            g.end_wait(&mut l.counts, now, item, window);
+            l.counts.drops += 1;
+        }
+        let out_of = self.links[link as usize].out_of;
+        for (item, reason) in discarded.drain(..) {
+            let p = &self.packets[item.handle];
+            let (charged, ingress) = (p.charged, p.ingress);
+            self.drop_packet(now, link, item.handle, reason);
+            self.release_memory(now, out_of, charged, ingress);
+        }
+        self.discarded = discarded;
     }
 
     /// The transmission on `link` is over.
@@ -98,7 +140,7 @@ impl Net {
         }
     }
 
-    /// A scheduled wake-up of a paused port.
+    /// A scheduled wake-up of a paused or shaped port.
     pub fn wake(&mut self, now: Time, link: u32) {
         if let Some(g) = &mut self.links[link as usize].general {
             if g.wake != now {
@@ -147,13 +189,22 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let Some((item, marked)) = g.queue.dequeue(now) else { return };
+        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
+            let ready = g.queue.ready_at();
+            if g.wake > ready {
+                g.wake = ready;
+                self.schedule(ready, Class::Start, link);
+            }
+            self.discard(now, link);
+            return;
+        };
         let p = &mut self.packets[item.handle];
         if marked {
-            p.segment.ecn = 3;
+            p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
+            note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        l.counts.wait_ps += u128::from(window.overlap(item.at, now));
+        g.end_wait(&mut l.counts, now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         let impaired = g.impair.is_some();
         let tap = g.taps.started;
@@ -184,6 +235,7 @@ impl Net {
             l.launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
         }
         self.schedule(end, Class::End, link);
+        self.discard(now, link);
     }
 
     /// A PAUSE frame has arrived at the station whose port feeds `link`.

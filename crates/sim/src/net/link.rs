@@ -171,6 +171,8 @@ pub struct General {
     pub refresh_armed: Time,
     /// When the integrals of the queue were last brought up to date.
     pub integrated: Time,
+    /// Sum over the waiting packets of the instant from which their wait is measured.
+    pub waiting_since_ps: u128,
     /// The part of the link's delay that is the latency of a far-end switch without memory.
     pub latency: Span,
     /// What the link does to packets beside losing them.

@@ -16,6 +16,7 @@ mod route;
 mod switch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
 use std::collections::BTreeMap;
@@ -129,6 +130,8 @@ pub struct Net {
     pub rates: BTreeMap<u32, Rates>,
     /// Ports to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
+    /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
+    discarded: Discarded,
 }
 
 impl Net {
