@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from elephan.errors import InputError
-from elephan.report import draw
+from elephan.report import draw, style
 from elephan.report.page import Page, Section, render
 from elephan.report.run_figures import REGISTRY
 from elephan.report.run_figures import draw as draw_figure
@@ -121,3 +121,9 @@ def test_nice_steps() -> None:
 def test_braille() -> None:
     lines = braille(np.arange(4.0), np.array([0.0, 1.0, 2.0, 3.0]), 2, 3.0, rows=1)
     assert lines == ["⡠⠊"]
+
+
+def test_powers_of_ten_are_written_without_formulas():
+    assert style.plain_power(r"$\mathdefault{10^{-6}}$") == "10⁻⁶"
+    assert style.plain_power(r"$\mathdefault{2\times10^{12}}$") == "2×10¹²"
+    assert style.plain_power("0.5") == "0.5"

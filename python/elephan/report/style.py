@@ -86,10 +86,11 @@ class Drawing:
 
         if not self._svg:
             text = io.StringIO()
+            _write_powers_plainly(self.figure)
             with mpl.rc_context(SETTINGS):
                 self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
             self._svg = text.getvalue()
-            self.figure.set_layout_engine("none")  # the layout is found: drawing again need not look for it
+            self.figure.set_layout_engine(None)  # the layout is found: drawing again need not look for it
         return self._svg
 
     def inline_svg(self) -> str:
@@ -101,8 +102,7 @@ class Drawing:
         for color, variable in _VARIABLES.items():
             svg = svg.replace(color, variable)
         svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: var(--figure-font)", svg)
-        for one in set(re.findall(r'id="([^"]+)"', svg)):
-            svg = re.sub(rf'(id="|href="#|url\(#){re.escape(one)}(?=["\)])', rf"\g<1>{self.name}-{one}", svg)
+        svg = re.sub(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)', f"{self.name}-", svg)
         return svg.replace("<svg ", f'<svg role="img" aria-label="{self.title}" ', 1).strip()
 
     def save(self, folder: Path) -> None:
@@ -113,6 +113,31 @@ class Drawing:
         (folder / f"{self.name}.svg").write_text(self.svg(), encoding="utf-8")
         with mpl.rc_context(SETTINGS):
             self.figure.savefig(folder / f"{self.name}.png", dpi=160, facecolor="white", metadata={"Software": "elephan"})
+
+
+_SUPERSCRIPTS = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def plain_power(text: str) -> str:
+    """A tick label of a logarithmic axis without mathematics to typeset: `$\\mathdefault{10^{-6}}$` as `10⁻⁶`."""
+    inner = text.removeprefix(r"$\mathdefault{").removesuffix("}$").replace(r"\times", "×")
+    return re.sub(r"\^\{([^}]*)\}", lambda power: power[1].translate(_SUPERSCRIPTS), inner)
+
+
+def _write_powers_plainly(figure: Figure) -> None:
+    """Reading the labels of logarithmic axes as formulas takes longer than drawing everything else."""
+    from matplotlib.ticker import LogFormatterSciNotation
+
+    class PlainPowers(LogFormatterSciNotation):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return plain_power(super().__call__(x, pos))
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+                axis.set_major_formatter(PlainPowers())
+            if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
+                axis.set_minor_formatter(PlainPowers())
 
 
 def new_figure(rows: int = 1, columns: int = 1, height: float = 2.9, **options: Any) -> tuple[Figure, list[Axes]]:
