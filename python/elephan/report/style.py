@@ -115,12 +115,12 @@ class Drawing:
             self.figure.savefig(folder / f"{self.name}.png", dpi=160, facecolor="white", metadata={"Software": "elephan"})
 
 
-_SUPERSCRIPTS = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def plain_power(text: str) -> str:
     """A tick label of a logarithmic axis without mathematics to typeset: `$\\mathdefault{10^{-6}}$` as `10⁻⁶`."""
-    inner = text.removeprefix(r"$\mathdefault{").removesuffix("}$").replace(r"\times", "×")
+    inner = text.removeprefix(r"$\mathdefault{").removesuffix("}$").replace(r"\times", "\u00d7")
     return re.sub(r"\^\{([^}]*)\}", lambda power: power[1].translate(_SUPERSCRIPTS), inner)
 
 
