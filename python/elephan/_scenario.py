@@ -34,6 +34,7 @@ class Scenario(ScenarioModel):
     template: A common topology; it adds hosts, switches and links, which the tables of the same names may refine.
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
+    ecmp: How several shortest paths are used. Default: "flow".
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -48,9 +49,10 @@ class Scenario(ScenarioModel):
     seed: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    template: Dumbbell | Star | Path | FatTree | dict[str, Any] | None = None
+    template: Dumbbell | Star | Path | FatTree | LeafSpine | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
+    ecmp: Literal["flow", "packet", "none"] | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
@@ -1063,7 +1065,7 @@ class FatTree(Table):
     k: Ports of a switch, an even number: 4 makes 16 hosts, 8 makes 128.
     rate: Rate of all links.
     delay: Delay of all links, one way.
-    queue: Queue of all switch ports. Default: { kind = "fifo" }.
+    queue: Queue of all ports of switches; those of hosts are without limit. Default: { kind = "fifo" }.
     framing: Framing of all links. Default: "ethernet".
     """
 
@@ -1072,6 +1074,32 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
+    queue: Fifo | Xcp | dict[str, Any] | None = None
+    framing: Literal["ethernet", "ppp", "none"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class LeafSpine(Table):
+    """Leaf switches with hosts, each joined to every spine switch
+
+    leaves: Leaf switches.
+    spines: Spine switches: so many paths are between two leaves.
+    hosts_per_leaf: Hosts of a leaf.
+    rate: Rate of the hosts' links.
+    delay: Delay of all links, one way.
+    spine_rate: Rate of the links between leaves and spines, if it differs.
+    queue: Queue of all ports of switches; those of hosts are without limit. Default: { kind = "fifo" }.
+    framing: Framing of all links. Default: "ethernet".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "leaf-spine")
+
+    leaves: int
+    spines: int
+    hosts_per_leaf: int
+    rate: Rate
+    delay: Time
+    spine_rate: Rate | None = None
     queue: Fifo | Xcp | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
@@ -1896,6 +1924,7 @@ __all__ = [
     "Hystartpp",
     "Illinois",
     "Jitter",
+    "LeafSpine",
     "Ledbat",
     "Limited",
     "Linear",

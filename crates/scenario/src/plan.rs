@@ -10,7 +10,7 @@ use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
 
-pub use crate::written::{Jitter, Order, Reorder};
+pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
 /// One run, ready to build.
 #[derive(Clone, Debug)]
@@ -21,6 +21,7 @@ pub struct Plan {
     /// Measurements (goodput, delivered, utilisation) count from here; tables hold everything.
     pub warmup: Time,
     pub seed: u64,
+    pub ecmp: Ecmp,
     pub nodes: Vec<Node>,
     /// One entry per direction; `links[links[i].reverse].reverse == i`.
     pub links: Vec<Link>,

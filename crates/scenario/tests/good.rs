@@ -1,7 +1,7 @@
 //! Right scenarios: each resolves, its resolved text resolves to the same plan, and the figures are those of paper
 //! and pencil.
 
-use elephan_link::queue::Limit;
+use elephan_link::queue::{Limit, QueueSpec};
 use elephan_link::{GilbertElliott, Loss};
 use elephan_scenario::{
     LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep,
@@ -86,6 +86,36 @@ fn w2_is_the_fat_tree() {
         names
     };
     assert_eq!(names(&plan), names(&by_template));
+}
+
+/// 3 leaves of 4 hosts under 2 spines: 12 links below, 6 above; limits stand at switches, not at hosts.
+#[test]
+fn leaf_spine_is_a_folded_clos() {
+    let text = r#"
+        duration = "1 ms"
+        [template]
+        kind = "leaf-spine"
+        leaves = 3
+        spines = 2
+        hosts_per_leaf = 4
+        rate = "10 Gbps"
+        spine_rate = "40 Gbps"
+        delay = "1 us"
+        queue = { kind = "fifo", limit = "100 p" }
+        [[traffic]]
+        from = "host"
+        to = "host"
+        pairing = "permutation"
+        kind = "bulk"
+    "#;
+    let plan = read(&Source::toml("leaf-spine.toml", text), &[], None).unwrap().plan;
+    assert_eq!((plan.nodes.len(), plan.links.len()), (12 + 3 + 2, 2 * (12 + 6)));
+    let link = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap();
+    let limited = |name: &str| matches!(&link(name).queue, QueueSpec::Fifo(fifo) if fifo.limit.is_some());
+    assert_eq!(link("host[4]->leaf[1]").rate, Rate(10_000_000_000));
+    assert_eq!(link("leaf[2]->spine[1]").rate, Rate(40_000_000_000));
+    assert!(!limited("host[4]->leaf[1]") && limited("leaf[1]->host[4]"));
+    assert!(limited("leaf[0]->spine[1]") && limited("spine[1]->leaf[0]"));
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl World<'_> {
         let path = self.flow_path(traffic, plan, instance);
         let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
         let source = self.source(traffic, plan, &path);
+        let key = stable_key(&path, 0);
         let application = match entry.kind.carrier() {
             Carrier::Messages(when_full) => {
                 Application::Messages(Box::new(MessageQueue::new(source, when_full, start)))
@@ -50,7 +51,7 @@ impl World<'_> {
             Carrier::Datagrams => Application::Datagrams(Box::new(Datagrams {
                 source,
                 next: None,
-                route: self.net.routes.begin(plan.from, plan.to).unwrap_or(0),
+                route: self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0),
                 sent_packets: 0,
                 sent_bytes: 0,
                 received_packets: 0,
@@ -67,7 +68,7 @@ impl World<'_> {
             plan,
             application,
             alarm: Alarm::default(),
-            key: stable_key(&path, 0),
+            key,
             sender: NONE,
             receiver: NONE,
             start,
@@ -107,7 +108,7 @@ impl World<'_> {
         let law = self.laws[flow.traffic as usize];
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
-            let route = world.net.routes.begin(from, to).unwrap_or(0);
+            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             Socket {
                 endpoint: Endpoint::new(
                     options,
@@ -116,7 +117,7 @@ impl World<'_> {
                 ),
                 alarm: Alarm::default(),
                 route,
-                first_link: world.net.routes.link(route),
+                first_link: world.net.routes.first_link(route),
                 peer: NONE,
                 flow: id,
                 number,
@@ -434,7 +435,7 @@ impl World<'_> {
     /// The generator of a traffic entry (`first` is its first pair) or of one of its flows.
     pub fn source(&self, traffic: u32, first: FlowPlan, path: &str) -> Source {
         let entry = &self.plan.traffic[traffic as usize];
-        let link = self.net.routes.begin(first.from, first.to).map(|r| self.net.routes.link(r));
+        let link = self.net.routes.between(first.from, first.to).next().map(|r| self.net.routes.link(r));
         let framing = link.map(|l| self.plan.links[l as usize].framing).unwrap_or_default();
         entry.kind.source(&Setting {
             stream: &|purpose| self.stream(path, purpose),

@@ -41,14 +41,14 @@ impl World<'_> {
             let (sender, receiver, number) = (flow.sender, flow.receiver, flow.number);
             let socket = &mut self.sockets[sender as usize];
             socket.endpoint.switch_law(now, law);
-            let link = self.net.routes.link(socket.route);
+            let link = socket.first_link;
             self.note_law(now, law, link, number);
             self.settle_headers([sender, receiver]);
             noted = true;
             self.flush(now, sender);
         }
         let first = self.plan.traffic[traffic as usize].flows.first();
-        let route = first.and_then(|pair| self.net.routes.begin(pair.from, pair.to));
+        let route = first.and_then(|pair| self.net.routes.between(pair.from, pair.to).next());
         if let (false, Some(route)) = (noted, route) {
             let link = self.net.routes.link(route);
             self.note_law(now, law, link, NONE);

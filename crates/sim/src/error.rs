@@ -7,6 +7,8 @@ use std::sync::Arc;
 pub enum Error {
     #[error("no route from {0} to {1}")]
     Unreachable(String, String),
+    #[error("more than 4096 shortest paths from {0} to {1}: say ecmp = \"none\", or join the switches by fewer links")]
+    ManyPaths(String, String),
     #[error("the run was stopped")]
     Stopped,
     /// A congestion control of the user's raised an error: `cause`, in its own language.

@@ -13,7 +13,7 @@ use elephan_units::Time;
 use crate::Error;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::net::{self, Layout, NONE, Net, Paths, REFRESH};
+use crate::net::{self, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
 use crate::tables::Tables;
 
@@ -268,12 +268,18 @@ impl<'a> World<'a> {
     #[inline]
     pub fn flush(&mut self, now: Time, id: u32) {
         let socket = &mut self.sockets[id as usize];
+        let mut first_link;
         while socket.endpoint.may_transmit() {
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;
             }
-            p.route = socket.route;
+            (p.route, first_link) = (socket.route, socket.first_link);
+            if Routes::is_spread(socket.route) {
+                let segment = socket.endpoint.counters().segs_out as u32;
+                p.route = self.net.routes.of_packet(socket.route, socket.key, segment);
+                first_link = self.net.routes.link(p.route);
+            }
             p.dest = socket.peer;
             p.flow = socket.number;
             p.ip_bytes = p.segment.ip_bytes();
@@ -291,7 +297,7 @@ impl<'a> World<'a> {
             if let Some(headers) = &mut socket.headers {
                 headers.attach(&socket.endpoint, &mut self.net.packets, self.spare);
             }
-            self.net.send(now, socket.first_link, self.spare);
+            self.net.send(now, first_link, self.spare);
             self.spare = self.net.packets.take();
         }
         let deadline = socket.endpoint.next_timer();
@@ -303,6 +309,7 @@ impl<'a> World<'a> {
     /// Sends one datagram of `payload` bytes.
     pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, (number, seq): (u32, u32), payload: u64) {
         let packet = self.spare;
+        let route = self.route_of_datagram(flow, route, seq);
         let (p, _) = self.net.packets.get_mut(packet);
         p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
         p.ident = seq as u16;
@@ -314,6 +321,13 @@ impl<'a> World<'a> {
         let link = self.net.routes.link(route);
         self.net.send(now, link, packet);
         self.spare = self.net.packets.take();
+    }
+
+    fn route_of_datagram(&self, flow: u32, route: u32, seq: u32) -> u32 {
+        match &self.flows[flow as usize] {
+            Some(flow) if Routes::is_spread(route) => self.net.routes.of_packet(route, flow.key, seq),
+            _ => route,
+        }
     }
 
     /// Keeps a socket in a free place.

@@ -31,6 +31,7 @@ class Workload:
 
 _ALL = (
     Workload("W1", "w1", "100 CUBIC flows, 1 Gb/s, 12 ms", (), "w1_dumbbell", ("--cca=cubic",)),
+    Workload("W2", "w2", "fat-tree of 128 hosts, a permutation of NewReno flows", (), "w2_fattree", ("--cca=newreno",)),
     Workload("W3", "w3", "one CUBIC flow, 1 Gb/s, 196 ms, 60 s"),
     Workload("W3-10s", "w3", "the same, 10 s", ("duration=10 s",), "w3_lfn", ("--mtu=1500", "--cca=cubic", "--time=10")),
     Workload("W4", "w4", "250 KB transfers, Poisson, 40 Mb/s, 60 % load", (), "w4_short", ("--cca=cubic",), 5),

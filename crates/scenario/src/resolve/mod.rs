@@ -102,6 +102,7 @@ pub(crate) fn resolve(
         duration: Time(words.duration.0),
         warmup: Time(words.warmup.0),
         seed: words.seed,
+        ecmp: words.ecmp,
         nodes: r.nodes,
         links: r.links,
         options,

@@ -7,7 +7,7 @@ use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Builder;
+use super::{Builder, part};
 
 /// Hosts `host[i]`, switches `edge[i]`, `aggregation[i]` and `core[i]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct FatTree {
     pub rate: Rate,
     /// Delay of all links, one way.
     pub delay: Span,
-    /// Queue of all switch ports.
+    /// Queue of all ports of switches; those of hosts are without limit.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Framing of all links.
@@ -41,11 +41,12 @@ impl FatTree {
                 ("rate", out.value("rate", &self.rate)),
                 ("delay", out.value("delay", &self.delay)),
                 ("framing", out.value("framing", &self.framing)),
-                ("queue", out.value("queue", &self.queue)),
             ]
         };
-        let blocks = keys("blocks", out);
-        let all = keys("all", out);
+        let mut blocks = keys("blocks", out);
+        blocks.extend(part(out.given, &["queue"]).map(|down| ("backward", down)));
+        let mut all = keys("all", out);
+        all.push(("queue", out.value("queue", &self.queue)));
         out.link("host", "edge", blocks);
         for pod in 0..self.k {
             let (first, last) = (pod * half, pod * half + half - 1);

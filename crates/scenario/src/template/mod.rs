@@ -5,11 +5,13 @@
 
 mod dumbbell;
 mod fat_tree;
+mod leaf_spine;
 mod path;
 mod star;
 
 pub use dumbbell::Dumbbell;
 pub use fat_tree::FatTree;
+pub use leaf_spine::LeafSpine;
 pub use path::{Hop, PathOfHops};
 pub use star::Star;
 
@@ -50,6 +52,8 @@ templates! {
     "path" => Path(PathOfHops);
     /// A k-ary fat-tree: k pods of edge and aggregation switches under a core
     "fat-tree" => FatTree(FatTree);
+    /// Leaf switches with hosts, each joined to every spine switch
+    "leaf-spine" => LeafSpine(LeafSpine);
 }
 
 /// What a template's file writes to.

@@ -58,6 +58,9 @@ pub struct Scenario {
     /// Switches by group name: `[switches.sw]`.
     #[serde(default)]
     pub switches: IndexMap<String, Switches>,
+    /// How several shortest paths are used.
+    #[serde(default)]
+    pub ecmp: Ecmp,
     /// Full-duplex links: `[[links]]`.
     #[serde(default)]
     pub links: Vec<Links>,
@@ -73,6 +76,20 @@ pub struct Scenario {
     /// Parameters to vary; `run` ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweepWords>,
+}
+
+/// How several shortest paths between two hosts are used (equal-cost multipath, RFC 2992). Both directions of a connection
+/// choose for themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecmp {
+    /// Each connection or stream on one path: at each switch the links that lead on are equally likely.
+    #[default]
+    Flow,
+    /// Each packet on its own path, so that packets overtake each other.
+    Packet,
+    /// All on the path over the links that are named first.
+    None,
 }
 
 /// For the schema.

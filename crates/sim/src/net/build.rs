@@ -11,7 +11,7 @@ use elephan_units::{Span, Time, Transmitter};
 
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
-use super::route::{Graph, Routes};
+use super::route::{Graph, NoRoute, Routes};
 use super::{Layout, Net, Switch, Taps};
 use crate::Error;
 use crate::packet::Packets;
@@ -174,15 +174,16 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
         targets[flow.from as usize].push(flow.to);
         targets[flow.to as usize].push(flow.from);
     }
-    let mut routes = Routes::default();
+    let mut routes = Routes::new(plan.ecmp, plan.seed);
     let mut near = None;
     for (from, to) in targets.iter_mut().enumerate() {
         to.sort_unstable();
         to.dedup();
         if !to.is_empty() {
-            routes.add(&graph, from as u32, to, &mut near).map_err(|unreachable| {
-                let (a, b) = (&plan.nodes[from].name, &plan.nodes[unreachable as usize].name);
-                Error::Unreachable(a.clone(), b.clone())
+            let name = |node: u32| plan.nodes[node as usize].name.clone();
+            routes.add(&graph, from as u32, to, &mut near).map_err(|no| match no {
+                NoRoute::Unreachable(to) => Error::Unreachable(name(from as u32), name(to)),
+                NoRoute::TooMany(to) => Error::ManyPaths(name(from as u32), name(to)),
             })?;
         }
     }

@@ -169,7 +169,7 @@ impl Layout {
     fn find_nodes(&mut self, plan: &Plan, net: &Net) {
         for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
-                for link in net.routes.begin(from, to).into_iter().flat_map(|place| net.routes.rest(place)) {
+                for link in net.routes.between(from, to).flat_map(|place| net.routes.rest(place)) {
                     let Taps { handed, started, received } = self.ports[link as usize];
                     for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {
                         let file = self.taps[tap as usize].file;

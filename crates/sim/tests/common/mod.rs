@@ -5,7 +5,7 @@ use std::sync::Arc;
 use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
 use elephan_scenario::{
-    Captures, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
+    Captures, Ecmp, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
 };
 use elephan_sim::Paths;
 use elephan_tcp::Overrides;
@@ -26,6 +26,7 @@ impl Builder {
                 duration: Time::ZERO + duration,
                 warmup: Time::ZERO,
                 seed: 1,
+                ecmp: Ecmp::default(),
                 nodes: vec![],
                 links: vec![],
                 options: vec![],

@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 45] = [
+const ORDER: [(&str, &str); 46] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -18,6 +18,7 @@ const ORDER: [(&str, &str); 45] = [
     ("Path", "template `path`"),
     ("Hop", "a hop of `path`"),
     ("FatTree", "template `fat-tree`"),
+    ("LeafSpine", "template `leaf-spine`"),
     ("Host", "`[hosts.NAME]`"),
     ("Switch", "`[switches.NAME]`"),
     ("Preset", "known switches"),
