@@ -14,7 +14,7 @@ help:
 	@echo "make test      the fast tests, Rust and Python"
 	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
-	@echo "make bench     the standard workloads W1, W3, W4"
+	@echo "make bench     the standard workloads W1 to W4"
 	@echo "make wheel     an abi3 wheel in dist/"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 
@@ -50,7 +50,7 @@ lint: setup
 	$(MAKE) --no-print-directory generate CHECK=--check
 
 bench: setup
-	$(BIN)/elephan bench W1 W3 W4
+	$(BIN)/elephan bench W1 W2 W3 W4
 
 wheel: $(VENV)/.deps
 	$(BIN)/maturin build --release --out dist
