@@ -1,5 +1,6 @@
 //! Queues, link flow control and layer-2 congestion management. Pure: own state and arguments, no clock, no events.
 
+pub mod congestion;
 pub mod headroom;
 pub mod memory;
 pub mod pause;
