@@ -52,7 +52,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1175,7 +1175,7 @@ class Reorder(Table):
     """
 
     share: float
-    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -1232,6 +1232,16 @@ class Lognormal(Table):
     mean: str | None = None
 
 
+@dataclass(slots=True)
+class Cdf(Table):
+    """Empirical, linear between its points."""
+
+    _wrap: ClassVar[str | None] = "cdf"
+    _single: ClassVar[bool] = True
+
+    cdf: str | list[list[Any]]
+
+
 @dataclass(kw_only=True, slots=True)
 class Jitter(Table):
     """Extra delay of every packet.
@@ -1240,7 +1250,7 @@ class Jitter(Table):
     order: Whether packets stay in order. Default: "keep".
     """
 
-    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     order: Literal["keep", "free"] | None = None
 
 
@@ -1378,7 +1388,7 @@ class Messages(Table):
 
     from_: str | list[str]
     to: str | list[str]
-    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
@@ -1441,9 +1451,24 @@ class Messages(Table):
     tcp: Tcp | dict[str, Any] | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
-    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any] | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
     when_full: Literal["block", "pause-clock", "drop"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Bursts(Table):
+    """Poisson arrivals in ON periods, none in OFF periods.
+
+    on: Length of an ON period.
+    off: Length of an OFF period.
+    """
+
+    _wrap: ClassVar[str | None] = "bursts"
+    _single: ClassVar[bool] = False
+
+    on: str | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    off: str | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1470,7 +1495,7 @@ class Transfers(Table):
 
     from_: str | list[str]
     to: str | list[str]
-    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
@@ -1533,7 +1558,95 @@ class Transfers(Table):
     tcp: Tcp | dict[str, Any] | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Users(Table):
+    """Users in a closed loop: each thinks, makes a transfer over a new connection, and begins again.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    size: Size of a transfer.
+    think: How long a user thinks before each transfer, the first included.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    users: Users on all pairs together; user k is on pair k mod pairs. Default: 1.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "users")
+
+    from_: str | list[str]
+    to: str | list[str]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    think: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "copa",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | Copa
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    users: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1621,7 +1734,7 @@ class Cbr(Table):
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
     packet_size: Size | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1870,7 +1983,9 @@ __all__ = [
     "Bernoulli",
     "Bic",
     "Bulk",
+    "Bursts",
     "Cbr",
+    "Cdf",
     "Change",
     "Classic",
     "Compound",
@@ -1923,6 +2038,7 @@ __all__ = [
     "Tcp",
     "Transfers",
     "Uniform",
+    "Users",
     "Vary",
     "Vegas",
     "Veno",

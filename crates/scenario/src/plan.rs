@@ -77,7 +77,7 @@ pub struct Link {
 }
 
 /// What a link does to packets beside losing them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
     pub reorder: Option<Reorder>,
     /// Share of the packets that arrive twice.

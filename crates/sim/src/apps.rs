@@ -18,16 +18,16 @@ impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
     pub fn create_static_flows(&mut self) {
         let plan = self.plan;
-        let flows = plan.traffic.iter().filter(|t| t.kind.carrier() != Carrier::Transfers).map(|t| t.flows.len()).sum();
+        let arrives = |carrier| matches!(carrier, Carrier::Transfers | Carrier::Users(_));
+        let flows = plan.traffic.iter().filter(|t| !arrives(t.kind.carrier())).map(|t| t.flows.len()).sum();
         self.flows.reserve_exact(flows);
         self.sockets.reserve_exact(2 * flows);
         for (t, traffic) in plan.traffic.iter().enumerate() {
             let traffic_number = t as u32;
-            if traffic.kind.carrier() == Carrier::Transfers {
+            if arrives(traffic.kind.carrier()) {
                 self.begin_arrivals(traffic_number);
                 continue;
             }
-            self.arrivals.push(None);
             let mut instances = BTreeMap::new();
             for &plan in &traffic.flows {
                 let next = instances.entry((plan.from, plan.to)).or_insert(0);
@@ -58,7 +58,9 @@ impl World<'_> {
                 expected: 0,
                 reordered: 0,
             })),
-            Carrier::Stream | Carrier::Transfers => Application::Stream { source, next: None, total: 0 },
+            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) => {
+                Application::Stream { source, next: None, total: 0 }
+            }
         };
         let flow = Flow {
             number: self.flows_made,
@@ -210,7 +212,7 @@ impl World<'_> {
                     endpoint.close(now);
                 }
             }
-            Application::Transfer => {}
+            Application::Transfer { .. } => {}
             Application::Datagrams(_) => {
                 self.write_datagrams(now, id);
                 return;
@@ -264,6 +266,9 @@ impl World<'_> {
             }
             if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
                 flow.sender_done = Some(now);
+                if matches!(flow.application, Application::Transfer { .. }) {
+                    self.tables.acknowledged.add(now.since(flow.start));
+                }
             }
             match &mut flow.application {
                 Application::Messages(queue) if !queue.ended() => {
@@ -309,23 +314,35 @@ impl World<'_> {
                     }
                 });
             }
-            Application::Stream { .. } | Application::Transfer | Application::Datagrams(_) => {}
+            Application::Stream { .. } | Application::Transfer { .. } | Application::Datagrams(_) => {}
         }
         if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
             flow.done = Some(now);
-            let fct = now.since(flow.start);
-            if matches!(flow.application, Application::Transfer) {
-                self.tables.completions.add(fct);
-                if record {
-                    self.recorder.messages.push(MessageRow {
-                        flow: number,
-                        enter_ns: flow.start.ns(),
-                        exit_ns: Some(now.ns()),
-                        size_bytes: flow.size.unwrap_or(0) as i64,
-                        latency_ns: Some(fct.ns()),
-                    });
-                }
-            }
+            let id = s.flow;
+            self.complete(now, id);
+        }
+    }
+
+    /// The last byte of a finite flow is with the receiver.
+    fn complete(&mut self, now: Time, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let Application::Transfer { user } = flow.application else { return };
+        let fct = now.since(flow.start);
+        if let Some(ideal) = self.ideal(flow) {
+            self.tables.slowdowns.add_value(fct.ps() as f64 / ideal.ps().max(1) as f64);
+        }
+        self.tables.completions.add(fct);
+        if self.plan.record.messages {
+            self.recorder.messages.push(MessageRow {
+                flow: i64::from(flow.number),
+                enter_ns: flow.start.ns(),
+                exit_ns: Some(now.ns()),
+                size_bytes: flow.size.unwrap_or(0) as i64,
+                latency_ns: Some(fct.ns()),
+            });
+        }
+        if let Some(place) = user {
+            self.user_is_served(now, place);
         }
     }
 
@@ -351,6 +368,12 @@ impl World<'_> {
         if let Some(flow) = self.flows[id as usize].take() {
             let row = self.flow_row(now, &flow, true);
             self.tables.ended.push(row);
+            // A transfer that was given up leaves its user without what he wanted; he goes on.
+            if let Application::Transfer { user: Some(place) } = flow.application
+                && flow.done.is_none()
+            {
+                self.user_is_served(now, place);
+            }
         }
         self.free_flows.push(id);
         self.discard(sender);
@@ -376,10 +399,7 @@ impl World<'_> {
 
     /// A traffic entry stops: no more data, no more arrivals.
     pub fn stop_traffic(&mut self, now: Time, traffic: u32) {
-        if let Some(arrivals) = &mut self.arrivals[traffic as usize] {
-            arrivals.stopped = true;
-            return;
-        }
+        self.arrivals.iter_mut().filter(|a| a.traffic == traffic).for_each(|a| a.stopped = true);
         for id in 0..self.flows.len() as u32 {
             let Some(flow) = &mut self.flows[id as usize] else { continue };
             if flow.traffic != traffic {
@@ -390,7 +410,7 @@ impl World<'_> {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),
                 Application::Stream { next, .. } => *next = None,
-                Application::Transfer => continue,
+                Application::Transfer { .. } => continue,
             }
             if sender == NONE {
                 flow.cancel();
@@ -407,7 +427,7 @@ impl World<'_> {
                     *total = endpoint.cut(now);
                     flow.size = flow.size.map(|size| size.min(*total));
                 }
-                Application::Transfer | Application::Datagrams(_) => {}
+                Application::Transfer { .. } | Application::Datagrams(_) => {}
             }
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].wake = 0;

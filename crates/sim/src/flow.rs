@@ -93,8 +93,10 @@ pub enum Application {
         total: u64,
     },
     Messages(Box<MessageQueue>),
-    /// One transfer of so many bytes, then close.
-    Transfer,
+    /// One transfer of so many bytes, then close; that of a user of a closed loop names his place in `World::arrivals`.
+    Transfer {
+        user: Option<u32>,
+    },
     Datagrams(Box<Datagrams>),
 }
 
@@ -153,7 +155,7 @@ impl Flow {
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
             Application::Datagrams(d) => d.next = first(&mut d.source),
-            Application::Messages(_) | Application::Transfer => {}
+            Application::Messages(_) | Application::Transfer { .. } => {}
         }
     }
 
@@ -168,7 +170,7 @@ impl Flow {
         match &self.application {
             Application::Stream { next, .. } => at(next),
             Application::Messages(queue) => queue.next_arrival(),
-            Application::Transfer => Time::NEVER,
+            Application::Transfer { .. } => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
         }
     }
@@ -192,8 +194,11 @@ impl Flow {
     }
 }
 
-/// The arrivals of one `transfers` entry.
+/// The arrivals of one `transfers` entry, or of one user of a `users` entry.
 pub struct Arrivals {
+    pub traffic: u32,
+    /// His number, if it is a user's: his next transfer arrives when he has thought after the one before.
+    pub user: Option<u32>,
     pub source: Source,
     pub next: Option<Offer>,
     pub ordinal: u64,

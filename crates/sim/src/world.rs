@@ -25,7 +25,7 @@ pub struct Progress {
     pub packet_hops: u64,
 }
 
-/// Ids of application events: flows by index, and above this bit the arrivals of a traffic entry.
+/// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
 pub const ARRIVALS: u32 = 1 << 31;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
@@ -39,7 +39,8 @@ pub struct World<'a> {
     pub free_sockets: Vec<u32>,
     pub flows: Vec<Option<Flow>>,
     pub free_flows: Vec<u32>,
-    pub arrivals: Vec<Option<Arrivals>>,
+    /// Of the entries whose transfers arrive, and of each user of a closed loop.
+    pub arrivals: Vec<Arrivals>,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: &'a mut Recorder,

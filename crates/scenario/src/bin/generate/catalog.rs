@@ -110,6 +110,8 @@ fn display_name(name: &str) -> String {
         "QueueSpec" => "QueueChoice".to_owned(),
         "Distribution_of_size" => "SizeLaw".to_owned(),
         "Distribution_of_time" => "TimeLaw".to_owned(),
+        "Cdf_of_size" => "SizeCdf".to_owned(),
+        "Cdf_of_time" => "TimeCdf".to_owned(),
         "congestion_control" => "CongestionControlChoice".to_owned(),
         "Start" => "StartLaw".to_owned(),
         "Sweep" => "Vary".to_owned(),

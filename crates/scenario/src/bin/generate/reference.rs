@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 45] = [
+const ORDER: [(&str, &str); 50] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -40,13 +40,18 @@ const ORDER: [(&str, &str); 45] = [
     ("Bulk", "traffic `bulk`"),
     ("Messages", "traffic `messages`"),
     ("Transfers", "traffic `transfers`"),
+    ("Users", "traffic `users`"),
     ("Cbr", "traffic `cbr`"),
+    ("Onoff", "traffic `onoff`"),
+    ("Replay", "traffic `replay`"),
     ("Members", "hosts by name"),
     ("FlowPairing", "pairing of traffic"),
     ("StartLaw", "start"),
     ("SizeLaw", "laws of sizes and times"),
     ("Pareto", "law `pareto`"),
     ("Lognormal", "law `lognormal`"),
+    ("SizeCdf", "empirical distribution of sizes"),
+    ("TimeCdf", "empirical distribution of times"),
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
