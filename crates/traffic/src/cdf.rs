@@ -193,16 +193,10 @@ impl<Q: Quantity> JsonSchema for Cdf<Q> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let quantity = generator.subschema_for::<Q>();
-        let (named, column) = match Q::WHAT {
-            "size" => (
-                format!("The name of a published one ({}), ", published().collect::<Vec<_>>().join(", ")),
-                "size_bytes",
-            ),
-            _ => ("Either ".to_owned(), "time_s"),
-        };
+        let names = published().collect::<Vec<_>>().join(", ");
         json_schema!({
-            "description": format!("{named}a CSV file with the columns `{column}` and `cdf`, or points like [\"{}\", 0.5] up to 1.",
-                Q::EXAMPLE),
+            "description": format!("Points such as [\"8 KB\", 0.5], up to 1; a CSV file with the columns `size_bytes` \
+                (of times `time_s`, `time_ms`, `time_us`, `time_ns`) and `cdf`; or, of sizes, a published one: {names}."),
             "anyOf": [
                 { "type": "string", "description": "Name of a published distribution or of a file." },
                 {

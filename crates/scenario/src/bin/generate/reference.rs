@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 50] = [
+const ORDER: [(&str, &str); 49] = [
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -50,8 +50,7 @@ const ORDER: [(&str, &str); 50] = [
     ("SizeLaw", "laws of sizes and times"),
     ("Pareto", "law `pareto`"),
     ("Lognormal", "law `lognormal`"),
-    ("SizeCdf", "empirical distribution of sizes"),
-    ("TimeCdf", "empirical distribution of times"),
+    ("CdfLaw", "law `cdf`"),
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
