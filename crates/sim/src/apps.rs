@@ -107,15 +107,19 @@ impl World<'_> {
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
         let law = self.laws[flow.traffic as usize];
+        let path = (flow.traffic, flow.plan, flow.instance);
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
+            let mut controller = if is_sender { options.controller_of(law) } else { options.controller() };
+            if controller.probes() {
+                controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+                if let Some(memory) = world.memories.get(&(from, to)) {
+                    controller.recall(memory);
+                }
+            }
             let route = world.net.routes.begin(from, to).unwrap_or(0);
             Socket {
-                endpoint: Endpoint::new(
-                    options,
-                    if is_sender { options.controller_of(law) } else { options.controller() },
-                    isn,
-                ),
+                endpoint: Endpoint::new(options, controller, isn),
                 alarm: Alarm::default(),
                 route,
                 first_link: world.net.routes.link(route),
@@ -145,12 +149,34 @@ impl World<'_> {
         }
     }
 
-    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers.
+    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers, and stamps if one
+    /// looks at when each packet arrives, which is then acknowledged at once.
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
-        for (end, own) in ends.into_iter().zip(asks) {
-            let headers = (asks != [false; 2]).then(|| Box::new(Headers { asks: own, told: None }));
-            self.sockets[end as usize].headers = headers;
+        let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
+        let (routed, stamped) = (asks != [false; 2], probes != [false; 2]);
+        for (end, asks) in ends.into_iter().zip(asks) {
+            let socket = &mut self.sockets[end as usize];
+            socket.headers =
+                (routed || stamped).then(|| Box::new(Headers { routed, asks, stamped, ..Headers::default() }));
+            if stamped {
+                socket.endpoint.acknowledge_each();
+            }
+        }
+    }
+
+    /// What a law draws from: by the flow's name and its connection's key.
+    pub fn law_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
+        let path = self.flow_path(traffic, plan, instance);
+        self.stream(&path, "law").next_u64().wrapping_add(u64::from(key))
+    }
+
+    /// What the laws of a connection that is over leave for the next between the same hosts.
+    fn keep_memories(&mut self, plan: FlowPlan, sender: u32, receiver: u32) {
+        for (socket, hosts) in [(sender, (plan.from, plan.to)), (receiver, (plan.to, plan.from))] {
+            if let Some(memory) = self.sockets[socket as usize].endpoint.controller().remember() {
+                self.memories.insert(hosts, memory);
+            }
         }
     }
 
@@ -358,9 +384,12 @@ impl World<'_> {
             self.violation.get_or_insert(violation);
         }
         // The last acknowledgement may still have to be sent.
-        let (sender, receiver) = (flow.sender, flow.receiver);
+        let (plan, sender, receiver) = (flow.plan, flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
+        if self.sockets[sender as usize].headers.is_some() {
+            self.keep_memories(plan, sender, receiver);
+        }
         if self.guests {
             self.note_fault(sender);
             self.note_fault(receiver);
