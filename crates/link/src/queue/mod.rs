@@ -1,6 +1,7 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
 mod fifo;
+pub mod part;
 mod xcp;
 
 pub use fifo::{Fifo, FifoSpec, Limit};
@@ -20,8 +21,18 @@ pub struct Item {
     pub bytes: u32,
     /// IP ECN codepoint, 0..3.
     pub ecn: u8,
+    /// IEEE 802.1Q priority of its flow, 0..7; 7 goes first.
+    pub priority: u8,
+    /// Weight of its flow, at least 1.
+    pub weight: u16,
     /// When it was offered.
     pub at: Time,
+}
+
+impl Default for Item {
+    fn default() -> Item {
+        Item { handle: 0, flow: 0, bytes: 0, ecn: 0, priority: 0, weight: 1, at: Time::ZERO }
+    }
 }
 
 /// Whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
