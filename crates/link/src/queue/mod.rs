@@ -1,10 +1,14 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
+mod drr;
 mod fifo;
 pub mod part;
+mod sfq;
 mod xcp;
 
+pub use drr::{Drr, DrrSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use sfq::{Sfq, SfqSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
@@ -156,6 +160,10 @@ queues! {
     "fifo" => Fifo(FifoSpec, Fifo);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+    /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+    "drr" => Drr(DrrSpec, Drr);
+    /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+    "sfq" => Sfq(SfqSpec, Sfq);
 }
 
 impl Default for QueueSpec {

@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 
 use super::index::{FlowIndex, spread};
-use crate::queue::Item;
+use crate::queue::{Discarded, Item, Limit, Verdict};
 
 /// How packets find their queue.
 #[derive(Debug)]
@@ -312,6 +312,22 @@ impl<S: Default> FlowQueues<S> {
         all.filter(|&queue| !self.queues[queue as usize].items.is_empty()).max_by_key(|&queue| key(queue))
     }
 
+    /// Drops the last packet of the fattest queue until no more than `limit` waits, `arriving`, which has just been put in a
+    /// queue, among them; the verdict on it.
+    pub fn shed(&mut self, limit: Limit, arriving: Item, discarded: &mut Discarded) -> Verdict {
+        let mut verdict = Verdict::Accepted;
+        while limit.is_exceeded(self.bytes, self.packets)
+            && let Some(item) = self.fattest().and_then(|queue| self.pop_last(queue))
+        {
+            if item.handle == arriving.handle {
+                verdict = Verdict::Dropped("queue_full");
+            } else {
+                discarded.push((item, "queue_full"));
+            }
+        }
+        verdict
+    }
+
     /// The queue with most bytes.
     pub fn fattest(&self) -> Option<u32> {
         self.longest(FlowQueue::bytes)
@@ -329,6 +345,11 @@ impl<S: Default> FlowQueues<S> {
 
     pub fn quantum(&self) -> i64 {
         self.quantum
+    }
+
+    /// The queue at which the next turn begins.
+    pub fn front(&self) -> Option<u32> {
+        self.new.front().or(self.old.front()).copied()
     }
 
     /// Waiting bytes and packets of all queues.
