@@ -2,13 +2,21 @@
 
 mod drr;
 mod fifo;
+mod fq;
 pub mod part;
+mod prio;
+mod scfq;
 mod sfq;
+mod tbf;
 mod xcp;
 
 pub use drr::{Drr, DrrSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use fq::{Fq, FqSpec};
+pub use prio::{Prio, PrioSpec};
+pub use scfq::{Scfq, ScfqSpec};
 pub use sfq::{Sfq, SfqSpec};
+pub use tbf::{Tbf, TbfSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
@@ -160,10 +168,18 @@ queues! {
     "fifo" => Fifo(FifoSpec, Fifo);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+    /// Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+    "fq" => Fq(FqSpec, Fq);
+    /// Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+    "scfq" => Scfq(ScfqSpec, Scfq);
     /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
     "drr" => Drr(DrrSpec, Drr);
     /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
     "sfq" => Sfq(SfqSpec, Sfq);
+    /// Strict priority between bands, by the `priority` of the traffic
+    "prio" => Prio(PrioSpec, Prio);
+    /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+    "tbf" => Tbf(TbfSpec, Tbf);
 }
 
 impl Default for QueueSpec {

@@ -1,8 +1,11 @@
 //! What several disciplines are made of.
 
 pub mod flows;
+pub mod gps;
 pub mod index;
+pub mod tags;
 
+use super::Limit;
 use elephan_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -17,6 +20,16 @@ pub enum Overflow {
     Longest,
     /// The one that comes.
     Arriving,
+}
+
+impl Overflow {
+    /// Whether a packet may come in beside what waits (bytes, packets), if need be at the cost of others.
+    pub fn lets_in(self, limit: Limit, (bytes, packets): (u64, u64), packet: u32) -> bool {
+        match self {
+            Overflow::Longest => limit.admits(0, 0, packet),
+            Overflow::Arriving => limit.admits(bytes, packets, packet),
+        }
+    }
 }
 
 /// A number of bytes that must not be zero.
