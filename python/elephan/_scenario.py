@@ -876,7 +876,7 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -897,6 +897,38 @@ class Fifo(Table):
 
     limit: Limit | None = None
     mark_above: Limit | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Fq(Table):
+    """Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Scfq(Table):
+    """Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "scfq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -941,6 +973,46 @@ class Sfq(Table):
     depth: int | None = None
     perturb: Time | None = None
     head_drop: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Prio(Table):
+    """Strict priority between bands, by the `priority` of the traffic
+
+    limit: Most that may wait in each band, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it
+        nothing is dropped.
+    bands: Number of bands. Default: 8.
+    map: Band of each of the eight priorities, 0 first; 0 is the band that is served first. Without it the highest priorities go to
+        band 0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "prio")
+
+    limit: Limit | None = None
+    bands: int | None = None
+    map: list[int] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Tbf(Table):
+    """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+
+    rate: Rate at which tokens come. Default: "1 Mbps".
+    burst: Most tokens that the bucket holds. Default: "15.14 KB".
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
+    latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
+    peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
+    mtu: Bucket of the peak rate. Default: "1.514 KB".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "tbf")
+
+    rate: Rate | None = None
+    burst: Size | None = None
+    limit: Limit | None = None
+    latency: Time | None = None
+    peak_rate: Rate | None = None
+    mtu: Size | None = None
 
 
 @dataclass(slots=True)
@@ -1038,7 +1110,7 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1096,7 +1168,7 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1116,7 +1188,7 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1202,8 +1274,8 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
-    host_queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    host_queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1308,7 +1380,7 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
 
@@ -1326,6 +1398,10 @@ class Bulk(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
 
@@ -1393,6 +1469,8 @@ class Bulk(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     size: Size | None = None
 
 
@@ -1411,6 +1489,10 @@ class Messages(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
     gap: Time between messages.
@@ -1483,6 +1565,8 @@ class Messages(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
     gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any] | None = None
@@ -1505,6 +1589,10 @@ class Transfers(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
     gaps: Law of the gaps between arrivals. Default: "exponential".
@@ -1575,6 +1663,8 @@ class Transfers(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
     gaps: Literal["exponential", "fixed"] | None = None
@@ -1595,6 +1685,10 @@ class Cbr(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
     """
@@ -1664,6 +1758,8 @@ class Cbr(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     packet_size: Size | None = None
     gaps: Literal["exponential", "fixed"] | None = None
 
@@ -1683,6 +1779,10 @@ class Onoff(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
         Default: 1.4.
@@ -1757,6 +1857,8 @@ class Onoff(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     sources: int | None = None
     shape: float | None = None
     on: Time | None = None
@@ -1779,6 +1881,10 @@ class Replay(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
         path starts in the folder of the scenario file.
     trace: The trace itself, in place of `file`; a resolved scenario has it so.
@@ -1848,6 +1954,8 @@ class Replay(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     file: str | None = None
     trace: str | None = None
 
@@ -1929,6 +2037,7 @@ __all__ = [
     "FatTree",
     "Fifo",
     "Fixed",
+    "Fq",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -1956,16 +2065,19 @@ __all__ = [
     "Pause",
     "PauseReaction",
     "Periodic",
+    "Prio",
     "Record",
     "Reno",
     "Reorder",
     "Replay",
     "Scalable",
     "Scenario",
+    "Scfq",
     "Sfq",
     "Star",
     "Swift",
     "Switch",
+    "Tbf",
     "Tcp",
     "Transfers",
     "Uniform",
