@@ -134,6 +134,7 @@ class Tcp(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -158,6 +159,7 @@ class Tcp(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -777,6 +779,63 @@ class Copa(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Pcp(Table):
+    """PCP (Anderson et al. 2006): probes by trains of packets whether the path has more rate
+
+    test: How the slope of a probe's delays is judged: `hard` or `prob` (by chance, with the probability that it is flat). Default:
+        "prob".
+    probe_packets: Packets of a probe. Default: 5.
+    slope_max: Relative slope (delay per time) that is still flat. Default: 0.05.
+    error_max: The largest standard error of the slope that `hard` allows for. Default: 0.25.
+    error_min: The smallest standard error of the slope that `prob` believes in. Default: 0.01.
+    pair_rise: Rise of the delay that a probe of two packets may show. Default: "1 ms".
+    floor: The smallest tested increase over the first. Default: 0.25.
+    interval_max: The longest mean time between probes, in round trips. Default: 32.0.
+    jitter: Half the width of the interval in which the next probe begins, over its mean. Default: 0.5.
+    probe_timeout: Round trips after its end at which a probe without an answer has failed. Default: 3.0.
+    compensation: Whether a growing or standing queue lowers the rate. Default: true.
+    growth_min: The smallest growth of the queueing delay, per time, that lowers the rate. Default: 0.01.
+    base_window: Time over which the smallest delay is that without a queue. Default: "10 s".
+    standing_min: The smallest queueing delay that is drained (two packet times at least). Default: "1 ms".
+    drain_max: The largest share of the rate that is left free to drain the queue. Default: 0.5.
+    patience: Round trips in vain after which the reaction to queues is divided. Default: 3.
+    tit_for_tat: What the reaction to queues is divided by when it is in vain. Default: 10.0.
+    history: Whether the rate of the last connection to the same host is remembered. Default: true.
+    history_share: The first rate that is probed with history, over the rate remembered. Default: 0.3333333333333333.
+    beta: Share of the rate that the loss of a base packet leaves. Default: 0.5.
+    rtt_max: The longest time between two base packets; the round-trip time where none is known. Default: "1 s".
+    window_rounds: Rounds of data that the window holds, and packets beside them. Default: 2.0.
+    window_packets: Packets that the window holds beside them. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pcp")
+
+    test: Literal["hard", "prob"] | None = None
+    probe_packets: int | None = None
+    slope_max: float | None = None
+    error_max: float | None = None
+    error_min: float | None = None
+    pair_rise: Time | None = None
+    floor: float | None = None
+    interval_max: float | None = None
+    jitter: float | None = None
+    probe_timeout: float | None = None
+    compensation: bool | None = None
+    growth_min: float | None = None
+    base_window: Time | None = None
+    standing_min: Time | None = None
+    drain_max: float | None = None
+    patience: int | None = None
+    tit_for_tat: float | None = None
+    history: bool | None = None
+    history_share: float | None = None
+    beta: float | None = None
+    rtt_max: Time | None = None
+    window_rounds: float | None = None
+    window_packets: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Guest(Table):
     """A congestion control written in Python.
 
@@ -876,7 +935,7 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -897,6 +956,122 @@ class Fifo(Table):
 
     limit: Limit | None = None
     mark_above: Limit | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Fq(Table):
+    """Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Scfq(Table):
+    """Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "scfq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Drr(Table):
+    """Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    quantum: What a flow of weight 1 may send each turn. Default: "1.5 KB".
+    buckets: Number of queues to which flows are hashed; without it each flow has its own.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "drr")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Sfq(Table):
+    """Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+
+    limit: Most that may wait in all, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "127 p".
+    quantum: What a bucket may send each turn. Default: "1.514 KB".
+    buckets: Buckets to which flows are hashed. Default: 1024.
+    flows: Buckets that may have packets at once. Default: 128.
+    depth: Packets that may wait in one bucket. Default: 127.
+    perturb: Time after which the hash changes; without it never.
+    head_drop: The first packet of a bucket is dropped, not the last. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "sfq")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    flows: int | None = None
+    depth: int | None = None
+    perturb: Time | None = None
+    head_drop: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Prio(Table):
+    """Strict priority between bands, by the `priority` of the traffic
+
+    limit: Most that may wait in each band, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it
+        nothing is dropped.
+    bands: Number of bands. Default: 8.
+    map: Band of each of the eight priorities, 0 first; 0 is the band that is served first. Without it the highest priorities go to
+        band 0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "prio")
+
+    limit: Limit | None = None
+    bands: int | None = None
+    map: list[int] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Tbf(Table):
+    """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+
+    rate: Rate at which tokens come. Default: "1 Mbps".
+    burst: Most tokens that the bucket holds. Default: "15.14 KB".
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
+    latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
+    peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
+    mtu: Bucket of the peak rate. Default: "1.514 KB".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "tbf")
+
+    rate: Rate | None = None
+    burst: Size | None = None
+    limit: Limit | None = None
+    latency: Time | None = None
+    peak_rate: Rate | None = None
+    mtu: Size | None = None
 
 
 @dataclass(slots=True)
@@ -994,7 +1169,7 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1052,7 +1227,7 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1072,7 +1247,7 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1158,8 +1333,8 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
-    host_queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    host_queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1274,7 +1449,7 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
 
@@ -1292,6 +1467,10 @@ class Bulk(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
 
@@ -1329,6 +1508,7 @@ class Bulk(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1353,12 +1533,15 @@ class Bulk(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     size: Size | None = None
 
 
@@ -1377,6 +1560,10 @@ class Messages(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
     gap: Time between messages.
@@ -1419,6 +1606,7 @@ class Messages(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1443,12 +1631,15 @@ class Messages(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
     gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
@@ -1486,6 +1677,10 @@ class Transfers(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
     gaps: Law of the gaps between arrivals. Default: "exponential".
@@ -1526,6 +1721,7 @@ class Transfers(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1550,12 +1746,15 @@ class Transfers(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
     gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
@@ -1577,6 +1776,10 @@ class Users(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     users: Users on all pairs together; user k is on pair k mod pairs. Default: 1.
     """
 
@@ -1616,6 +1819,7 @@ class Users(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1640,12 +1844,15 @@ class Users(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     users: int | None = None
 
 
@@ -1664,6 +1871,10 @@ class Cbr(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
     """
@@ -1703,6 +1914,7 @@ class Cbr(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1727,12 +1939,15 @@ class Cbr(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     packet_size: Size | None = None
     gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
 
@@ -1752,6 +1967,10 @@ class Onoff(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
         Default: 1.4.
@@ -1796,6 +2015,7 @@ class Onoff(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1820,12 +2040,15 @@ class Onoff(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     sources: int | None = None
     shape: float | None = None
     on: Time | None = None
@@ -1848,6 +2071,10 @@ class Replay(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
         path starts in the folder of the scenario file.
     trace: The trace itself, in place of `file`; a resolved scenario has it so.
@@ -1887,6 +2114,7 @@ class Replay(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1911,12 +2139,15 @@ class Replay(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     file: str | None = None
     trace: str | None = None
 
@@ -1993,12 +2224,14 @@ __all__ = [
     "Cubic",
     "Dctcp",
     "Direction",
+    "Drr",
     "Dumbbell",
     "Exponential",
     "Fast",
     "FatTree",
     "Fifo",
     "Fixed",
+    "Fq",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -2025,16 +2258,21 @@ __all__ = [
     "Path",
     "Pause",
     "PauseReaction",
+    "Pcp",
     "Periodic",
+    "Prio",
     "Record",
     "Reno",
     "Reorder",
     "Replay",
     "Scalable",
     "Scenario",
+    "Scfq",
+    "Sfq",
     "Star",
     "Swift",
     "Switch",
+    "Tbf",
     "Tcp",
     "Transfers",
     "Uniform",
