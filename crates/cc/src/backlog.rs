@@ -132,3 +132,99 @@ impl Backlog {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Departure;
+
+    const RTT: Span = Span::from_ms(25);
+
+    fn rule() -> Rule {
+        Rule {
+            slope_min: 0.01,
+            base_window: Span::from_s(10),
+            standing_min_s: 1e-3,
+            drain_max: 0.5,
+            patience: 3,
+            divisor: 10.0,
+        }
+    }
+
+    /// A round of base packets every millisecond from `from_ms`, the delay of the n-th being `delay_ms(n)`.
+    fn round(b: &mut Backlog, from_ms: u64, delay_ms: impl Fn(u64) -> f64) -> Reaction {
+        let ms = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        for n in 0..25 {
+            let at = ms(from_ms + n);
+            let departure = Departure { at, ..Departure::default() };
+            b.add(at + RTT, &Arrival { departure, at: at + Span::from_seconds(delay_ms(n) * 1e-3) }, &rule());
+        }
+        b.round(ms(from_ms) + RTT + RTT, RTT, &rule()).unwrap()
+    }
+
+    /// 44 Mbit/s into 40 let the delay grow by 0.1 s/s, and 44 / 1.1 = 40.
+    #[test]
+    fn growth_is_the_excess_over_the_capacity() {
+        let reaction = round(&mut Backlog::new(), 0, |n| 12.5 + 0.1 * n as f64);
+        assert!((reaction.excess - 0.1).abs() < 1e-9, "{reaction:?}");
+        assert!(44.0 / (1.0 + reaction.excess) - 40.0 < 1e-6);
+        // Below 0.01, and not above its own error: nothing.
+        assert_eq!(round(&mut Backlog::new(), 0, |n| 12.5 + 0.009 * n as f64).excess, 0.0);
+        assert_eq!(round(&mut Backlog::new(), 0, |n| if n == 12 { 30.0 } else { 12.5 }).excess, 0.0);
+    }
+
+    /// 5 ms of queue and 25 ms of round trip: a fifth of the rate for a round trip; more than half of it never.
+    #[test]
+    fn a_standing_queue_is_drained_in_a_round_trip() {
+        for (queue_ms, drain) in [(0.9, 0.0), (5.0, 0.2), (10.0, 0.4), (20.0, 0.5)] {
+            let mut b = Backlog::new();
+            assert_eq!(round(&mut b, 0, |_| 12.5), Reaction::default());
+            let reaction = round(&mut b, 25, |_| 12.5 + queue_ms);
+            assert!((reaction.drain - drain).abs() < 1e-9 && reaction.excess == 0.0, "{queue_ms} ms: {reaction:?}");
+        }
+    }
+
+    /// Ten seconds later (and up to half of that, when packets are rare) a queue that never went is the path.
+    #[test]
+    fn the_smallest_delay_is_forgotten() {
+        let mut b = Backlog::new();
+        round(&mut b, 0, |_| 12.5);
+        assert!(round(&mut b, 9_000, |_| 17.5).drain > 0.0);
+        assert_eq!(round(&mut b, 15_000, |_| 17.5).drain, 0.0);
+    }
+
+    /// Three round trips in vain, then a tenth; the first that has an effect ends it.
+    #[test]
+    fn tit_for_tat() {
+        let mut b = Backlog::new();
+        round(&mut b, 0, |_| 12.5);
+        let drains: Vec<f64> = [5.0, 5.0, 6.0, 5.0, 6.0, 6.0, 5.0]
+            .iter()
+            .enumerate()
+            .map(|(n, queue)| round(&mut b, 25 * (n as u64 + 1), |_| 12.5 + queue).drain)
+            .collect();
+        let expected = [0.2, 0.2, 0.24, 0.2, 0.24, 0.24, 0.2];
+        assert!(drains.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{drains:?}");
+        // The queue stands still: full, full, full, then a tenth, until it falls.
+        let queues = [5.0, 5.0, 5.0, 5.0, 5.0, 4.0, 4.0];
+        let drains: Vec<f64> = queues
+            .iter()
+            .enumerate()
+            .map(|(n, queue)| round(&mut b, 25 * (n as u64 + 8), |_| 12.5 + queue).drain)
+            .collect();
+        let expected = [0.2, 0.2, 0.02, 0.02, 0.02, 0.16, 0.16];
+        assert!(drains.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{drains:?}");
+    }
+
+    #[test]
+    fn packets_beside_a_train_are_not_looked_at() {
+        let ms = |ms: u64| Time::ZERO + Span::from_ms(ms);
+        let mut b = Backlog::new();
+        round(&mut b, 0, |_| 12.5);
+        b.exclude(ms(40), ms(49));
+        assert_eq!(round(&mut b, 25, |n| if n < 15 { 12.5 } else { 14.5 }), Reaction::default());
+        // Packets of trains and whole rounds of nothing say nothing either.
+        assert_eq!(b.round(ms(200), RTT, &rule()), Some(Reaction::default()));
+        assert_eq!(b.round(ms(210), RTT, &rule()), None);
+    }
+}

@@ -146,3 +146,105 @@ impl Probe {
 pub(crate) fn duration(train: &Train) -> Span {
     train.gap.saturating_mul(u64::from(train.packets.saturating_sub(1)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::Departure;
+
+    fn judge(test: Test) -> Judge {
+        Judge { test, threshold: 0.05, error_max: 0.25, error_min: 0.01, pair_rise_s: 1e-3 }
+    }
+
+    fn line(delays_ms: &[f64]) -> Line {
+        let mut line = Line::default();
+        for (n, ms) in delays_ms.iter().enumerate() {
+            line.add(n as f64, ms * 1e-3);
+        }
+        line
+    }
+
+    /// By hand: 1, 3, 2 has the slope 1/2, squares of 1.5 and the standard error sqrt(1.5 / 1 / 2) = 0.866.
+    #[test]
+    fn a_line_by_hand() {
+        let (slope, error) = line(&[1.0, 3.0, 2.0]).slope().unwrap();
+        assert!((slope * 1e3 - 0.5).abs() < 1e-12 && (error.unwrap() * 1e3 - 0.75_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((line(&[1.0]).slope(), line(&[]).slope()), (None, None));
+        assert_eq!(line(&[5.0, 5.0]).slope(), Some((0.0, None)));
+    }
+
+    /// Gaps of 1 ms. 0, 0.05, 0.1 rises by 0.05 without an error; 0, 0.06, 0.12 by too much. 0, 0.2, 0.2 rises by 0.1 with an
+    /// error of sqrt(0.04 / 6 / 2) = 0.058, and 0.1 < 0.05 + 0.058; 0, 0.2, 0.3 by 0.15 with one of 0.029.
+    #[test]
+    fn the_hard_test_by_hand() {
+        let accepts = |delays: &[f64]| judge(Test::Hard).accepts(&line(delays), 1e-3, 0.0).unwrap();
+        assert!(accepts(&[9.0, 9.0, 9.0, 9.0, 9.0]) && accepts(&[9.0, 8.0, 7.0]));
+        assert!(accepts(&[0.0, 0.049_999, 0.099_998]) && !accepts(&[0.0, 0.06, 0.12]));
+        assert!(accepts(&[0.0, 0.2, 0.2]) && !accepts(&[0.0, 0.2, 0.3]));
+        // An error of more than 0.25 counts as 0.25: a slope of 0.5 is none.
+        assert!(!accepts(&[0.0, 5.0, 1.0]));
+        assert_eq!(judge(Test::Hard).accepts(&line(&[1.0]), 1e-3, 0.0), None);
+    }
+
+    /// Phi(0) = 0.5 and Phi(-1) = 0.158655; an error below 0.01 counts as 0.01.
+    #[test]
+    fn the_test_by_chance_has_the_probability_of_a_flat_slope() {
+        let accepts = |delays: &[f64], uniform: f64| judge(Test::Prob).accepts(&line(delays), 1e-3, uniform).unwrap();
+        let steady = |slope: f64| [0.0, slope, 2.0 * slope];
+        assert!(accepts(&steady(0.05), 0.499) && !accepts(&steady(0.05), 0.501));
+        assert!(accepts(&steady(0.06), 0.1586) && !accepts(&steady(0.06), 0.1587));
+        // Slope 0.1, error 0.057735: Phi(-0.866) = 0.193238.
+        assert!(accepts(&[0.0, 0.2, 0.2], 0.1932) && !accepts(&[0.0, 0.2, 0.2], 0.1933));
+    }
+
+    /// Two packets have no error: 0.05 of the gap or 1 ms passes.
+    #[test]
+    fn two_packets() {
+        for test in [Test::Hard, Test::Prob] {
+            let accepts = |ms: f64, gap_ms: f64| judge(test).accepts(&line(&[0.0, ms]), gap_ms * 1e-3, 0.999).unwrap();
+            assert!(accepts(0.9, 10.0) && !accepts(1.1, 10.0) && accepts(1.1, 30.0) && accepts(-5.0, 10.0));
+        }
+    }
+
+    fn arrival(n: u32, delay_s: f64, in_train: bool) -> Arrival {
+        let at = Time::ZERO + Span::from_us(390 * u64::from(n));
+        let departure = Departure { at, train: 7, sent: n, in_train, ..Departure::default() };
+        Arrival { departure, at: at + Span::from_seconds(delay_s) }
+    }
+
+    fn probe() -> Probe {
+        Probe::new(Train { packets: 5, gap: Span::from_ns(390_625), id: 7 }, 25.6e6, Time::NEVER)
+    }
+
+    /// A fluid queue: 25.6 Mbit/s where 15.2 of 40 are free rise by 8 L (25.6 - 15.2) / (25.6 * 40) = 0.1016 ms a packet, a
+    /// slope of 10.4 / 40 = 0.26.
+    #[test]
+    fn an_overloaded_queue_shows_the_overload() {
+        let mut p = probe();
+        for n in 1..=5 {
+            assert!(!p.is_over());
+            p.add(&arrival(n, 0.0125 + 1.015_625e-4 * f64::from(n - 1), true));
+        }
+        let slope = p.line.slope().unwrap().0 / p.train.gap.seconds();
+        assert!((slope - 0.26).abs() < 1e-4, "{slope}");
+        assert!(p.is_over() && p.judge(&judge(Test::Hard), 0.0) == Some(false));
+    }
+
+    /// A packet that is passed by the next one, or by a base packet after the train, is lost or reordered.
+    #[test]
+    fn what_is_missing_fails_the_probe() {
+        for late in [arrival(3, 0.0125, true), arrival(2, 0.0125, false)] {
+            let mut p = probe();
+            p.add(&arrival(1, 0.0125, true));
+            p.add(&arrival(1, 0.0125, false));
+            assert!(!p.is_over());
+            p.add(&late);
+            assert!(p.is_over() && p.judge(&judge(Test::Prob), 0.0) == Some(false));
+        }
+        let mut p = probe();
+        p.add(&Arrival { departure: Departure { train: 6, ..arrival(9, 0.0, true).departure }, at: Time::ZERO });
+        p.cut(1);
+        p.add(&arrival(1, 0.0125, true));
+        assert!(p.is_over() && p.judge(&judge(Test::Prob), 0.0).is_none());
+    }
+}

@@ -3,11 +3,12 @@
 
 mod common;
 
-use arrow_array::{Array, Float64Array, Int64Array};
+use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, StringArray};
 use common::{Builder, run};
-use elephan_link::{FlowControl, Framing};
+use elephan_link::{FlowControl, Framing, Loss};
 use elephan_record::Tables;
-use elephan_units::{Rate, Span};
+use elephan_scenario::Impairments;
+use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
 const RATE_BPS: u64 = 40_000_000;
@@ -49,16 +50,15 @@ fn of(summary: &Value, path: &str) -> f64 {
     summary.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {summary}"))
 }
 
-/// A lone transfer and, if `again`, a second one a second later: the samples of 0.1 ms, and milliseconds from SYN to the last
-/// byte of each.
-fn transfers(law: Value, again: bool) -> (Tables, Vec<f64>) {
-    let (mut b, pairs) = dumbbell(&[25], 3);
+/// Transfers of these sizes, one every ten seconds: the samples of 0.1 ms, and milliseconds from SYN to the last byte of each.
+fn transfers(law: Value, bytes: &[u64]) -> (Tables, Vec<f64>) {
+    let (mut b, pairs) = dumbbell(&[25], 10 * bytes.len() as u64);
     let options = options(&mut b, law);
-    for start in 0..=u64::from(again) {
-        b.traffic(json!({ "kind": "bulk", "size": format!("{TRANSFER_BYTES} B") }), &pairs, options);
-        b.plan.traffic[start as usize].start = serde_json::from_value(json!(format!("{start} s"))).unwrap();
+    for (n, bytes) in bytes.iter().enumerate() {
+        b.traffic(json!({ "kind": "bulk", "size": format!("{bytes} B") }), &pairs, options);
+        b.plan.traffic[n].start = serde_json::from_value(json!(format!("{} s", 10 * n))).unwrap();
     }
-    b.plan.record.every = Some(Span::from_us(100));
+    b.plan.record.every = (bytes.len() == 1).then(|| Span::from_us(100));
     let (tables, summary) = run(&b.plan, false);
     assert_eq!(of(&summary, "/drops"), 0.0);
     let fct: Vec<f64> =
@@ -70,7 +70,7 @@ fn transfers(law: Value, again: bool) -> (Tables, Vec<f64>) {
 /// 226 ms, the rate is 24.8 Mbit/s and the last byte is there after 255 ms.
 #[test]
 fn a_lone_flow_doubles_its_probes() {
-    let (tables, fct) = transfers(json!({ "kind": "pcp", "test": "hard" }), false);
+    let (tables, fct) = transfers(json!({ "kind": "pcp", "test": "hard" }), &[TRANSFER_BYTES]);
     let time = column::<Int64Array>(&tables, "flow_samples", "time_ns");
     let rate = column::<Float64Array>(&tables, "flow_samples", "pacing_bps");
     let mut steps: Vec<(f64, f64)> = Vec::new();
@@ -83,54 +83,136 @@ fn a_lone_flow_doubles_its_probes() {
     let expected = [(62.8, 0.8), (100.7, 2.4), (138.5, 5.6), (170.0, 12.0), (198.5, 24.8)];
     assert_eq!(steps.len(), expected.len(), "{steps:?} {fct:?}");
     for (step, expected) in steps.iter().zip(expected) {
-        assert!((step.0 - expected.0).abs() < 0.5 && (step.1 / expected.1 - 1.0).abs() < 0.005, "{steps:?} {fct:?}");
+        assert!((step.0 - expected.0).abs() < 0.3 && (step.1 / expected.1 - 1.0).abs() < 0.002, "{steps:?} {fct:?}");
     }
-    assert!((fct[0] - 255.0).abs() < 1.0, "{fct:?}");
+    assert!((fct[0] - 255.0).abs() < 0.6, "{fct:?}");
+    // The first failure ends the phase.
+    let phase = column::<StringArray>(&tables, "flow_samples", "phase");
+    let over = phase.iter().position(|phase| phase == Some("congestion_avoidance")).unwrap();
+    let over_ms = time.value(over) as f64 / 1e6;
+    assert!((over_ms - 226.0).abs() < 0.3, "{over_ms}");
 }
 
-/// The rate that the first flow has left makes the second start with a third of it.
+/// The rate that the first flow has left makes the second start with a third of it: 24.8 / 3 = 8.3, then 16.5 Mbit/s succeed
+/// and bring 24.8 again; 33.1 fails. Two probes, then the rest at 24.8: 25 + 30.1 + 27.7 ms, 5 + 5 packets in trains and 23
+/// between, 10 more in the trains of 33.1 and 16.5 that follow, 157 * 0.403 ms, 12.8 ms of path: 159 ms.
+///
+/// After a long flow, which leaves the link's rate, about 130 ms.
 #[test]
 fn history_shortens_the_start() {
-    let (_, fct) = transfers(json!({ "kind": "pcp", "test": "hard" }), true);
-    let (_, without) = transfers(json!({ "kind": "pcp", "test": "hard", "history": false }), true);
-    println!("history {fct:?} {without:?}");
+    let law = json!({ "kind": "pcp", "test": "hard" });
+    let (_, fct) = transfers(law.clone(), &[TRANSFER_BYTES, TRANSFER_BYTES]);
+    assert!((fct[1] - 159.0).abs() < 1.0, "{fct:?}");
+    let (_, fct) = transfers(law, &[100 * TRANSFER_BYTES, TRANSFER_BYTES]);
+    assert!((fct[1] - 130.0).abs() < 5.0, "{fct:?}");
+    let (_, fct) =
+        transfers(json!({ "kind": "pcp", "test": "hard", "history": false }), &[TRANSFER_BYTES, TRANSFER_BYTES]);
+    assert!((fct[0] - fct[1]).abs() < 0.01, "{fct:?}");
 }
 
-fn shares(law: &str, n: usize, seconds: u64) -> Value {
-    let rtts: Vec<u64> = (0..n as u64).map(|i| 15 + 20 * i / (n as u64)).collect();
-    let (mut b, pairs) = dumbbell(&rtts, seconds);
-    let options = options(&mut b, json!(law));
+/// Long flows of `n` pairs with round-trip times from 15 to 35 ms: the summary of 60 s after 20.
+fn long_flows(n: u64) -> Value {
+    let rtts: Vec<u64> = (0..n).map(|i| 15 + 20 * i / n).collect();
+    let (mut b, pairs) = dumbbell(&rtts, 80);
+    let options = options(&mut b, json!("pcp"));
     for pair in &pairs {
         b.traffic(json!({ "kind": "bulk" }), &[*pair], options);
     }
-    b.plan.warmup = elephan_units::Time::ZERO + Span::from_s(seconds / 4);
+    b.plan.warmup = Time::ZERO + Span::from_s(20);
     run(&b.plan, false).1
 }
 
+/// A lone flow uses the link and never fills its queue.
+#[test]
+fn a_lone_long_flow_fills_no_queue() {
+    let summary = long_flows(1);
+    assert_eq!(of(&summary, "/drops"), 0.0);
+    assert!(of(&summary, "/bottleneck/utilisation") > 0.95, "{summary}");
+    assert!(of(&summary, "/bottleneck/queue_mean_bytes") < 0.1 * 125_000.0, "{summary}");
+    assert!(of(&summary, "/bottleneck/queue_max_bytes") < 0.5 * 125_000.0, "{summary}");
+}
+
+/// Two to twenty flows share with an index of Jain of 0.75 and more, at round-trip times of 15 to 35 ms, and use the link. The
+/// more there are the more each takes beyond what is free: the queue is not empty (see docs/models/pcp.md).
 #[test]
 fn flows_share() {
-    for n in [1, 2, 5, 10, 20] {
-        let s = shares("pcp", n, 80);
-        println!(
-            "{n}: jain {:.3} goodput {:.2} drops {} util {:.3} queue {:.0} max {:.0}",
-            of(&s, "/jain"), of(&s, "/goodput_bps") / 1e6, of(&s, "/drops"), of(&s, "/bottleneck/utilisation"),
-            of(&s, "/bottleneck/queue_mean_bytes"), of(&s, "/bottleneck/queue_max_bytes")
-        );
+    for n in [2, 5, 10, 20] {
+        let summary = long_flows(n);
+        assert!(of(&summary, "/jain") > 0.75, "{n}: {summary}");
+        assert!(of(&summary, "/bottleneck/utilisation") > 0.95, "{n}: {summary}");
+        assert!(of(&summary, "/bottleneck/queue_mean_bytes") < 0.6 * 125_000.0, "{n}: {summary}");
     }
 }
 
+/// TCP is not starved by PCP, nor PCP by TCP: each has a fifth of its fair share at least.
 #[test]
-fn beside_tcp() {
-    for (pcp, tcp) in [(1, 1), (2, 1), (1, 2), (5, 1)] {
-        let (mut b, pairs) = dumbbell(&vec![25; pcp + tcp], 120);
-        let probing = options(&mut b, json!("pcp"));
-        let reno = options(&mut b, json!("reno"));
-        for (i, pair) in pairs.iter().enumerate() {
-            b.traffic(json!({ "kind": "bulk" }), &[*pair], if i < pcp { probing } else { reno });
+fn tcp_beside_it_is_not_starved() {
+    for (probing, tcp) in [(1, 1), (2, 1), (1, 2), (5, 1)] {
+        let (mut b, pairs) = dumbbell(&vec![25; probing + tcp], 120);
+        let laws = ["pcp", "reno"].map(|law| options(&mut b, json!(law)));
+        for (n, pair) in pairs.iter().enumerate() {
+            b.traffic(json!({ "kind": "bulk" }), &[*pair], laws[usize::from(n >= probing)]);
         }
-        b.plan.warmup = elephan_units::Time::ZERO + Span::from_s(20);
-        let (t, s) = run(&b.plan, false);
-        let g: Vec<f64> = column::<Float64Array>(&t, "flows", "goodput_bps").iter().map(|g| g.unwrap() / 1e6).collect();
-        println!("{pcp}/{tcp}: {g:.2?} drops {} queue {:.0}", of(&s, "/drops"), of(&s, "/bottleneck/queue_mean_bytes"));
+        b.plan.warmup = Time::ZERO + Span::from_s(20);
+        let (tables, _) = run(&b.plan, false);
+        let goodput = column::<Float64Array>(&tables, "flows", "goodput_bps");
+        let fair = RATE_BPS as f64 / (probing + tcp) as f64;
+        assert!(goodput.iter().flatten().all(|bps| bps > 0.2 * fair), "{probing} beside {tcp}: {goodput:?}");
     }
+}
+
+/// A reordered or lost packet, a second copy, an ACK that is lost, a short receive window: every byte arrives, and every packet
+/// is accounted for (the run checks it).
+#[test]
+fn every_byte_arrives_whatever_the_path_does() {
+    for (loss, impairments) in [
+        (Loss::Bernoulli(0.02), json!({})),
+        (Loss::None, json!({ "reorder": { "share": 0.05, "extra": { "uniform": ["0 s", "3 ms"] } } })),
+        (Loss::Bernoulli(0.02), json!({ "duplicate": 0.05, "jitter": { "extra": { "exponential": "1 ms" } } })),
+    ] {
+        let (mut b, pairs) = dumbbell(&[25, 25], 60);
+        let options = options(&mut b, json!("pcp"));
+        b.traffic(json!({ "kind": "bulk", "size": "2 MB" }), &pairs, options);
+        let kind = json!({ "kind": "transfers", "size": "20 KB", "arrivals_per_s": 5.0 });
+        b.traffic(kind, &pairs, options);
+        b.plan.traffic[1].stop = Some(Time::ZERO + Span::from_s(20));
+        for link in &mut b.plan.links[..2] {
+            link.loss = loss.clone();
+            let part = |key: &str| impairments.get(key).cloned().unwrap_or(Value::Null);
+            link.impairments = Impairments {
+                reorder: serde_json::from_value(part("reorder")).unwrap(),
+                duplicate: part("duplicate").as_f64().unwrap_or(0.0),
+                jitter: serde_json::from_value(part("jitter")).unwrap(),
+            };
+        }
+        let (tables, _) = run(&b.plan, false);
+        let done = column::<BooleanArray>(&tables, "flows", "completed");
+        assert!(done.len() > 50 && done.iter().flatten().all(|done| done), "{impairments}");
+    }
+}
+
+/// A run is the same again, and the paths of ports do not matter.
+#[test]
+fn runs_are_the_same_again() {
+    let completions = |general: bool| {
+        let (mut b, pairs) = dumbbell(&[15, 25, 35], 20);
+        let options = options(&mut b, json!("pcp"));
+        b.traffic(json!({ "kind": "transfers", "size": "250 KB", "arrivals_per_s": 10.0 }), &pairs, options);
+        let (tables, _) = run(&b.plan, general);
+        column::<Int64Array>(&tables, "flows", "fct_ns").iter().collect::<Vec<_>>()
+    };
+    let once = completions(false);
+    assert!(once.iter().flatten().count() > 100);
+    assert_eq!(once, completions(false));
+    assert_eq!(once, completions(true));
+}
+
+/// Every data packet is acknowledged at once.
+#[test]
+fn there_are_no_delayed_acks() {
+    let (tables, _) = transfers(json!("pcp"), &[TRANSFER_BYTES]);
+    let counted = |name: &str| column::<Int64Array>(&tables, "flows", name).value(0);
+    assert_eq!(counted("data_segs_out"), 200);
+    // The SYN-ACK, an ACK for each, and that of the FIN goes with the last.
+    assert!((201..=203).contains(&counted("segs_in")), "{}", counted("segs_in"));
 }
