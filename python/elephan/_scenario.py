@@ -54,7 +54,7 @@ class Scenario(ScenarioModel):
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Cbr | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -136,6 +136,7 @@ class Tcp(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -160,6 +161,7 @@ class Tcp(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -779,6 +781,63 @@ class Copa(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Pcp(Table):
+    """PCP (Anderson et al. 2006): probes by trains of packets whether the path has more rate
+
+    test: How the slope of a probe's delays is judged: `hard` or `prob` (by chance, with the probability that it is flat). Default:
+        "prob".
+    probe_packets: Packets of a probe. Default: 5.
+    slope_max: Relative slope (delay per time) that is still flat. Default: 0.05.
+    error_max: The largest standard error of the slope that `hard` allows for. Default: 0.25.
+    error_min: The smallest standard error of the slope that `prob` believes in. Default: 0.01.
+    pair_rise: Rise of the delay that a probe of two packets may show. Default: "1 ms".
+    floor: The smallest tested increase over the first. Default: 0.25.
+    interval_max: The longest mean time between probes, in round trips. Default: 32.0.
+    jitter: Half the width of the interval in which the next probe begins, over its mean. Default: 0.5.
+    probe_timeout: Round trips after its end at which a probe without an answer has failed. Default: 3.0.
+    compensation: Whether a growing or standing queue lowers the rate. Default: true.
+    growth_min: The smallest growth of the queueing delay, per time, that lowers the rate. Default: 0.01.
+    base_window: Time over which the smallest delay is that without a queue. Default: "10 s".
+    standing_min: The smallest queueing delay that is drained (two packet times at least). Default: "1 ms".
+    drain_max: The largest share of the rate that is left free to drain the queue. Default: 0.5.
+    patience: Round trips in vain after which the reaction to queues is divided. Default: 3.
+    tit_for_tat: What the reaction to queues is divided by when it is in vain. Default: 10.0.
+    history: Whether the rate of the last connection to the same host is remembered. Default: true.
+    history_share: The first rate that is probed with history, over the rate remembered. Default: 0.3333333333333333.
+    beta: Share of the rate that the loss of a base packet leaves. Default: 0.5.
+    rtt_max: The longest time between two base packets; the round-trip time where none is known. Default: "1 s".
+    window_rounds: Rounds of data that the window holds, and packets beside them. Default: 2.0.
+    window_packets: Packets that the window holds beside them. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pcp")
+
+    test: Literal["hard", "prob"] | None = None
+    probe_packets: int | None = None
+    slope_max: float | None = None
+    error_max: float | None = None
+    error_min: float | None = None
+    pair_rise: Time | None = None
+    floor: float | None = None
+    interval_max: float | None = None
+    jitter: float | None = None
+    probe_timeout: float | None = None
+    compensation: bool | None = None
+    growth_min: float | None = None
+    base_window: Time | None = None
+    standing_min: Time | None = None
+    drain_max: float | None = None
+    patience: int | None = None
+    tit_for_tat: float | None = None
+    history: bool | None = None
+    history_share: float | None = None
+    beta: float | None = None
+    rtt_max: Time | None = None
+    window_rounds: float | None = None
+    window_packets: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Guest(Table):
     """A congestion control written in Python.
 
@@ -878,7 +937,7 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -899,6 +958,122 @@ class Fifo(Table):
 
     limit: Limit | None = None
     mark_above: Limit | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Fq(Table):
+    """Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Scfq(Table):
+    """Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "scfq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Drr(Table):
+    """Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    quantum: What a flow of weight 1 may send each turn. Default: "1.5 KB".
+    buckets: Number of queues to which flows are hashed; without it each flow has its own.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "drr")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Sfq(Table):
+    """Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+
+    limit: Most that may wait in all, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "127 p".
+    quantum: What a bucket may send each turn. Default: "1.514 KB".
+    buckets: Buckets to which flows are hashed. Default: 1024.
+    flows: Buckets that may have packets at once. Default: 128.
+    depth: Packets that may wait in one bucket. Default: 127.
+    perturb: Time after which the hash changes; without it never.
+    head_drop: The first packet of a bucket is dropped, not the last. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "sfq")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    flows: int | None = None
+    depth: int | None = None
+    perturb: Time | None = None
+    head_drop: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Prio(Table):
+    """Strict priority between bands, by the `priority` of the traffic
+
+    limit: Most that may wait in each band, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it
+        nothing is dropped.
+    bands: Number of bands. Default: 8.
+    map: Band of each of the eight priorities, 0 first; 0 is the band that is served first. Without it the highest priorities go to
+        band 0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "prio")
+
+    limit: Limit | None = None
+    bands: int | None = None
+    map: list[int] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Tbf(Table):
+    """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+
+    rate: Rate at which tokens come. Default: "1 Mbps".
+    burst: Most tokens that the bucket holds. Default: "15.14 KB".
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
+    latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
+    peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
+    mtu: Bucket of the peak rate. Default: "1.514 KB".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "tbf")
+
+    rate: Rate | None = None
+    burst: Size | None = None
+    limit: Limit | None = None
+    latency: Time | None = None
+    peak_rate: Rate | None = None
+    mtu: Size | None = None
 
 
 @dataclass(slots=True)
@@ -996,7 +1171,7 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1054,7 +1229,7 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1074,7 +1249,7 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1186,8 +1361,8 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
-    host_queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    host_queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1203,7 +1378,7 @@ class Reorder(Table):
     """
 
     share: float
-    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -1260,6 +1435,16 @@ class Lognormal(Table):
     mean: str | None = None
 
 
+@dataclass(slots=True)
+class Cdf(Table):
+    """Empirical, linear between its points."""
+
+    _wrap: ClassVar[str | None] = "cdf"
+    _single: ClassVar[bool] = True
+
+    cdf: str | list[list[Any]]
+
+
 @dataclass(kw_only=True, slots=True)
 class Jitter(Table):
     """Extra delay of every packet.
@@ -1268,7 +1453,7 @@ class Jitter(Table):
     order: Whether packets stay in order. Default: "keep".
     """
 
-    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    extra: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     order: Literal["keep", "free"] | None = None
 
 
@@ -1292,7 +1477,7 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
 
@@ -1310,6 +1495,10 @@ class Bulk(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
 
@@ -1347,6 +1536,7 @@ class Bulk(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1371,12 +1561,15 @@ class Bulk(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     size: Size | None = None
 
 
@@ -1395,6 +1588,10 @@ class Messages(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
     gap: Time between messages.
@@ -1406,7 +1603,7 @@ class Messages(Table):
 
     from_: str | list[str]
     to: str | list[str]
-    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
@@ -1437,6 +1634,7 @@ class Messages(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1461,17 +1659,35 @@ class Messages(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
-    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any] | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
     when_full: Literal["block", "pause-clock", "drop"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Bursts(Table):
+    """Poisson arrivals in ON periods, none in OFF periods.
+
+    on: Length of an ON period.
+    off: Length of an OFF period.
+    """
+
+    _wrap: ClassVar[str | None] = "bursts"
+    _single: ClassVar[bool] = False
+
+    on: str | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    off: str | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1489,6 +1705,10 @@ class Transfers(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
     gaps: Law of the gaps between arrivals. Default: "exponential".
@@ -1498,7 +1718,7 @@ class Transfers(Table):
 
     from_: str | list[str]
     to: str | list[str]
-    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
     name: str | None = None
     pairing: Literal["auto", "all", "permutation", "random"] | None = None
     connections: int | None = None
@@ -1529,6 +1749,7 @@ class Transfers(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1553,15 +1774,114 @@ class Transfers(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Users(Table):
+    """Users in a closed loop: each thinks, makes a transfer over a new connection, and begins again.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    size: Size of a transfer.
+    think: How long a user thinks before each transfer, the first included.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    users: Users on all pairs together; user k is on pair k mod pairs. Default: 1.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "users")
+
+    from_: str | list[str]
+    to: str | list[str]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    think: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "copa",
+            "pcp",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | Copa
+        | Pcp
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    users: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1579,6 +1899,10 @@ class Cbr(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
     """
@@ -1618,6 +1942,7 @@ class Cbr(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1642,14 +1967,17 @@ class Cbr(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     packet_size: Size | None = None
-    gaps: Literal["exponential", "fixed"] | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1667,6 +1995,10 @@ class Onoff(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
         Default: 1.4.
@@ -1711,6 +2043,7 @@ class Onoff(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1735,12 +2068,15 @@ class Onoff(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     sources: int | None = None
     shape: float | None = None
     on: Time | None = None
@@ -1763,6 +2099,10 @@ class Replay(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
         path starts in the folder of the scenario file.
     trace: The trace itself, in place of `file`; a resolved scenario has it so.
@@ -1802,6 +2142,7 @@ class Replay(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1826,12 +2167,15 @@ class Replay(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     file: str | None = None
     trace: str | None = None
 
@@ -1898,7 +2242,9 @@ __all__ = [
     "Bernoulli",
     "Bic",
     "Bulk",
+    "Bursts",
     "Cbr",
+    "Cdf",
     "Change",
     "Classic",
     "Compound",
@@ -1906,12 +2252,14 @@ __all__ = [
     "Cubic",
     "Dctcp",
     "Direction",
+    "Drr",
     "Dumbbell",
     "Exponential",
     "Fast",
     "FatTree",
     "Fifo",
     "Fixed",
+    "Fq",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -1939,19 +2287,25 @@ __all__ = [
     "Path",
     "Pause",
     "PauseReaction",
+    "Pcp",
     "Periodic",
+    "Prio",
     "Record",
     "Reno",
     "Reorder",
     "Replay",
     "Scalable",
     "Scenario",
+    "Scfq",
+    "Sfq",
     "Star",
     "Swift",
     "Switch",
+    "Tbf",
     "Tcp",
     "Transfers",
     "Uniform",
+    "Users",
     "Vary",
     "Vegas",
     "Veno",

@@ -72,9 +72,17 @@ def _latency(run: Run) -> Array:
     return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency)])
 
 
-def _completion(run: Run) -> Array:
-    start, time = column(run.flows, "start_ns"), column(run.flows, "fct_ns")
-    return np.asarray(time[(start >= run.warmup_ns) & ~np.isnan(time)])
+def _completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array]:
+    """A column of the finite flows that began after the warm-up and came to their end; those with or without timeouts."""
+
+    def values(run: Run) -> Array:
+        start, found = column(run.flows, "start_ns"), column(run.flows, name)
+        chosen = (start >= run.warmup_ns) & ~np.isnan(column(run.flows, "fct_ns")) & ~np.isnan(found)
+        if timeouts is not None:
+            chosen &= (column(run.flows, "timeouts") > 0) == timeouts
+        return np.asarray(found[chosen])
+
+    return values
 
 
 def _after_warmup(table: str, name: str) -> Callable[[Run], Array]:
@@ -163,7 +171,11 @@ _ALL = [
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
     Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", _latency),
-    Measure("fct_ns", "ns", "completion time of each finite flow", _completion),
+    Measure("fct_ns", "ns", "completion time of each finite flow", _completed("fct_ns")),
+    Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", _completed("fct_ns", True)),
+    Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", _completed("fct_ns", False)),
+    Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", _completed("sender_fct_ns")),
+    Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", _completed("slowdown")),
     Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
     Measure("marks", "1", "packets marked at each port", _port_column("marks")),
     Measure("loss", "%", "packets dropped at a port over packets offered to it", _loss),
@@ -216,12 +228,13 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "p95": _quantile(0.95),
     "p99": _quantile(0.99),
     "p999": _quantile(0.999),
+    "p99/p50": lambda x: _quantile(0.99)(x) / _quantile(0.5)(x),
     "p99-p50": lambda x: _quantile(0.99)(x) - _quantile(0.5)(x),
     "jain": lambda x: stats.jain(x),
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
-_PURE = {"jain", "cov", "count", "min/max"}  # takes that have no unit
+_PURE = {"jain", "cov", "count", "min/max", "p99/p50"}  # takes that have no unit
 
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
@@ -274,7 +287,8 @@ def describe(name: str) -> str:
         "min/max": "smallest over largest",
     }
     words |= {"p1": "1st percentile", "p5": "5th percentile", "p95": "95th percentile", "p99": "99th percentile"}
-    words |= {"p999": "99.9th percentile", "p99-p50": "99th percentile less median", "cov": "coefficient of variation"}
+    words |= {"p999": "99.9th percentile", "p99-p50": "99th percentile less median", "p99/p50": "99th percentile over median"}
+    words |= {"cov": "coefficient of variation"}
     return f"{words.get(take, take)}: {measure.description}"
 
 

@@ -7,6 +7,7 @@
 use crate::guest::Fault;
 use crate::law::{self, Law, Spec};
 use crate::slow_start::{self, SlowStart};
+use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
@@ -165,6 +166,49 @@ impl Controller {
     /// Routers have answered: `bytes` by which the window may change, infinite if none has. It changes with the next ACK.
     pub fn on_feedback(&mut self, bytes: f64) {
         self.law.on_feedback(bytes);
+    }
+
+    /// Whether the law sends trains of packets and looks at when each packet arrived.
+    pub fn probes(&self) -> bool {
+        self.law.probes()
+    }
+
+    /// What the law draws by chance, it draws from here.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.law.set_seed(seed);
+    }
+
+    /// What the last connection to the same destination has left; to be told before [`Controller::begin`].
+    pub fn recall(&mut self, memory: &Memory) {
+        self.law.recall(memory);
+    }
+
+    /// What the law leaves for the next connection to the same destination.
+    pub fn remember(&self) -> Option<Memory> {
+        self.law.remember()
+    }
+
+    /// The connection is there.
+    pub fn begin(&mut self, start: &Start) {
+        self.law.begin(&mut self.w, start);
+        self.bound();
+    }
+
+    /// A packet of a law that probes has arrived; to be told before its ACK.
+    pub fn on_arrival(&mut self, now: Time, arrival: &Arrival) {
+        self.law.on_arrival(&mut self.w, now, arrival);
+        self.bound();
+    }
+
+    /// The train to be sent from `now` on, when `segments` of new data are there.
+    pub fn next_train(&mut self, now: Time, segments: u64) -> Option<Train> {
+        self.law.next_train(now, segments)
+    }
+
+    /// Of the last train only `packets` could be sent.
+    pub fn on_train_cut(&mut self, now: Time, packets: u32) {
+        self.law.on_train_cut(&mut self.w, now, packets);
+        self.bound();
     }
 
     /// When the law wants [`Controller::on_timer`].

@@ -1,7 +1,7 @@
 //! Congestion control: how much a sender may have in flight.
 //!
 //! The law of this layer: a law is pure. It owns its state and sees its arguments; it has no clock, no packets, no
-//! log and no random draws. All windows are bytes as `f64` (never floored per ACK), all instants are given from
+//! log and no random draws but from a seed that it is given. All windows are bytes as `f64` (never floored per ACK), all instants are given from
 //! outside, and the same calls give the same windows to the bit.
 //!
 //! Three axes are kept apart:
@@ -12,19 +12,23 @@
 //! [`Controller`] joins a law and a slow start, keeps what all laws share (floor of one segment, undo, a backed-off
 //! timer) and is what TCP and the stepping interface hold.
 
+mod backlog;
 mod controller;
 mod declare;
+mod draw;
 mod event;
 pub mod fuzz;
 pub mod guest;
 pub mod law;
 mod least;
 mod path;
+mod probe;
 mod registry;
 mod round;
 pub mod slow_start;
 #[cfg(test)]
 mod testing;
+pub mod train;
 
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};

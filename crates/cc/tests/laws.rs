@@ -78,6 +78,7 @@ fn every_law_grows_from_the_start() {
             let acked = c.window() as u64;
             let rate_bps = Some(acked as f64 * 800.0);
             What::Ack { acked, rtt: Some(Span::from_ms(10)), app_limited: false, rate_bps }.apply(&mut c, now);
+            What::Train { segments: 5, rise: Span::ZERO, lost: None }.apply(&mut c, now);
         }
         assert!(c.window() > 10.0 * INITIAL as f64, "{}", c.name());
     }

@@ -1,5 +1,6 @@
 //! A congestion control without a network: the stepping class behind `elephan.cc.new`.
 
+use elephan_cc::train::{Arrival, Departure, Memory, Start};
 use elephan_cc::{Ack, Controller, Signal};
 use elephan_units::Span;
 use pyo3::prelude::*;
@@ -118,6 +119,79 @@ impl Cc {
     /// The last congestion event was spurious.
     fn on_undo(&mut self, now: f64) -> PyResult<()> {
         self.signal(Signal::Undo { now: number::time("now", now)? })
+    }
+
+    /// The connection begins: for laws that probe. `rtt` is that of the handshake, `packet` a full packet with its headers.
+    #[pyo3(signature = (now, rtt=None, packet=None))]
+    fn begin(&mut self, now: f64, rtt: Option<f64>, packet: Option<f64>) -> PyResult<()> {
+        let headers = 40.0;
+        let start = Start {
+            now: number::time("now", now)?,
+            rtt: rtt.map(|rtt| number::span("rtt", rtt)).transpose()?,
+            packet_bytes: number::bytes("packet", packet.unwrap_or(self.controller.mss() + headers))?,
+        };
+        self.step(|controller| controller.begin(&start))
+    }
+
+    /// The train of packets that the law wants sent now, when `segments` of new data are there, or None.
+    fn next_train<'py>(&mut self, py: Python<'py>, now: f64, segments: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let now = number::time("now", now)?;
+        let Some(train) = guard(|| Ok(self.controller.next_train(now, segments)))? else { return Ok(None) };
+        let out = PyDict::new(py);
+        out.set_item("id", train.id)?;
+        out.set_item("packets", train.packets)?;
+        out.set_item("gap", train.gap.seconds())?;
+        Ok(Some(out))
+    }
+
+    /// Of the last train only `packets` could be sent.
+    fn on_train_cut(&mut self, now: f64, packets: u32) -> PyResult<()> {
+        let now = number::time("now", now)?;
+        self.step(|controller| controller.on_train_cut(now, packets))
+    }
+
+    /// A packet that `left` has come at `came`, by the receiver's clock; until it left, `bases` packets outside trains and
+    /// `sent` of the last train, number `train`, had been sent, itself included, and it is one of the train if `in_train`.
+    #[pyo3(signature = (now, left, came, train=0, sent=0, in_train=false, bases=0))]
+    #[expect(clippy::too_many_arguments, reason = "the stepping interface names each quantity")]
+    fn on_arrival(
+        &mut self,
+        now: f64,
+        left: f64,
+        came: f64,
+        train: u32,
+        sent: u32,
+        in_train: bool,
+        bases: u32,
+    ) -> PyResult<()> {
+        let (now, left, came) = (number::time("now", now)?, number::time("left", left)?, number::time("came", came)?);
+        let departure = Departure { at: left, bases, train, sent, in_train };
+        self.step(|controller| controller.on_arrival(now, &Arrival { departure, at: came }))
+    }
+
+    /// What the law draws by chance, it draws from here.
+    fn set_seed(&mut self, seed: u64) {
+        self.controller.set_seed(seed);
+    }
+
+    /// What the law leaves for the next connection to the same destination, or None: `rate` in bit/s and `trust`.
+    fn remember<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(memory) = self.controller.remember() else { return Ok(None) };
+        let out = PyDict::new(py);
+        out.set_item("rate", memory.rate_bps)?;
+        out.set_item("trust", memory.trust)?;
+        Ok(Some(out))
+    }
+
+    /// What the last connection to the same destination has left; to be told before `begin`.
+    #[pyo3(signature = (rate, trust=1.0))]
+    fn recall(&mut self, rate: f64, trust: f64) -> PyResult<()> {
+        if !(rate.is_finite() && rate > 0.0 && trust > 0.0 && trust <= 1.0) {
+            return Err(ScenarioError::new_err(format!(
+                "rate must be above 0 and trust above 0 and at most 1, not {rate} and {trust}"
+            )));
+        }
+        self.step(|controller| controller.recall(&Memory { rate_bps: rate, trust }))
     }
 
     /// When the law wants `on_timer`, or None.

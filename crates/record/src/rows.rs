@@ -44,6 +44,10 @@ table! {
         fct_ns: Option<i64> = "ns",
         /// Completion as the sender sees it: from `start_ns` to the acknowledgement of the last byte
         sender_fct_ns: Option<i64> = "ns",
+        /// What `fct_ns` would be alone in the network without a window: handshake, bytes over the slowest link, propagation
+        ideal_fct_ns: Option<i64> = "ns",
+        /// `fct_ns` over `ideal_fct_ns`
+        slowdown: Option<f64> = "",
         /// Segments sent, retransmissions and pure ACKs included
         segs_out: i64 = "",
         /// Segments received

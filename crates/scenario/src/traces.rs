@@ -1,37 +1,90 @@
-//! `replay` traffic: the text of the file that an entry names takes the file's place, so that whatever follows, the
-//! resolved scenario included, needs no file.
+//! Files that traffic entries name: the text of a trace (`replay`), the points of a distribution (`{ cdf = "mine.csv" }`), take
+//! the file's place, so that whatever follows, the resolved scenario included, needs no file.
 
 use std::path::Path as FilePath;
 
-use elephan_traffic::Trace;
+use elephan_traffic::{Trace, parse_cdf, published};
 
 use crate::error::Problem;
-use crate::tree::{Entry, Node, Path, Value, at};
+use crate::near::nearest;
+use crate::tree::{Entry, Node, Origin, Path, Value, at};
 
-/// Puts `trace` in the place of every `file`. `scenario` is the scenario's name: a relative path starts in its folder.
+/// Puts `trace` in the place of every `file`, and points in that of every file of a `cdf`. `scenario` is the scenario's name: a
+/// relative path starts in its folder.
 pub(crate) fn read(tree: &mut Node, scenario: &str) -> Vec<Problem> {
-    let Some(Value::Array(entries)) = tree.as_table_mut().and_then(|t| t.get_mut("traffic")).map(|e| &mut e.node.value)
-    else {
-        return Vec::new();
-    };
-    entries.iter_mut().enumerate().filter_map(|(i, entry)| one(entry, &at!["traffic", i], scenario).err()).collect()
+    let mut problems = Vec::new();
+    for section in ["traffic", "links"] {
+        let found = tree.as_table_mut().and_then(|t| t.get_mut(section)).map(|e| &mut e.node.value);
+        let Some(Value::Array(entries)) = found else { continue };
+        for (i, entry) in entries.iter_mut().enumerate() {
+            let at = at![section, i];
+            problems.extend(trace(entry, &at, scenario).err());
+            distributions(entry, &at, scenario, &mut problems);
+        }
+    }
+    problems
 }
 
-fn one(entry: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
+/// The text of a file whose path starts in the folder of the scenario, and that path.
+fn text_of(name: &str, scenario: &str) -> Result<(String, String), String> {
+    let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
+    let bytes = std::fs::read(&path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{}: is not a text (UTF-8)", path.display()))?;
+    Ok((text, path.display().to_string()))
+}
+
+fn trace(entry: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
     if entry.get("kind").and_then(Node::as_text) != Some("replay") {
         return Ok(());
     }
     let Some(file) = entry.get("file") else { return Ok(()) };
     let (Some(name), None) = (file.as_text(), entry.get("trace")) else { return Ok(()) };
     let problem = |message: String| Problem::new(at.key("file"), file.origin, message);
-    let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
-    let bytes = std::fs::read(&path).map_err(|e| problem(format!("{}: cannot be read: {e}", path.display())))?;
-    let text = String::from_utf8(bytes).map_err(|_| problem(format!("{}: is not a text (UTF-8)", path.display())))?;
-    Trace::parse(&text).map_err(|e| problem(format!("{}:{e}", path.display())))?;
+    let (text, path) = text_of(name, scenario).map_err(problem)?;
+    Trace::parse(&text).map_err(|e| problem(format!("{path}:{e}")))?;
     let node = Node::text(text, file.origin);
     if let Some(table) = entry.as_table_mut() {
         let place = table.shift_remove_full("file").map(|(place, _, _)| place).unwrap_or(table.len());
         table.shift_insert(place, "trace".to_owned(), Entry { key: node.origin, node });
     }
     Ok(())
+}
+
+/// Every `cdf` below `node` that is a text and not the name of a published distribution.
+fn distributions(node: &mut Node, at: &Path, scenario: &str, problems: &mut Vec<Problem>) {
+    let Some(table) = node.as_table_mut() else { return };
+    for (key, entry) in table.iter_mut() {
+        let at = at.key(key);
+        if key == "cdf"
+            && let Some(name) = entry.node.as_text()
+            && !published().any(|known| known == name)
+        {
+            match points(name, scenario, entry.node.origin) {
+                Ok(node) => entry.node = node,
+                Err(message) => problems.push(Problem::new(at, entry.node.origin, message)),
+            }
+        } else {
+            distributions(&mut entry.node, &at, scenario, problems);
+        }
+    }
+}
+
+fn points(name: &str, scenario: &str, origin: Origin) -> Result<Node, String> {
+    let known: Vec<&str> = published().collect();
+    let is_path = name.contains(['.', '/', '\\']);
+    if !is_path {
+        let near = nearest(name, known.iter().copied()).map(|near| format!("; did you mean {near:?}?"));
+        let list = known.join(", ");
+        return Err(format!(
+            "{name:?}: neither a published distribution ({list}) nor a file{}",
+            near.unwrap_or_default()
+        ));
+    }
+    let (text, path) = text_of(name, scenario)?;
+    let points = parse_cdf(&text).map_err(|e| format!("{path}:{e}"))?;
+    let point = |(value, p)| {
+        let pair = vec![Node::text(value, origin), Node { value: Value::Float(p), origin }];
+        Node::array(pair, origin)
+    };
+    Ok(Node::array(points.into_iter().map(point).collect(), origin))
 }

@@ -5,29 +5,29 @@ use std::collections::BTreeMap;
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
 use elephan_record::MessageRow;
-use elephan_scenario::FlowPlan;
+use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
 use elephan_units::Time;
 
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
-use crate::net::NONE;
+use crate::net::{NONE, Treatment};
 use crate::world::{UDP_IP_HEADERS, World};
 
 impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
     pub fn create_static_flows(&mut self) {
         let plan = self.plan;
-        let flows = plan.traffic.iter().filter(|t| t.kind.carrier() != Carrier::Transfers).map(|t| t.flows.len()).sum();
+        let arrives = |carrier| matches!(carrier, Carrier::Transfers | Carrier::Users(_));
+        let flows = plan.traffic.iter().filter(|t| !arrives(t.kind.carrier())).map(|t| t.flows.len()).sum();
         self.flows.reserve_exact(flows);
         self.sockets.reserve_exact(2 * flows);
         for (t, traffic) in plan.traffic.iter().enumerate() {
             let traffic_number = t as u32;
-            if traffic.kind.carrier() == Carrier::Transfers {
+            if arrives(traffic.kind.carrier()) {
                 self.begin_arrivals(traffic_number);
                 continue;
             }
-            self.arrivals.push(None);
             let mut instances = BTreeMap::new();
             for &plan in &traffic.flows {
                 let next = instances.entry((plan.from, plan.to)).or_insert(0);
@@ -59,7 +59,9 @@ impl World<'_> {
                 expected: 0,
                 reordered: 0,
             })),
-            Carrier::Stream | Carrier::Transfers => Application::Stream { source, next: None, total: 0 },
+            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) => {
+                Application::Stream { source, next: None, total: 0 }
+            }
         };
         let flow = Flow {
             number: self.flows_made,
@@ -88,6 +90,8 @@ impl World<'_> {
         if let Some(captures) = &mut self.net.captures {
             captures.flow(flow.plan.from);
         }
+        let Traffic { priority, weight, .. } = self.plan.traffic[flow.traffic as usize];
+        self.net.treat(flow.number, Treatment { priority, weight });
         match self.free_flows.pop() {
             Some(id) => {
                 self.flows[id as usize] = Some(flow);
@@ -106,15 +110,19 @@ impl World<'_> {
         let (number, key) = (flow.number, flow.key);
         let FlowPlan { from, to, sender, receiver } = flow.plan;
         let law = self.laws[flow.traffic as usize];
+        let path = (flow.traffic, flow.plan, flow.instance);
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
+            let mut controller = if is_sender { options.controller_of(law) } else { options.controller() };
+            if controller.probes() {
+                controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+                if let Some(memory) = world.memories.get(&(from, to)) {
+                    controller.recall(memory);
+                }
+            }
             let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             Socket {
-                endpoint: Endpoint::new(
-                    options,
-                    if is_sender { options.controller_of(law) } else { options.controller() },
-                    isn,
-                ),
+                endpoint: Endpoint::new(options, controller, isn),
                 alarm: Alarm::default(),
                 route,
                 first_link: world.net.routes.first_link(route),
@@ -144,12 +152,34 @@ impl World<'_> {
         }
     }
 
-    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers.
+    /// The ends of a connection put congestion headers on their packets if one of their laws asks routers, and stamps if one
+    /// looks at when each packet arrives, which is then acknowledged at once.
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
-        for (end, own) in ends.into_iter().zip(asks) {
-            let headers = (asks != [false; 2]).then(|| Box::new(Headers { asks: own, told: None }));
-            self.sockets[end as usize].headers = headers;
+        let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
+        let (routed, stamped) = (asks != [false; 2], probes != [false; 2]);
+        for (end, asks) in ends.into_iter().zip(asks) {
+            let socket = &mut self.sockets[end as usize];
+            socket.headers =
+                (routed || stamped).then(|| Box::new(Headers { routed, asks, stamped, ..Headers::default() }));
+            if stamped {
+                socket.endpoint.acknowledge_each();
+            }
+        }
+    }
+
+    /// What a law draws from: by the flow's name and its connection's key.
+    pub fn law_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
+        let path = self.flow_path(traffic, plan, instance);
+        self.stream(&path, "law").next_u64().wrapping_add(u64::from(key))
+    }
+
+    /// What the laws of a connection that is over leave for the next between the same hosts.
+    fn keep_memories(&mut self, plan: FlowPlan, sender: u32, receiver: u32) {
+        for (socket, hosts) in [(sender, (plan.from, plan.to)), (receiver, (plan.to, plan.from))] {
+            if let Some(memory) = self.sockets[socket as usize].endpoint.controller().remember() {
+                self.memories.insert(hosts, memory);
+            }
         }
     }
 
@@ -211,7 +241,7 @@ impl World<'_> {
                     endpoint.close(now);
                 }
             }
-            Application::Transfer => {}
+            Application::Transfer { .. } => {}
             Application::Datagrams(_) => {
                 self.write_datagrams(now, id);
                 return;
@@ -265,6 +295,9 @@ impl World<'_> {
             }
             if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
                 flow.sender_done = Some(now);
+                if matches!(flow.application, Application::Transfer { .. }) {
+                    self.tables.acknowledged.add(now.since(flow.start));
+                }
             }
             match &mut flow.application {
                 Application::Messages(queue) if !queue.ended() => {
@@ -310,23 +343,35 @@ impl World<'_> {
                     }
                 });
             }
-            Application::Stream { .. } | Application::Transfer | Application::Datagrams(_) => {}
+            Application::Stream { .. } | Application::Transfer { .. } | Application::Datagrams(_) => {}
         }
         if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
             flow.done = Some(now);
-            let fct = now.since(flow.start);
-            if matches!(flow.application, Application::Transfer) {
-                self.tables.completions.add(fct);
-                if record {
-                    self.recorder.messages.push(MessageRow {
-                        flow: number,
-                        enter_ns: flow.start.ns(),
-                        exit_ns: Some(now.ns()),
-                        size_bytes: flow.size.unwrap_or(0) as i64,
-                        latency_ns: Some(fct.ns()),
-                    });
-                }
-            }
+            let id = s.flow;
+            self.complete(now, id);
+        }
+    }
+
+    /// The last byte of a finite flow is with the receiver.
+    fn complete(&mut self, now: Time, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let Application::Transfer { user } = flow.application else { return };
+        let fct = now.since(flow.start);
+        if let Some(ideal) = self.ideal(flow) {
+            self.tables.slowdowns.add_value(fct.ps() as f64 / ideal.ps().max(1) as f64);
+        }
+        self.tables.completions.add(fct);
+        if self.plan.record.messages {
+            self.recorder.messages.push(MessageRow {
+                flow: i64::from(flow.number),
+                enter_ns: flow.start.ns(),
+                exit_ns: Some(now.ns()),
+                size_bytes: flow.size.unwrap_or(0) as i64,
+                latency_ns: Some(fct.ns()),
+            });
+        }
+        if let Some(place) = user {
+            self.user_is_served(now, place);
         }
     }
 
@@ -342,9 +387,12 @@ impl World<'_> {
             self.violation.get_or_insert(violation);
         }
         // The last acknowledgement may still have to be sent.
-        let (sender, receiver) = (flow.sender, flow.receiver);
+        let (plan, sender, receiver) = (flow.plan, flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
+        if self.sockets[sender as usize].headers.is_some() {
+            self.keep_memories(plan, sender, receiver);
+        }
         if self.guests {
             self.note_fault(sender);
             self.note_fault(receiver);
@@ -352,6 +400,12 @@ impl World<'_> {
         if let Some(flow) = self.flows[id as usize].take() {
             let row = self.flow_row(now, &flow, true);
             self.tables.ended.push(row);
+            // A transfer that was given up leaves its user without what he wanted; he goes on.
+            if let Application::Transfer { user: Some(place) } = flow.application
+                && flow.done.is_none()
+            {
+                self.user_is_served(now, place);
+            }
         }
         self.free_flows.push(id);
         self.discard(sender);
@@ -377,10 +431,7 @@ impl World<'_> {
 
     /// A traffic entry stops: no more data, no more arrivals.
     pub fn stop_traffic(&mut self, now: Time, traffic: u32) {
-        if let Some(arrivals) = &mut self.arrivals[traffic as usize] {
-            arrivals.stopped = true;
-            return;
-        }
+        self.arrivals.iter_mut().filter(|a| a.traffic == traffic).for_each(|a| a.stopped = true);
         for id in 0..self.flows.len() as u32 {
             let Some(flow) = &mut self.flows[id as usize] else { continue };
             if flow.traffic != traffic {
@@ -391,7 +442,7 @@ impl World<'_> {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),
                 Application::Stream { next, .. } => *next = None,
-                Application::Transfer => continue,
+                Application::Transfer { .. } => continue,
             }
             if sender == NONE {
                 flow.cancel();
@@ -408,7 +459,7 @@ impl World<'_> {
                     *total = endpoint.cut(now);
                     flow.size = flow.size.map(|size| size.min(*total));
                 }
-                Application::Transfer | Application::Datagrams(_) => {}
+                Application::Transfer { .. } | Application::Datagrams(_) => {}
             }
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].wake = 0;

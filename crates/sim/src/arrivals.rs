@@ -1,6 +1,7 @@
 //! Arrivals of transfers: each a connection that lives for its bytes.
 
 use elephan_engine::{Alarm, Class, Event};
+use elephan_traffic::Carrier;
 use elephan_units::Time;
 
 use crate::flow::{Application, Arrivals, Flow, stable_key};
@@ -8,50 +9,74 @@ use crate::net::NONE;
 use crate::world::{ARRIVALS, World};
 
 impl World<'_> {
-    /// Schedules the first arrival of a traffic entry.
+    /// Schedules the first arrival of a traffic entry, or that of each of its users.
     pub fn begin_arrivals(&mut self, traffic: u32) {
-        let entry = &self.plan.traffic[traffic as usize];
         let path = self.traffic_path(traffic);
-        let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
-        let mut arrivals = Arrivals {
-            source: self.source(traffic, entry.flows[0], &path),
-            next: None,
-            ordinal: 0,
-            isn: self.stream(&path, "isn"),
-            stopped: false,
-        };
-        arrivals.advance();
-        if let Some(offer) = arrivals.next {
-            self.schedule_arrival(start.saturating_add(offer.gap), traffic);
+        match self.plan.traffic[traffic as usize].kind.carrier() {
+            Carrier::Users(users) => {
+                for user in 0..users {
+                    self.begin_arrivals_of(traffic, Some(user), &format!("{path}/user[{user}]"));
+                }
+            }
+            _ => self.begin_arrivals_of(traffic, None, &path),
         }
-        self.arrivals.push(Some(arrivals));
     }
 
-    fn schedule_arrival(&mut self, time: Time, traffic: u32) {
-        self.net.events.push(Event::new(time, Class::Application, ARRIVALS | traffic, ARRIVALS | traffic));
+    fn begin_arrivals_of(&mut self, traffic: u32, user: Option<u32>, path: &str) {
+        let entry = &self.plan.traffic[traffic as usize];
+        let start = Time::ZERO + entry.start.sample(&mut self.stream(path, "start"));
+        let place = self.arrivals.len() as u32;
+        self.arrivals.push(Arrivals {
+            traffic,
+            user,
+            source: self.source(traffic, entry.flows[0], path),
+            next: None,
+            ordinal: 0,
+            isn: self.stream(path, "isn"),
+            stopped: false,
+        });
+        self.advance_arrivals(start, place);
+    }
+
+    /// Draws the next arrival, whose gap counts from `since`.
+    fn advance_arrivals(&mut self, since: Time, place: u32) {
+        let arrivals = &mut self.arrivals[place as usize];
+        arrivals.advance();
+        if let Some(offer) = arrivals.next {
+            let id = ARRIVALS | place;
+            self.net.events.push(Event::new(since.saturating_add(offer.gap), Class::Application, id, id));
+        }
+    }
+
+    /// The transfer of a user is over: he thinks.
+    pub fn user_is_served(&mut self, now: Time, place: u32) {
+        if !self.arrivals[place as usize].stopped {
+            self.advance_arrivals(now, place);
+        }
     }
 
     /// A transfer arrives.
-    pub fn arrival(&mut self, now: Time, traffic: u32) {
-        let Some(arrivals) = &mut self.arrivals[traffic as usize] else { return };
+    pub fn arrival(&mut self, now: Time, place: u32) {
+        let arrivals = &mut self.arrivals[place as usize];
         if arrivals.stopped {
             return;
         }
         let Some(offer) = arrivals.next else { return };
-        let ordinal = arrivals.ordinal;
+        let (traffic, user, ordinal) = (arrivals.traffic, arrivals.user, arrivals.ordinal);
         arrivals.ordinal += 1;
         let isn = [arrivals.isn.next_u64() as u32, arrivals.isn.next_u64() as u32];
-        arrivals.advance();
-        if let Some(following) = arrivals.next {
-            self.schedule_arrival(now.saturating_add(following.gap), traffic);
+        if user.is_none() {
+            self.advance_arrivals(now, place);
         }
-        let pair = self.plan.traffic[traffic as usize].flows[offer.pair as usize];
+        let pairs = &self.plan.traffic[traffic as usize].flows;
+        let pair = pairs[user.map_or(offer.pair as usize, |user| user as usize % pairs.len())];
+        let ordinal = u64::from(user.unwrap_or(0)) << 32 | ordinal;
         let flow = Flow {
             number: self.flows_made,
             traffic,
             instance: 0,
             plan: pair,
-            application: Application::Transfer,
+            application: Application::Transfer { user: user.map(|_| place) },
             alarm: Alarm::default(),
             key: stable_key(&self.plan.traffic[traffic as usize].name, ordinal),
             sender: NONE,

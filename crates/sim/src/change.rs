@@ -39,8 +39,10 @@ impl World<'_> {
                 continue;
             };
             let (sender, receiver, number) = (flow.sender, flow.receiver, flow.number);
+            let seed = self.law_seed((traffic, flow.plan, flow.instance), flow.key);
             let socket = &mut self.sockets[sender as usize];
             socket.endpoint.switch_law(now, law);
+            socket.endpoint.set_law_seed(seed);
             let link = socket.first_link;
             self.note_law(now, law, link, number);
             self.settle_headers([sender, receiver]);

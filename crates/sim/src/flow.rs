@@ -1,6 +1,7 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
-use crate::packet::{Packets, traits};
+use crate::packet::{Packets, Stamp, traits};
+use elephan_cc::train::Arrival;
 use elephan_engine::Alarm;
 use elephan_link::queue::CongestionHeader;
 use elephan_random::Stream;
@@ -31,41 +32,66 @@ pub struct Socket {
     /// Fast retransmits and expired timers that have been logged.
     pub noted: (u64, u64),
     pub is_sender: bool,
-    /// Of a connection whose congestion control asks routers.
+    /// Of a connection whose congestion control asks routers or looks at when each packet arrives.
     pub headers: Option<Box<Headers>>,
 }
 
-/// The congestion headers of one end of a connection.
+/// What the packets of one end of a connection say beside their segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers {
+    /// They carry congestion headers.
+    pub routed: bool,
     /// Its data asks for feedback.
     pub asks: bool,
     /// What the data that it received was told since it last sent something.
     pub told: Option<f64>,
+    /// They carry stamps.
+    pub stamped: bool,
+    /// When the last data came that is not acknowledged yet.
+    pub came: Option<Arrival>,
 }
 
 impl Headers {
-    /// Gives `packet`, which leaves, its header.
+    /// Gives `packet`, which leaves, its header and its stamp.
     #[cold]
     pub fn attach(&mut self, endpoint: &Endpoint, packets: &mut Packets, packet: u32) {
         let p = &mut packets[packet];
-        let asks = self.asks && p.traits & traits::DATA != 0;
-        p.traits |= traits::HEADED;
-        let rtt = if asks { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
-        let cwnd_bytes = endpoint.controller().window();
-        let (feedback_bytes, reverse_bytes) = (f64::INFINITY, self.told.take());
-        *packets.header_mut(packet) = CongestionHeader { cwnd_bytes, rtt, feedback_bytes, reverse_bytes };
+        let data = p.traits & traits::DATA != 0;
+        p.traits |= if self.routed { traits::HEADED } else { 0 } | if self.stamped { traits::STAMPED } else { 0 };
+        if self.routed {
+            let asks = self.asks && data;
+            let rtt = if asks { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
+            let cwnd_bytes = endpoint.controller().window();
+            let (feedback_bytes, reverse_bytes) = (f64::INFINITY, self.told.take());
+            *packets.header_mut(packet) = CongestionHeader { cwnd_bytes, rtt, feedback_bytes, reverse_bytes };
+        }
+        if self.stamped {
+            let departure = endpoint.departure().filter(|_| data);
+            *packets.stamp_mut(packet) = Stamp { departure, arrival: self.came.take() };
+        }
     }
 
-    /// `packet` has come with a header.
+    /// `packet` has come with a header or a stamp.
     #[cold]
-    pub fn take(&mut self, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
-        let header = packets.header(packet);
-        if packets[packet].traits & traits::DATA != 0 {
-            self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
+    pub fn take(&mut self, now: Time, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
+        let p = &packets[packet];
+        if p.traits & traits::HEADED != 0 {
+            let header = packets.header(packet);
+            if p.traits & traits::DATA != 0 {
+                self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
+            }
+            if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {
+                endpoint.on_feedback(bytes);
+            }
         }
-        if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {
-            endpoint.on_feedback(bytes);
+        if p.traits & traits::STAMPED != 0 {
+            let stamp = packets.stamp(packet);
+            if let Some(departure) = stamp.departure {
+                self.came = Some(Arrival { departure, at: now });
+            }
+            if let Some(arrival) = &stamp.arrival {
+                endpoint.on_arrival(now, arrival);
+            }
         }
     }
 }
@@ -93,8 +119,10 @@ pub enum Application {
         total: u64,
     },
     Messages(Box<MessageQueue>),
-    /// One transfer of so many bytes, then close.
-    Transfer,
+    /// One transfer of so many bytes, then close; that of a user of a closed loop names his place in `World::arrivals`.
+    Transfer {
+        user: Option<u32>,
+    },
     Datagrams(Box<Datagrams>),
 }
 
@@ -153,7 +181,7 @@ impl Flow {
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
             Application::Datagrams(d) => d.next = first(&mut d.source),
-            Application::Messages(_) | Application::Transfer => {}
+            Application::Messages(_) | Application::Transfer { .. } => {}
         }
     }
 
@@ -168,7 +196,7 @@ impl Flow {
         match &self.application {
             Application::Stream { next, .. } => at(next),
             Application::Messages(queue) => queue.next_arrival(),
-            Application::Transfer => Time::NEVER,
+            Application::Transfer { .. } => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
         }
     }
@@ -192,8 +220,11 @@ impl Flow {
     }
 }
 
-/// The arrivals of one `transfers` entry.
+/// The arrivals of one `transfers` entry, or of one user of a `users` entry.
 pub struct Arrivals {
+    pub traffic: u32,
+    /// His number, if it is a user's: his next transfer arrives when he has thought after the one before.
+    pub user: Option<u32>,
     pub source: Source,
     pub next: Option<Offer>,
     pub ordinal: u64,

@@ -9,6 +9,7 @@ mod change;
 mod error;
 mod flow;
 mod guests;
+mod ideal;
 mod net;
 mod packet;
 mod sample;

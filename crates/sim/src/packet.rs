@@ -1,5 +1,6 @@
-//! Packets: 64 bytes behind a `u32` handle, their SACK blocks and congestion headers beside them.
+//! Packets: 64 bytes behind a `u32` handle, their SACK blocks, congestion headers and stamps beside them.
 
+use elephan_cc::train::{Arrival, Departure};
 use elephan_engine::Slab;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
@@ -7,21 +8,23 @@ use elephan_tcp::{SackBlocks, Segment};
 /// Bits of [`Packet::traits`].
 pub mod traits {
     /// A UDP datagram; otherwise TCP.
-    pub const UDP: u8 = 1;
+    pub const UDP: u16 = 1;
     /// Carries payload.
-    pub const DATA: u8 = 2;
+    pub const DATA: u16 = 2;
     /// Carries payload that was sent before.
-    pub const RETRANSMISSION: u8 = 4;
+    pub const RETRANSMISSION: u16 = 4;
     /// Will be lost at the end of the link it is on.
-    pub const LOST: u8 = 8;
+    pub const LOST: u16 = 8;
     /// Will find the port after the link it is on full.
-    pub const REFUSED: u8 = 16;
+    pub const REFUSED: u16 = 16;
     /// The second one of a packet that a link has duplicated.
-    pub const COPY: u8 = 32;
+    pub const COPY: u16 = 32;
     /// Has a congestion header beside it.
-    pub const HEADED: u8 = 64;
+    pub const HEADED: u16 = 64;
     /// Will be captured by its host at the end of the link it is on.
-    pub const CAPTURED: u8 = 128;
+    pub const CAPTURED: u16 = 128;
+    /// Has a stamp beside it.
+    pub const STAMPED: u16 = 256;
 }
 
 /// One packet on its way.
@@ -39,12 +42,21 @@ pub struct Packet {
     pub charged: u32,
     /// Port of that switch through which it came.
     pub ingress: u32,
-    pub traits: u8,
+    pub traits: u16,
     /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.
     pub ident: u16,
 }
 
 const _: () = assert!(size_of::<Packet>() == 64);
+
+/// What the packets of a connection say whose law looks at when each arrives.
+#[derive(Clone, Copy, Default)]
+pub struct Stamp {
+    /// Of data: when it left.
+    pub departure: Option<Departure>,
+    /// When the packet came that this one acknowledges.
+    pub arrival: Option<Arrival>,
+}
 
 /// All packets of a run.
 #[derive(Default)]
@@ -53,6 +65,8 @@ pub struct Packets {
     sacks: Vec<SackBlocks>,
     /// As long as the highest packet that ever had one needs; empty in a run without XCP.
     headers: Vec<CongestionHeader>,
+    /// The same for stamps.
+    stamps: Vec<Stamp>,
 }
 
 impl Packets {
@@ -84,6 +98,9 @@ impl Packets {
         if self.slab[handle].traits & traits::HEADED != 0 {
             *self.header_mut(copy) = *self.header(handle);
         }
+        if self.slab[handle].traits & traits::STAMPED != 0 {
+            *self.stamp_mut(copy) = *self.stamp(handle);
+        }
         copy
     }
 
@@ -113,6 +130,20 @@ impl Packets {
             self.headers.resize(place + 1, CongestionHeader::default());
         }
         &mut self.headers[place]
+    }
+
+    /// The stamp of a packet that is [`traits::STAMPED`].
+    pub fn stamp(&self, handle: u32) -> &Stamp {
+        &self.stamps[handle as usize]
+    }
+
+    /// The stamp of a packet that is [`traits::STAMPED`], or place for one.
+    pub fn stamp_mut(&mut self, handle: u32) -> &mut Stamp {
+        let place = handle as usize;
+        if self.stamps.len() <= place {
+            self.stamps.resize(place + 1, Stamp::default());
+        }
+        &mut self.stamps[place]
     }
 
     #[inline]

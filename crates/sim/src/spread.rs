@@ -1,64 +1,80 @@
-//! The distribution of many spans in bounded memory: exact count, mean, deviation and extremes (Welford 1962), quantiles
+//! The distribution of many values in bounded memory: exact count, mean, deviation and extremes (Welford 1962), quantiles
 //! from a histogram of three significant digits.
 
 use elephan_units::Span;
 use hdrhistogram::Histogram;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// Spans seen so far.
+/// Values seen so far: spans in seconds, or plain numbers.
 pub struct Spread {
     count: u64,
-    mean_s: f64,
+    mean: f64,
     /// Sum of the squared deviations from the mean.
     squares: f64,
-    min: Span,
-    max: Span,
-    /// In nanoseconds; grows with the range of the values, not with their number.
+    min: f64,
+    max: f64,
+    /// In units of 1e-9; grows with the range of the values, not with their number.
     histogram: Option<Histogram<u64>>,
 }
 
 impl Default for Spread {
     fn default() -> Self {
-        Spread {
-            count: 0,
-            mean_s: 0.0,
-            squares: 0.0,
-            min: Span::MAX,
-            max: Span::ZERO,
-            histogram: Histogram::new(3).ok(),
-        }
+        Spread { count: 0, mean: 0.0, squares: 0.0, min: f64::INFINITY, max: 0.0, histogram: Histogram::new(3).ok() }
     }
 }
 
 impl Spread {
     pub fn add(&mut self, span: Span) {
-        let seconds = span.seconds();
+        self.note(span.seconds(), span.ns() as u64);
+    }
+
+    /// A number from 0.
+    pub fn add_value(&mut self, value: f64) {
+        self.note(value, (value * 1e9) as u64);
+    }
+
+    fn note(&mut self, value: f64, counted: u64) {
         self.count += 1;
-        let off = seconds - self.mean_s;
-        self.mean_s += off / self.count as f64;
-        self.squares += off * (seconds - self.mean_s);
-        self.min = self.min.min(span);
-        self.max = self.max.max(span);
+        let off = value - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (value - self.mean);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
         if let Some(histogram) = &mut self.histogram {
             // Fails only where the histogram cannot grow any more; every i64 of nanoseconds fits.
-            histogram.record(span.ns() as u64).ok();
+            histogram.record(counted).ok();
         }
     }
 
     /// Seconds; null if nothing was seen.
     pub fn summary(&self) -> Value {
+        self.summary_in("_s")
+    }
+
+    /// Names end with `unit`; null if nothing was seen.
+    pub fn summary_in(&self, unit: &str) -> Value {
         if self.count == 0 {
             return Value::Null;
         }
         let quantile = |q: f64| {
-            let ns = self.histogram.as_ref().map_or(0, |h| h.value_at_quantile(q));
-            (ns as f64 / 1e9).clamp(self.min.seconds(), self.max.seconds())
+            let counted = self.histogram.as_ref().map_or(0, |h| h.value_at_quantile(q));
+            (counted as f64 / 1e9).clamp(self.min, self.max)
         };
-        json!({
-            "count": self.count, "mean_s": self.mean_s, "sd_s": (self.squares / self.count as f64).sqrt(),
-            "min_s": self.min.seconds(), "p50_s": quantile(0.5), "p95_s": quantile(0.95), "p99_s": quantile(0.99),
-            "p999_s": quantile(0.999), "max_s": self.max.seconds(),
-        })
+        let mut out = Map::new();
+        out.insert("count".into(), json!(self.count));
+        for (name, value) in [
+            ("mean", self.mean),
+            ("sd", (self.squares / self.count as f64).sqrt()),
+            ("min", self.min),
+            ("p50", quantile(0.5)),
+            ("p95", quantile(0.95)),
+            ("p99", quantile(0.99)),
+            ("p999", quantile(0.999)),
+            ("max", self.max),
+        ] {
+            out.insert(format!("{name}{unit}"), json!(value));
+        }
+        Value::Object(out)
     }
 }
 

@@ -50,6 +50,8 @@ impl World<'_> {
         put("bottleneck", self.bottleneck());
         put("message_latency", self.tables.latencies.summary());
         put("fct", self.tables.completions.summary());
+        put("sender_fct", self.tables.acknowledged.summary());
+        put("slowdown", self.tables.slowdowns.summary_in(""));
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));
         Ok(Value::Object(out))

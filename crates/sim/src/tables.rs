@@ -3,7 +3,7 @@
 use elephan_record::{EventRow, FlowRow, MessageRow, PortRow, Recorder, Text};
 use elephan_scenario::Plan;
 use elephan_tcp::{Phase, Snapshot};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 use crate::Error;
 use crate::flow::{Application, Flow, Socket};
@@ -30,6 +30,9 @@ pub struct Tables {
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
+    /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
+    pub acknowledged: Spread,
+    pub slowdowns: Spread,
     /// Rows of the flows that have ended; the table is in the order of the flows' numbers.
     pub ended: Vec<FlowRow>,
     pub totals: Totals,
@@ -71,6 +74,8 @@ impl Tables {
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
+            acknowledged: Spread::default(),
+            slowdowns: Spread::default(),
             ended: Vec::new(),
             totals: Totals::default(),
             messages_dropped: 0,
@@ -94,6 +99,8 @@ impl Tables {
     pub fn warm(&mut self) {
         self.latencies = Spread::default();
         self.completions = Spread::default();
+        self.acknowledged = Spread::default();
+        self.slowdowns = Spread::default();
     }
 
     /// Moves what the network has logged into the `events` table.
@@ -164,6 +171,7 @@ impl World<'_> {
         let option = flow.plan.sender as usize;
         // A flow is called by the law that it has at last.
         let law = sender.map_or(self.laws[flow.traffic as usize].name(), |s| s.endpoint.controller().name());
+        let ideal = self.ideal(flow);
         let t = &self.tables;
         let mut row = FlowRow {
             flow: i64::from(flow.number),
@@ -182,6 +190,8 @@ impl World<'_> {
             measured_bytes: measured as i64,
             goodput_bps: measured as f64 * 8.0 / seconds,
             fct_ns: flow.done.map(|t| t.since(flow.start).ns()),
+            ideal_fct_ns: ideal.map(Span::ns),
+            slowdown: ideal.zip(flow.done).map(|(ideal, t)| t.since(flow.start).ps() as f64 / ideal.ps().max(1) as f64),
             sender_fct_ns: flow.sender_done.map(|t| t.since(flow.start).ns()),
             ..instruments(&stats(sender), &stats(receiver))
         };
@@ -220,7 +230,7 @@ impl World<'_> {
                     queue.unfinished().for_each(|(enter, bytes)| push(enter, bytes));
                 }
             }
-            Application::Transfer if self.plan.record.messages && flow.done.is_none() => {
+            Application::Transfer { .. } if self.plan.record.messages && flow.done.is_none() => {
                 push(flow.start, flow.size.unwrap_or(0));
             }
             _ => {}

@@ -3,7 +3,10 @@
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
 //! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
+use std::collections::BTreeMap;
+
 use elephan_cc::Spec;
+use elephan_cc::train::Memory;
 use elephan_engine::{Alarm, Bell, Class, Event, prefetch};
 use elephan_record::Recorder;
 use elephan_scenario::Plan;
@@ -25,7 +28,7 @@ pub struct Progress {
     pub packet_hops: u64,
 }
 
-/// Ids of application events: flows by index, and above this bit the arrivals of a traffic entry.
+/// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
 pub const ARRIVALS: u32 = 1 << 31;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
@@ -39,7 +42,8 @@ pub struct World<'a> {
     pub free_sockets: Vec<u32>,
     pub flows: Vec<Option<Flow>>,
     pub free_flows: Vec<u32>,
-    pub arrivals: Vec<Option<Arrivals>>,
+    /// Of the entries whose transfers arrive, and of each user of a closed loop.
+    pub arrivals: Vec<Arrivals>,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
@@ -57,6 +61,8 @@ pub struct World<'a> {
     /// Whether connections may have guests, and the first that has failed.
     pub guests: bool,
     pub failed_guest: Option<guests::Failed>,
+    /// What connections that are over have left, by host and peer.
+    pub memories: BTreeMap<(u32, u32), Memory>,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -101,6 +107,7 @@ impl<'a> World<'a> {
             next_change: 0,
             guests: guests::any(plan),
             failed_guest: None,
+            memories: BTreeMap::new(),
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -210,10 +217,10 @@ impl<'a> World<'a> {
             self.net.packets.free(packet);
             return;
         }
-        if p.traits & traits::HEADED != 0
+        if p.traits & (traits::HEADED | traits::STAMPED) != 0
             && let Some(headers) = &mut socket.headers
         {
-            headers.take(&mut socket.endpoint, &self.net.packets, packet);
+            headers.take(now, &mut socket.endpoint, &self.net.packets, packet);
         }
         socket.endpoint.on_segment(now, &p.segment, sack);
         let calls = socket.calls();

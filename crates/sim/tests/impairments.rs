@@ -176,7 +176,7 @@ proptest! {
         b.link(a, s, Rate(1_000_000_000), Span::from_us(100), None);
         b.link(s, c, Rate(100_000_000), Span::from_ms(2), Some("40 p"));
         for link in if both { vec![0, 1, 2, 3] } else { vec![2] } {
-            b.plan.links[link].impairments = of;
+            b.plan.links[link].impairments = of.clone();
         }
         b.plan.links[2].loss = Loss::Bernoulli(loss);
         let tcp = [json!({}), json!({ "sack": false }), json!({ "congestion_control": "bbr" })][stack].clone();

@@ -19,6 +19,7 @@ mod segment;
 mod sender;
 mod stacks;
 mod stats;
+mod trains;
 mod validation;
 pub mod wire;
 

@@ -109,6 +109,11 @@ impl Receiver {
         self.dsack = sack && o.dsack;
     }
 
+    /// Nothing is acknowledged later.
+    pub fn acknowledge_each(&mut self) {
+        (self.segments_per_ack, self.adaptive) = (1, None);
+    }
+
     /// Payload bytes received in order.
     #[inline]
     pub fn payload(&self) -> u64 {

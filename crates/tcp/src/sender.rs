@@ -9,7 +9,9 @@ use crate::recovery::{Recovery, Watch};
 use crate::rtt::Estimator;
 use crate::scoreboard::{Scoreboard, Taken};
 use crate::stats::{Limit, Stats};
+use crate::trains::Trains;
 use crate::validation::Validation;
+use elephan_cc::train::Start;
 use elephan_cc::{Ack, Controller};
 use elephan_units::{Span, Time};
 
@@ -103,6 +105,8 @@ pub(crate) struct Sender {
     pub cwr_due: bool,
     /// Kept for laws that measure the delivery rate.
     pub log: Option<Box<DeliveryLog>>,
+    /// Kept for laws that probe.
+    pub trains: Option<Box<Trains>>,
     /// When the last segment with data was sent.
     pub last_sent: Time,
 }
@@ -148,6 +152,7 @@ impl Sender {
             cwr_point: 0,
             cwr_due: false,
             log,
+            trains: None,
             last_sent: Time::ZERO,
         }
     }
@@ -187,6 +192,14 @@ impl Sender {
         } else if self.log.is_none() {
             self.log = Some(Box::new(DeliveryLog::starting(now, self.board.ordinals().1)));
         }
+        self.trains = self.cc.probes().then(|| Box::new(Trains::starting(now)));
+        self.refresh();
+    }
+
+    /// The connection is there, for a law that probes.
+    pub fn begin_trains(&mut self, start: &Start) {
+        self.trains = Some(Box::new(Trains::starting(start.now)));
+        self.cc.begin(start);
         self.refresh();
     }
 

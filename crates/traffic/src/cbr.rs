@@ -51,7 +51,7 @@ impl Spec for Cbr {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
             return Err(Invalid::new("packet_size", message));
         }
-        Ok(())
+        self.gaps.validate(Interval::of_bytes(self.packet_size.0, self.rate))
     }
 
     fn carrier(&self) -> Carrier {
@@ -61,7 +61,7 @@ impl Spec for Cbr {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let payload_bytes = self.packet_size.0;
         let interval = Interval::of_bytes((setting.wire_bytes)(payload_bytes), self.rate);
-        Source { payload_bytes, gaps: Gaps::new(self.gaps, interval, (setting.stream)("gaps")) }
+        Source { payload_bytes, gaps: Gaps::new(self.gaps.clone(), interval, (setting.stream)("gaps")) }
     }
 }
 

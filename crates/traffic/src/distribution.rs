@@ -2,8 +2,9 @@
 //!
 //! A plain quantity is a fixed value; the others are tables with one law: `{ exponential = "8000 B" }` (by its mean),
 //! `{ uniform = ["1 KB", "9 KB"] }` (both ends included), `{ pareto = { shape = 1.5, mean = "50 KB" } }` (or `scale`),
-//! `{ lognormal = { median = "10 KB", sigma = 1.0 } }` (or `mean`). A draw is rounded to the nearest byte or
-//! picosecond; a size is at least 1 byte and at most 2^53.
+//! `{ lognormal = { median = "10 KB", sigma = 1.0 } }` (or `mean`), `{ cdf = "web-search" }` (a published distribution, a
+//! file, or points; see `cdf.rs`). A draw is rounded to the nearest byte or picosecond; a size is at least 1 byte and at
+//! most 2^53.
 //!
 //! Means: Pareto shape scale / (shape - 1) for shape > 1, else infinite; log-normal median exp(sigma^2 / 2)
 //! (Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 1, chapters 20 and 14).
@@ -19,6 +20,7 @@ use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Invalid;
+use crate::cdf::{self, Cdf, Points};
 
 /// A quantity that can be drawn: bytes or time.
 pub trait Quantity: Copy + fmt::Debug + fmt::Display + PartialEq + Serialize + DeserializeOwned + JsonSchema {
@@ -96,7 +98,7 @@ pub struct Lognormal<Q: Quantity> {
 }
 
 /// The law of a size or a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", bound = "Q: Quantity")]
 pub enum Distribution<Q: Quantity> {
     /// By its mean.
@@ -105,18 +107,21 @@ pub enum Distribution<Q: Quantity> {
     Uniform(Q, Q),
     Pareto(Pareto<Q>),
     Lognormal(Lognormal<Q>),
+    /// Empirical.
+    Cdf(Cdf<Q>),
     #[serde(untagged)]
     Fixed(Q),
 }
 
 /// A law with its parameters worked out, in base units.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Sampler {
     Fixed(u64),
     Exponential { mean: f64 },
     Uniform { low: u64, high: u64 },
     Pareto { shape: f64, scale: f64 },
     Lognormal { mu: f64, sigma: f64 },
+    Empirical(Points),
 }
 
 impl Sampler {
@@ -129,8 +134,27 @@ impl Sampler {
             Sampler::Exponential { mean } => stream.exponential(mean),
             Sampler::Pareto { shape, scale } => stream.pareto(shape, scale),
             Sampler::Lognormal { mu, sigma } => stream.lognormal(mu, sigma),
+            Sampler::Empirical(ref points) => cdf::quantile(points, stream.uniform()),
         };
         ((real + 0.5) as u64).clamp(range.0, range.1)
+    }
+
+    /// What is left, at a random instant, of a period whose lengths follow this law: a uniform part of a length that is drawn
+    /// in proportion to itself (renewal theory: Feller, An Introduction to Probability Theory 2, section XI.4).
+    pub fn residual(&self, stream: &mut Stream) -> f64 {
+        let length = match *self {
+            Sampler::Fixed(value) => value as f64,
+            Sampler::Uniform { low, high } => {
+                let (low, high) = (low as f64, high as f64);
+                (low * low + stream.uniform() * (high * high - low * low)).sqrt()
+            }
+            // The sum of two exponential draws has the density x exp(-x).
+            Sampler::Exponential { mean } => stream.exponential(mean) + stream.exponential(mean),
+            Sampler::Pareto { shape, scale } => stream.pareto(shape - 1.0, scale),
+            Sampler::Lognormal { mu, sigma } => stream.lognormal(mu + sigma * sigma, sigma),
+            Sampler::Empirical(ref points) => cdf::length_biased(points, stream),
+        };
+        length * stream.uniform()
     }
 }
 
@@ -145,6 +169,7 @@ impl<Q: Quantity> Distribution<Q> {
             Distribution::Pareto(Pareto { shape, scale, .. }) => raw(scale) * shape / (shape - 1.0),
             Distribution::Lognormal(Lognormal { mean: Some(mean), .. }) => mean.raw() as f64,
             Distribution::Lognormal(Lognormal { median, sigma, .. }) => raw(median) * libm::exp(sigma * sigma / 2.0),
+            Distribution::Cdf(ref cdf) => cdf.mean(),
         }
     }
 
@@ -156,6 +181,7 @@ impl<Q: Quantity> Distribution<Q> {
             Distribution::Pareto(Pareto { mean, .. }) | Distribution::Lognormal(Lognormal { mean, .. }) => {
                 mean.map(|q| 2 * u128::from(q.raw()))
             }
+            Distribution::Cdf(_) => None,
         }
     }
 
@@ -174,6 +200,7 @@ impl<Q: Quantity> Distribution<Q> {
             Distribution::Lognormal(Lognormal { median, sigma, .. }) => {
                 Sampler::Lognormal { mu: libm::log(raw(median)), sigma }
             }
+            Distribution::Cdf(ref cdf) => Sampler::Empirical(cdf.points()),
         }
     }
 
@@ -221,6 +248,7 @@ impl<Q: Quantity> Distribution<Q> {
                     _ => Err(Invalid::new(format!("{key}.lognormal"), "needs exactly one of median, mean")),
                 }
             }
+            Distribution::Cdf(ref cdf) => cdf.validate(&format!("{key}.cdf")),
         }
     }
 }
@@ -241,7 +269,7 @@ impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
                 Q::parse(text).map(Distribution::Fixed).map_err(E::custom)
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                const LAWS: &[&str] = &["fixed", "exponential", "uniform", "pareto", "lognormal"];
+                const LAWS: &[&str] = &["fixed", "exponential", "uniform", "pareto", "lognormal", "cdf"];
                 let Some(law) = map.next_key::<Cow<'de, str>>()? else {
                     return Err(de::Error::custom(format!("an empty table; give one of {}", LAWS.join(", "))));
                 };
@@ -251,6 +279,7 @@ impl<'de, Q: Quantity> Deserialize<'de> for Distribution<Q> {
                     "uniform" => map.next_value().map(|[low, high]: [Q; 2]| Distribution::Uniform(low, high))?,
                     "pareto" => Distribution::Pareto(map.next_value()?),
                     "lognormal" => Distribution::Lognormal(map.next_value()?),
+                    "cdf" => Distribution::Cdf(map.next_value()?),
                     other => {
                         let known = LAWS.join(", ");
                         return Err(de::Error::custom(format!("unknown law \"{other}\"; a {} takes {known}", Q::WHAT)));
@@ -279,6 +308,7 @@ impl<Q: Quantity> JsonSchema for Distribution<Q> {
             ("uniform", "Uniform between two values, both included.", pair),
             ("pareto", "Pareto: heavy tail.", generator.subschema_for::<Pareto<Q>>()),
             ("lognormal", "Log-normal.", generator.subschema_for::<Lognormal<Q>>()),
+            ("cdf", "Empirical, linear between its points.", generator.subschema_for::<Cdf<Q>>()),
         ];
         let mut any = vec![quantity];
         any.extend(laws.into_iter().map(|(name, about, schema)| {

@@ -9,10 +9,11 @@ use elephan_units::{Bytes, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::distribution::Quantity;
 use crate::{Distribution, Invalid, Sampler};
 
 /// The law of gaps whose mean is given by a load or a rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapLaw {
     /// Poisson arrivals.
@@ -20,7 +21,40 @@ pub enum GapLaw {
     Exponential,
     /// Equal gaps.
     Fixed,
+    /// Poisson arrivals in ON periods, none in OFF periods.
+    Bursts(Bursts),
 }
+
+/// Periods of arrivals and silences; the load or rate is the mean of both together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// Length of an ON period.
+    pub on: Distribution<Span>,
+    /// Length of an OFF period.
+    pub off: Distribution<Span>,
+}
+
+impl GapLaw {
+    /// What is wrong with the law for gaps of this mean, if anything is.
+    pub(crate) fn validate(&self, interval: Interval) -> Result<(), Invalid> {
+        let GapLaw::Bursts(Bursts { on, off }) = self else { return Ok(()) };
+        for (key, law) in [("gaps.bursts.on", on), ("gaps.bursts.off", off)] {
+            law.validate(key)?;
+            if !law.mean().is_finite() {
+                return Err(Invalid::new(key, "has no finite mean, so a load cannot be met"));
+            }
+        }
+        if on.mean() + off.mean() < interval.ps() / PERIODS_PER_GAP_MAX {
+            let message = format!("more than {PERIODS_PER_GAP_MAX} periods between two arrivals; make them longer");
+            return Err(Invalid::new("gaps.bursts", message));
+        }
+        Ok(())
+    }
+}
+
+/// So many periods may pass between two arrivals in the mean: more is a mistake in a unit.
+const PERIODS_PER_GAP_MAX: f64 = 1000.0;
 
 /// A positive span as a fraction: `whole + part / of` picoseconds, `part < of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,15 +119,58 @@ pub enum Gaps {
         mean_ps: f64,
         stream: Stream,
     },
+    Bursts(Box<Interrupted>),
     Drawn {
         sampler: Sampler,
         stream: Stream,
     },
 }
 
+/// An interrupted Poisson process (Kuczura 1973), from its stationary state.
+#[derive(Clone, Debug)]
+pub struct Interrupted {
+    /// While ON.
+    mean_ps: f64,
+    on: Sampler,
+    off: Sampler,
+    /// Of the ON period that is running.
+    left_ps: f64,
+    /// Of an OFF period that was running at the start.
+    silent_ps: f64,
+    stream: Stream,
+}
+
+impl Interrupted {
+    fn new(Bursts { on, off }: &Bursts, interval: Interval, mut stream: Stream) -> Interrupted {
+        let duty = on.mean() / (on.mean() + off.mean());
+        let (on, off) = (on.sampler(), off.sampler());
+        let (left_ps, silent_ps) =
+            if stream.uniform() < duty { (on.residual(&mut stream), 0.0) } else { (0.0, off.residual(&mut stream)) };
+        Interrupted { mean_ps: interval.ps() * duty, on, off, left_ps, silent_ps, stream }
+    }
+
+    fn next_ps(&mut self) -> f64 {
+        let mut busy = self.stream.exponential(self.mean_ps);
+        let mut gap = busy;
+        if self.silent_ps > 0.0 {
+            gap += std::mem::take(&mut self.silent_ps);
+            self.left_ps = self.on.sample(&mut self.stream, Span::RANGE) as f64;
+        }
+        // Exponential gaps do not remember, so what is left of one goes on after the silence.
+        while busy > self.left_ps {
+            busy -= self.left_ps;
+            gap += self.off.sample(&mut self.stream, Span::RANGE) as f64;
+            self.left_ps = self.on.sample(&mut self.stream, Span::RANGE) as f64;
+        }
+        self.left_ps -= busy;
+        gap
+    }
+}
+
 impl Gaps {
     pub fn new(law: GapLaw, interval: Interval, stream: Stream) -> Gaps {
         match law {
+            GapLaw::Bursts(bursts) => Gaps::Bursts(Box::new(Interrupted::new(&bursts, interval, stream))),
             GapLaw::Fixed => Gaps::Fixed { interval, carry: 0, begun: false },
             GapLaw::Exponential => Gaps::Exponential { mean_ps: interval.ps(), stream },
         }
@@ -125,6 +202,7 @@ impl Gaps {
                 Span(interval.whole)
             }
             Gaps::Exponential { mean_ps, stream } => Span(((stream.exponential(*mean_ps) + 0.5) as u64).max(1)),
+            Gaps::Bursts(interrupted) => Span(((interrupted.next_ps() + 0.5) as u64).max(1)),
             Gaps::Drawn { sampler, stream } => Span(sampler.sample(stream, (1, u64::MAX))),
         }
     }

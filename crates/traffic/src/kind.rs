@@ -24,7 +24,7 @@ impl Invalid {
 /// What a generator asks for next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Since the previous offer; the first: since the start.
+    /// Since the previous offer (of a user: since its end); the first: since the start.
     pub gap: Span,
     /// Payload bytes, at least 1; `u64::MAX` is an endless stream.
     pub bytes: u64,
@@ -44,6 +44,9 @@ pub enum Carrier {
     /// TCP, one generator per traffic entry: each offer is a new connection of its `pair` that carries its bytes and
     /// closes.
     Transfers,
+    /// TCP, one generator per user, so many of them: each offer is a new connection, on the pair `user % pairs`, that carries
+    /// its bytes and closes; its gap counts from the end of the user's transfer before.
+    Users(u32),
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes.
     Datagrams,
 }

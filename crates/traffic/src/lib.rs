@@ -6,14 +6,16 @@
 //! one file and one line of the registry below. Sizes, gaps and pairs come from three streams ("sizes", "gaps",
 //! "pairs"), so the k-th offer has the k-th size whatever the arrival law is.
 
+mod cdf;
 mod distribution;
 mod gaps;
 mod kind;
 mod queue;
 mod start;
 
+pub use cdf::{Cdf, parse_cdf, published};
 pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};
-pub use gaps::{GapLaw, Gaps, Interval};
+pub use gaps::{Bursts, GapLaw, Gaps, Interval};
 pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Setting, Spec};
 pub use queue::{Message, MessageQueue, WhenFull};
 pub use replay::{Trace, TraceError};
@@ -23,6 +25,7 @@ kind::registry! {
     bulk::Bulk, "One stream of bytes as fast as TCP takes it: endless, or of a given size.";
     messages::Messages, "Messages of random size at random times over one connection, with their latency.";
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
+    users::Users, "Users in a closed loop: each thinks, makes a transfer over a new connection, and begins again.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";

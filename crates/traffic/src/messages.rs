@@ -60,7 +60,8 @@ impl Spec for Messages {
                 }
             }
             (None, true, None) | (None, false, Some(_)) => {
-                mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s)).map(|_| ())
+                mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s))
+                    .and_then(|interval| self.gaps.as_ref().map_or(Ok(()), |gaps| gaps.validate(interval)))
             }
             _ => Err(Invalid::new("", "messages need exactly one of load, rate_per_s, gap")),
         }
@@ -73,7 +74,7 @@ impl Spec for Messages {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
         let gaps = match (&self.gap, mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s))) {
-            (None, Ok(interval)) => Gaps::new(self.gaps.unwrap_or_default(), interval, stream),
+            (None, Ok(interval)) => Gaps::new(self.gaps.clone().unwrap_or_default(), interval, stream),
             (Some(gap), _) => Gaps::drawn(gap.sampler(), stream),
             (None, Err(_)) => Gaps::drawn(Sampler::Fixed(u64::MAX), stream),
         };

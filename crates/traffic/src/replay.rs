@@ -20,6 +20,7 @@ use elephan_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::trace::{cells, picoseconds, units_of_time};
 pub use self::trace::{Trace, TraceError};
 use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 

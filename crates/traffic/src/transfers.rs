@@ -47,7 +47,8 @@ impl Spec for Transfers {
         if self.load.is_some() == self.arrivals_per_s.is_some() {
             return Err(Invalid::new("", "transfers need exactly one of arrivals_per_s, load"));
         }
-        mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s)).map(|_| ())
+        mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s))
+            .and_then(|interval| self.gaps.validate(interval))
     }
 
     fn carrier(&self) -> Carrier {
@@ -57,7 +58,7 @@ impl Spec for Transfers {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
         let gaps = match mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s)) {
-            Ok(interval) => Gaps::new(self.gaps, interval, stream),
+            Ok(interval) => Gaps::new(self.gaps.clone(), interval, stream),
             Err(_) => Gaps::drawn(Sampler::Fixed(u64::MAX), stream),
         };
         Source {

@@ -5,6 +5,8 @@ use std::fmt;
 use elephan_units::{Span, Time};
 
 use super::MSS;
+use crate::draw::Draw;
+use crate::train::{Arrival, Departure, Start};
 use crate::{Ack, Controller, Signal};
 
 /// Something that happens to a controller, after a pause.
@@ -47,6 +49,22 @@ pub enum What {
     Feedback {
         bytes: f64,
     },
+    /// The connection begins.
+    Begin {
+        rtt: Option<Span>,
+    },
+    /// A law that probes is asked for a train, whose packets arrive with delays that rise by `rise` each; one of them may be
+    /// lost.
+    Train {
+        segments: u64,
+        rise: Span,
+        lost: Option<u32>,
+    },
+    /// A packet arrives that was no train's, before which `bases` such packets had been sent.
+    Base {
+        bases: u32,
+        delay: Span,
+    },
 }
 
 impl Step {
@@ -82,6 +100,12 @@ impl What {
             What::Timer => c.on_timer(now),
             What::Shrink { bytes } => c.shrink_to(bytes as f64),
             What::Feedback { bytes } => c.on_feedback(bytes),
+            What::Begin { rtt } => c.begin(&Start { now, rtt, packet_bytes: MSS + 52 }),
+            What::Train { segments, rise, lost } => send_train(c, now, segments, rise, lost),
+            What::Base { bases, delay } => {
+                let departure = Departure { at: Time(now.0.saturating_sub(delay.0)), bases, ..Departure::default() };
+                c.on_arrival(now, &Arrival { departure, at: now });
+            }
         }
     }
 
@@ -102,8 +126,26 @@ impl What {
             What::Ecn { .. } => vec![What::Ecn { inflight: super::INITIAL }],
             What::Rto { .. } => vec![What::Rto { inflight: super::INITIAL }],
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
-            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } | What::Feedback { .. } => Vec::new(),
+            What::Sent { .. }
+            | What::Undo
+            | What::Timer
+            | What::Shrink { .. }
+            | What::Feedback { .. }
+            | What::Begin { .. }
+            | What::Train { .. }
+            | What::Base { .. } => Vec::new(),
         }
+    }
+}
+
+/// The train that the law wants, and what comes of it.
+fn send_train(c: &mut Controller, now: Time, segments: u64, rise: Span, lost: Option<u32>) {
+    let Some(train) = c.next_train(now, segments) else { return };
+    for n in (0..train.packets).filter(|n| Some(*n) != lost) {
+        let at = now.saturating_add(train.gap.saturating_mul(u64::from(n)));
+        let departure = Departure { at, train: train.id, sent: n + 1, in_train: true, ..Departure::default() };
+        let delay = Span::from_ms(10).saturating_add(rise.saturating_mul(u64::from(n)));
+        c.on_arrival(now, &Arrival { departure, at: at.saturating_add(delay) });
     }
 }
 
@@ -125,28 +167,26 @@ impl fmt::Display for What {
             What::Timer => f.write_str("a timer"),
             What::Shrink { bytes } => write!(f, "the window is lowered to {bytes} B"),
             What::Feedback { bytes } => write!(f, "routers allow {bytes} B"),
+            What::Begin { rtt } => write!(f, "the connection begins, {} s", rtt.map_or(0.0, Span::seconds)),
+            What::Train { segments, rise, lost } => {
+                write!(f, "a train of up to {segments} packets, delays rise by {} s", rise.seconds())?;
+                lost.map_or(Ok(()), |lost| write!(f, ", packet {lost} is lost"))
+            }
+            What::Base { bases, delay } => write!(f, "base packet {bases} arrives after {} s", delay.seconds()),
         }
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-pub(super) struct Random(u64);
+/// What stories are drawn from.
+pub(super) struct Random(Draw);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        Random(Draw(seed))
     }
 
     fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+        self.0.next() % limit
     }
 
     /// Up to 119 steps.
@@ -189,7 +229,7 @@ impl Random {
     }
 
     fn what(&mut self) -> What {
-        match self.below(32) {
+        match self.below(36) {
             0..=19 => What::Ack {
                 acked: self.bytes(),
                 rtt: self.rtt(),
@@ -206,7 +246,14 @@ impl Random {
             30 => What::Feedback {
                 bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 },
             },
-            _ => What::Shrink { bytes: self.bytes() },
+            31 => What::Shrink { bytes: self.bytes() },
+            32 => What::Begin { rtt: self.rtt() },
+            33..=34 => What::Train {
+                segments: self.below(8),
+                rise: if self.below(2) == 0 { Span::ZERO } else { self.pause() },
+                lost: (self.below(4) == 0).then_some(1),
+            },
+            _ => What::Base { bases: self.below(1 << 32) as u32, delay: self.pause() },
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::declare::Internals;
 use crate::guest::{self, Fault, Guest};
 use crate::registry::registry;
+use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
@@ -32,6 +33,7 @@ registry! {
     lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     xcp: Xcp(xcp::Xcp) = "XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
+    pcp: Pcp(Box<pcp::Pcp>) = "PCP (Anderson et al. 2006): probes by trains of packets whether the path has more rate",
     ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
@@ -63,6 +65,37 @@ pub trait Law {
 
     /// Feedback has come back: `bytes` by which the window may change, infinite if no router has answered.
     fn on_feedback(&mut self, _bytes: f64) {}
+
+    /// Whether the law sends trains of packets and looks at when each packet arrived: see [`crate::train`]. Its packets say
+    /// when they left, and its receiver acknowledges each at once.
+    fn probes(&self) -> bool {
+        false
+    }
+
+    /// What the law draws by chance, it draws from here.
+    fn set_seed(&mut self, _seed: u64) {}
+
+    /// What the last connection to the same destination has left; told before [`Law::begin`].
+    fn recall(&mut self, _memory: &Memory) {}
+
+    /// What the law leaves for the next connection.
+    fn remember(&self) -> Option<Memory> {
+        None
+    }
+
+    /// The connection is there; not told to a law that takes over from another.
+    fn begin(&mut self, _w: &mut Window, _start: &Start) {}
+
+    /// A packet of a law that probes has arrived; told before its ACK.
+    fn on_arrival(&mut self, _w: &mut Window, _now: Time, _arrival: &Arrival) {}
+
+    /// The train to be sent from `now` on, when `segments` of new data are there; asked whenever data may leave.
+    fn next_train(&mut self, _now: Time, _segments: u64) -> Option<Train> {
+        None
+    }
+
+    /// Of the last train only `packets` could be sent.
+    fn on_train_cut(&mut self, _w: &mut Window, _now: Time, _packets: u32) {}
 
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
@@ -128,6 +161,38 @@ impl Law for Any {
 
     fn on_feedback(&mut self, bytes: f64) {
         each_law!(self, law => law.on_feedback(bytes))
+    }
+
+    fn probes(&self) -> bool {
+        each_law!(self, law => law.probes())
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        each_law!(self, law => law.set_seed(seed))
+    }
+
+    fn recall(&mut self, memory: &Memory) {
+        each_law!(self, law => law.recall(memory))
+    }
+
+    fn remember(&self) -> Option<Memory> {
+        each_law!(self, law => law.remember())
+    }
+
+    fn begin(&mut self, w: &mut Window, start: &Start) {
+        each_law!(self, law => law.begin(w, start))
+    }
+
+    fn on_arrival(&mut self, w: &mut Window, now: Time, arrival: &Arrival) {
+        each_law!(self, law => law.on_arrival(w, now, arrival))
+    }
+
+    fn next_train(&mut self, now: Time, segments: u64) -> Option<Train> {
+        each_law!(self, law => law.next_train(now, segments))
+    }
+
+    fn on_train_cut(&mut self, w: &mut Window, now: Time, packets: u32) {
+        each_law!(self, law => law.on_train_cut(w, now, packets))
     }
 
     #[inline]

@@ -74,6 +74,13 @@ pub struct Fifo {
     bytes: u64,
 }
 
+impl Fifo {
+    /// The packet that leaves next.
+    pub fn first(&self) -> Option<&Item> {
+        self.waiting.front()
+    }
+}
+
 impl Discipline for Fifo {
     #[inline]
     fn enqueue(&mut self, _now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
@@ -111,7 +118,7 @@ mod tests {
     use super::*;
 
     fn item(handle: u32, bytes: u32) -> Item {
-        Item { handle, flow: 0, bytes, ecn: 0, at: Time(0) }
+        Item { handle, bytes, ..Item::default() }
     }
 
     #[test]

@@ -1,9 +1,22 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
+mod drr;
 mod fifo;
+mod fq;
+pub mod part;
+mod prio;
+mod scfq;
+mod sfq;
+mod tbf;
 mod xcp;
 
+pub use drr::{Drr, DrrSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use fq::{Fq, FqSpec};
+pub use prio::{Prio, PrioSpec};
+pub use scfq::{Scfq, ScfqSpec};
+pub use sfq::{Sfq, SfqSpec};
+pub use tbf::{Tbf, TbfSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
@@ -20,8 +33,18 @@ pub struct Item {
     pub bytes: u32,
     /// IP ECN codepoint, 0..3.
     pub ecn: u8,
+    /// IEEE 802.1Q priority of its flow, 0..7; 7 goes first.
+    pub priority: u8,
+    /// Weight of its flow, at least 1.
+    pub weight: u16,
     /// When it was offered.
     pub at: Time,
+}
+
+impl Default for Item {
+    fn default() -> Item {
+        Item { handle: 0, flow: 0, bytes: 0, ecn: 0, priority: 0, weight: 1, at: Time::ZERO }
+    }
 }
 
 /// Whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
@@ -145,6 +168,18 @@ queues! {
     "fifo" => Fifo(FifoSpec, Fifo);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+    /// Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+    "fq" => Fq(FqSpec, Fq);
+    /// Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+    "scfq" => Scfq(ScfqSpec, Scfq);
+    /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+    "drr" => Drr(DrrSpec, Drr);
+    /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+    "sfq" => Sfq(SfqSpec, Sfq);
+    /// Strict priority between bands, by the `priority` of the traffic
+    "prio" => Prio(PrioSpec, Prio);
+    /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+    "tbf" => Tbf(TbfSpec, Tbf);
 }
 
 impl Default for QueueSpec {

@@ -80,7 +80,7 @@ impl Resolver<'_> {
             _ if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() => {
                 self.report(at.key("congestion_control"), "given twice: here and in tcp");
             }
-            Carrier::Transfers if traffic.connections != 1 => {
+            Carrier::Transfers | Carrier::Users(_) if traffic.connections != 1 => {
                 let message = format!("{name} opens a connection for each transfer; leave this out");
                 self.report(at.key("connections"), message);
             }
@@ -137,6 +137,8 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
+            priority: traffic.priority,
+            weight: traffic.weight,
         })
     }
 

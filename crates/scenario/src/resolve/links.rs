@@ -95,9 +95,9 @@ impl Resolver<'_> {
                 bdp_bytes: 0,
                 loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
                 impairments: Impairments {
-                    reorder: own.reorder.or(link.reorder),
+                    reorder: own.reorder.clone().or(link.reorder.clone()),
                     duplicate: own.duplicate.or(link.duplicate).unwrap_or(0.0),
-                    jitter: own.jitter.or(link.jitter),
+                    jitter: own.jitter.clone().or(link.jitter.clone()),
                 },
             });
             self.entries.push((entry, forward));
@@ -149,7 +149,7 @@ impl Resolver<'_> {
     }
 
     fn check_impairments(&mut self, at: &Path, reorder: Option<&Reorder>, jitter: Option<&Jitter>) {
-        let laws = [("reorder", reorder.map(|r| r.extra)), ("jitter", jitter.map(|j| j.extra))];
+        let laws = [("reorder", reorder.map(|r| &r.extra)), ("jitter", jitter.map(|j| &j.extra))];
         for (key, law) in laws.into_iter().filter_map(|(key, law)| Some((key, law?))) {
             let at = at.key(key);
             if let Err(invalid) = law.validate("extra") {

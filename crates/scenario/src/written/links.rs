@@ -104,7 +104,7 @@ impl Direction {
 }
 
 /// Packets that a link holds back, each by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Share of the packets that are held back.
@@ -116,7 +116,7 @@ pub struct Reorder {
 }
 
 /// Extra delay of every packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Jitter {
     /// The law of the extra delay, beside the link's own.

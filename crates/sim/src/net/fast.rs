@@ -136,7 +136,7 @@ impl Link {
 
     /// Whether the link's own loss process takes the packet just sent.
     #[inline]
-    pub(super) fn loses(&mut self, bits: u8) -> bool {
+    pub(super) fn loses(&mut self, bits: u16) -> bool {
         match &mut self.loss {
             None => false,
             Some(loss) => loss.strikes(bits & traits::DATA != 0, bits & traits::RETRANSMISSION != 0),

@@ -62,10 +62,10 @@ impl Impair {
             return None;
         }
         let stream = |purpose: &str| Stream::new(seed, &format!("link.{name}"), purpose);
-        let free = of.jitter.is_some_and(|jitter| jitter.order == Order::Free);
+        let free = of.jitter.as_ref().is_some_and(|jitter| jitter.order == Order::Free);
         Some(Box::new(Impair {
-            jitter: of.jitter.map(|jitter| (jitter.extra.sampler(), stream("jitter"))),
-            held: of.reorder.map(|reorder| Held {
+            jitter: of.jitter.as_ref().map(|jitter| (jitter.extra.sampler(), stream("jitter"))),
+            held: of.reorder.as_ref().map(|reorder| Held {
                 share: reorder.share,
                 strikes: stream("reorder"),
                 extra: reorder.extra.sampler(),

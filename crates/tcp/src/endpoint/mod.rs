@@ -11,6 +11,7 @@ mod local;
 mod receive;
 mod send;
 mod snapshot;
+mod spaced;
 mod timers;
 mod watch;
 

@@ -91,7 +91,10 @@ impl Endpoint {
 
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        if self.tx.pacing_bps > 0.0 && now < self.pace_at {
+        if self.tx.pacing_bps > 0.0 && (now < self.pace_at || self.tx.trains.is_some()) {
+            if self.tx.trains.is_some() {
+                return self.emit_spaced(now, seg, sack);
+            }
             self.pace_wake = self.pace_at;
             if self.tx.rec.watch.is_some() {
                 self.watch_sent(now);
@@ -212,7 +215,7 @@ impl Endpoint {
         if self.timestamps { 3 } else { 4 }
     }
 
-    fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
+    pub(super) fn emit_new(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, piece: Piece) {
         let Piece { seq, len, fin } = piece;
         let pipe = self.tx.board.pipe();
         let idle = self.tx.board.flight() == 0;
@@ -249,7 +252,7 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
+    pub(super) fn emit_again(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, resend: &Resend) {
         let range = resend.range;
         let pipe = self.tx.board.pipe();
         self.tx.resend(resend, now);
@@ -276,6 +279,11 @@ impl Endpoint {
         if self.tx.pacing_bps > 0.0 {
             let gap = f64::from(seg.ip_bytes()) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
             self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
+            if len > 0
+                && let Some(trains) = &mut self.tx.trains
+            {
+                trains.sent(now, seg.ip_bytes());
+            }
         }
     }
 
@@ -342,7 +350,7 @@ impl Endpoint {
 
     /// Nothing more can be sent, for `why`.
     #[inline]
-    fn stopped(&mut self, now: Time, why: Limit) {
+    pub(super) fn stopped(&mut self, now: Time, why: Limit) {
         self.tx.stopped(now, why, &mut self.stats);
         self.clock.set(now, why);
         if self.tx.rec.watch.is_some() {

@@ -31,11 +31,11 @@ fn text_round_trips() {
             Distribution::Lognormal(Lognormal { median: Some(Bytes(10_000)), mean: None, sigma: 1.0 }),
         ),
     ];
-    for (text, law) in laws {
-        assert_eq!(parse(text), Ok(law));
+    for (text, law) in laws.clone() {
+        assert_eq!(parse(text), Ok(law.clone()));
         assert_eq!(serde_json::to_string(&law).unwrap(), text);
     }
-    assert_eq!(parse(r#"{"fixed": "8 KB"}"#), Ok(laws[0].1));
+    assert_eq!(parse(r#"{"fixed": "8 KB"}"#), Ok(laws[0].1.clone()));
 }
 
 #[test]
@@ -43,8 +43,11 @@ fn one_line_errors() {
     for (text, message) in [
         ("8000", "expected a size such as \"8 KB\", or a table such as { exponential = \"8 KB\" }"),
         (r#""8000""#, "has no unit"),
-        ("{}", "an empty table; give one of fixed, exponential, uniform, pareto, lognormal"),
-        (r#"{"gamma": "1 KB"}"#, "unknown law \"gamma\"; a size takes fixed, exponential, uniform, pareto, lognormal"),
+        ("{}", "an empty table; give one of fixed, exponential, uniform, pareto, lognormal, cdf"),
+        (
+            r#"{"gamma": "1 KB"}"#,
+            "unknown law \"gamma\"; a size takes fixed, exponential, uniform, pareto, lognormal, cdf",
+        ),
         (r#"{"fixed": "1 KB", "exponential": "1 KB"}"#, "one law is enough: \"fixed\" or \"exponential\""),
         (r#"{"uniform": ["1 KB"]}"#, "invalid length 1, expected an array of length 2"),
         (r#"{"uniform": ["1 KB", "2 KB", "3 KB"]}"#, "trailing characters"),

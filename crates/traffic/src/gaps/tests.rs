@@ -51,3 +51,58 @@ proptest! {
         }
     }
 }
+
+/// An interrupted Poisson process keeps its mean rate, is silent in the OFF periods, and has more variance than Poisson: with ON
+/// and OFF exponential of 1 s and 3 s and 8 arrivals/s in the mean, 32 in a second of ON.
+#[test]
+fn on_and_off() {
+    let span = |s: u64| Distribution::Exponential(Span::from_s(s));
+    let law = GapLaw::Bursts(Bursts { on: span(1), off: span(3) });
+    let mut gaps = Gaps::new(law, Interval::of_rate(8.0), stream());
+    let drawn: Vec<f64> = (0..200_000).map(|_| gaps.next_gap().0 as f64 / 1e12).collect();
+    let n = drawn.len() as f64;
+    let mean = drawn.iter().sum::<f64>() / n;
+    // About 6250 cycles with a standard deviation of sqrt(1 + 9) s in 4 s: 1 % of the mean, four times that.
+    assert!((mean / 0.125 - 1.0).abs() < 0.04, "{mean}");
+    // A gap holds an OFF period with probability 1 / (1 + 32), the exponential race.
+    let long = drawn.iter().filter(|&&gap| gap > 0.5).count() as f64 / n;
+    let expected = (1.0 / 33.0) * (-0.5f64 / 3.0).exp();
+    assert!((long / expected - 1.0).abs() < 0.08, "{long} {expected}");
+}
+
+/// From the start on: the mean number of arrivals in the first second is that of any other.
+#[test]
+fn bursts_begin_stationary() {
+    let span = |ms: u64| Distribution::Fixed(Span::from_ms(ms));
+    let first = |seed: u64| {
+        let law = GapLaw::Bursts(Bursts { on: span(500), off: span(1500) });
+        let mut gaps = Gaps::new(law, Interval::of_rate(10.0), Stream::new(seed, "x", "gaps"));
+        let (mut time, mut count) = (0.0, 0);
+        while time < 0.25 {
+            time += gaps.next_gap().0 as f64 / 1e12;
+            count += usize::from(time < 0.25);
+        }
+        count as f64
+    };
+    let mean = (0..20_000).map(first).sum::<f64>() / 2e4;
+    // 10/s for a quarter of a second; a quarter of the runs begin ON, so the deviation of a count is near 5.
+    assert!((mean - 2.5).abs() < 4.0 * 5.0 / 141.4, "{mean}");
+}
+
+#[test]
+fn bursts_refused() {
+    let law =
+        |on: &str| serde_json::from_str::<GapLaw>(&format!(r#"{{"bursts": {{"on": {on}, "off": "1 ns"}}}}"#)).unwrap();
+    let interval = Interval::of_rate(1.0);
+    assert_eq!(
+        law(r#"{"pareto": {"shape": 1, "scale": "1 s"}}"#).validate(interval).unwrap_err().to_string(),
+        "gaps.bursts.on: has no finite mean, so a load cannot be met"
+    );
+    assert!(
+        law(r#""1 ns""#).validate(interval).unwrap_err().to_string().starts_with("gaps.bursts: more than 1000 periods")
+    );
+    assert_eq!(
+        law(r#""0 s""#).validate(interval).unwrap_err().to_string(),
+        "gaps.bursts.on: a time here must be above zero"
+    );
+}

@@ -8,7 +8,7 @@ use crate::Kind;
 #[test]
 fn the_list() {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
-    assert_eq!(names, ["bulk", "messages", "transfers", "cbr", "onoff", "replay"]);
+    assert_eq!(names, ["bulk", "messages", "transfers", "users", "cbr", "onoff", "replay"]);
     for kind in Kind::ALL {
         assert!(kind.about.ends_with('.') && !kind.about.contains('\n') && kind.about.len() <= 80, "{kind:?}");
     }
@@ -30,8 +30,9 @@ fn names_are_tags() {
     assert_eq!(defaults(1, "when_full"), "block");
     assert_eq!(defaults(1, "gaps"), "exponential");
     assert_eq!(defaults(2, "gaps"), "exponential");
-    assert_eq!(defaults(3, "gaps"), "fixed");
-    assert_eq!(defaults(3, "packet_size"), "1.472 KB");
+    assert_eq!(defaults(3, "users"), 1);
+    assert_eq!(defaults(4, "gaps"), "fixed");
+    assert_eq!(defaults(4, "packet_size"), "1.472 KB");
 }
 
 /// An entry of a scenario: common keys, and the kind's own beside them.

@@ -5,8 +5,7 @@ use elephan_units::PS_PER_S;
 const PS_PER_MS: u64 = PS_PER_S / 1000;
 const PS_PER_US: u64 = PS_PER_MS / 1000;
 const PS_PER_NS: u64 = PS_PER_US / 1000;
-const STARTS: [(&str, u64); 4] =
-    [("start_s", PS_PER_S), ("start_ms", PS_PER_MS), ("start_us", PS_PER_US), ("start_ns", PS_PER_NS)];
+const UNITS: [(&str, u64); 4] = [("s", PS_PER_S), ("ms", PS_PER_MS), ("us", PS_PER_US), ("ns", PS_PER_NS)];
 const COLUMNS: &str = "start_s (or start_ms, start_us, start_ns), size_bytes, pair";
 /// The longest run.
 const LATEST_S: u64 = 210 * 86_400;
@@ -68,7 +67,13 @@ impl Trace {
     }
 }
 
-fn cells(row: &str) -> impl Iterator<Item = &str> {
+/// Picoseconds in the unit that a column's name ends with, if it is `prefix` and a unit of time.
+pub(crate) fn units_of_time(column: &str, prefix: &str) -> Option<u64> {
+    let unit = column.strip_prefix(prefix)?;
+    UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ps)| *ps)
+}
+
+pub(crate) fn cells(row: &str) -> impl Iterator<Item = &str> {
     row.split(',').map(|cell| cell.trim().trim_matches('"').trim())
 }
 
@@ -77,8 +82,8 @@ impl Columns {
         let (mut start, mut size, mut pair, mut count) = (None, None, None, 0);
         for (i, name) in cells(header).enumerate() {
             count += 1;
-            let twice = match (name, STARTS.iter().find(|(start, _)| *start == name)) {
-                (_, Some(&(_, unit))) => start.replace((i, unit)).is_some(),
+            let twice = match (name, units_of_time(name, "start_")) {
+                (_, Some(unit)) => start.replace((i, unit)).is_some(),
                 ("size_bytes", _) => size.replace(i).is_some(),
                 ("pair", _) => pair.replace(i).is_some(),
                 _ => return Err(format!("no column is called {name:?}; they are {COLUMNS}")),
@@ -111,7 +116,7 @@ fn whole(cell: &str) -> Result<u64, String> {
 }
 
 /// A time; whole numbers are kept exactly, others to the nearest picosecond.
-fn picoseconds(cell: &str, unit_ps: u64) -> Result<u64, String> {
+pub(crate) fn picoseconds(cell: &str, unit_ps: u64) -> Result<u64, String> {
     let latest = LATEST_S * PS_PER_S;
     let time = match cell.parse::<u64>() {
         Ok(units) => units.saturating_mul(unit_ps),

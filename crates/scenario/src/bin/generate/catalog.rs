@@ -110,6 +110,7 @@ fn display_name(name: &str) -> String {
         "QueueSpec" => "QueueChoice".to_owned(),
         "Distribution_of_size" => "SizeLaw".to_owned(),
         "Distribution_of_time" => "TimeLaw".to_owned(),
+        "Cdf_of_size" | "Cdf_of_time" => "CdfLaw".to_owned(),
         "congestion_control" => "CongestionControlChoice".to_owned(),
         "Start" => "StartLaw".to_owned(),
         "Sweep" => "Vary".to_owned(),

@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 46] = [
+const ORDER: &[(&str, &str)] = &[
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -37,17 +37,27 @@ const ORDER: [(&str, &str); 46] = [
     ("QueueChoice", "queues"),
     ("Fifo", "queue `fifo`"),
     ("Xcp", "queue `xcp`"),
+    ("Fq", "queue `fq`"),
+    ("Scfq", "queue `scfq`"),
+    ("Drr", "queue `drr`"),
+    ("Sfq", "queue `sfq`"),
+    ("Prio", "queue `prio`"),
+    ("Tbf", "queue `tbf`"),
     ("Traffic", "`[[traffic]]`"),
     ("Bulk", "traffic `bulk`"),
     ("Messages", "traffic `messages`"),
     ("Transfers", "traffic `transfers`"),
+    ("Users", "traffic `users`"),
     ("Cbr", "traffic `cbr`"),
+    ("Onoff", "traffic `onoff`"),
+    ("Replay", "traffic `replay`"),
     ("Members", "hosts by name"),
     ("FlowPairing", "pairing of traffic"),
     ("StartLaw", "start"),
     ("SizeLaw", "laws of sizes and times"),
     ("Pareto", "law `pareto`"),
     ("Lognormal", "law `lognormal`"),
+    ("CdfLaw", "law `cdf`"),
     ("WhenFull", "when the send buffer is full"),
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),

@@ -1,0 +1,117 @@
+//! The least time that a finite flow can take: alone in the network, with a sender that no window holds back. What a
+//! completion time is divided by to give the *slowdown* (as in pFabric, SIGCOMM 2013, and Homa, SIGCOMM 2018).
+//!
+//! ```text
+//! ideal = SYN to the receiver + SYN-ACK back                        (one round trip of handshake)
+//!       + all data segments through every link of the path          (size over the slowest link, and propagation)
+//! ```
+//!
+//! Links are store and forward: n segments of which all but the last are full leave link i, when the links before it have
+//! delivered the first one, at D_i + sum of tx_j + (n - 2) max tx_j (j up to i) for the last full one, and the last one follows it.
+//! Bytes are those on the wire: TCP and IP headers with the options that both ends use, framing, preamble and gap. For
+//! a path with one slow link it is 1.5 RTT + wire bytes / rate. Rates and delays are those at the start of the run; jitter, loss, PAUSE
+//! and what other traffic does are not in it.
+
+use elephan_link::FrameCost;
+use elephan_scenario::{FlowPlan, NodeKind};
+use elephan_tcp::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Options, Segment};
+use elephan_units::{PS_PER_S, Span};
+
+use crate::flow::{Application, Flow};
+use crate::world::World;
+
+/// A link of a path.
+struct Hop {
+    cost: FrameCost,
+    rate_bps: u64,
+    /// From the last bit out of this link to the first bit that may enter the next.
+    delay_ps: u128,
+}
+
+impl Hop {
+    fn transmission_ps(&self, ip_bytes: u32) -> u128 {
+        u128::from(self.cost.wire_bytes(ip_bytes)) * 8 * u128::from(PS_PER_S) / u128::from(self.rate_bps.max(1))
+    }
+}
+
+/// Until the last of `full` packets of `full_bytes` and one of `last_bytes` (IP), sent back to back, is at the end of the path.
+fn through(path: &[Hop], full: u64, full_bytes: u32, last_bytes: u32) -> u128 {
+    let (mut before, mut sum, mut longest) = (0, 0, 0);
+    // When the last packet has left the link, and arrives at the next.
+    let mut last = 0;
+    for hop in path {
+        let (tx, own) = (hop.transmission_ps(full_bytes), hop.transmission_ps(last_bytes));
+        (sum, longest) = (sum + tx, longest.max(tx));
+        let free = if full > 0 { before + sum + u128::from(full - 1) * longest } else { 0 };
+        last = last.max(free) + own + hop.delay_ps;
+        before += hop.delay_ps;
+    }
+    last
+}
+
+impl World<'_> {
+    /// The ideal completion time of a finite flow.
+    pub fn ideal(&self, flow: &Flow) -> Option<Span> {
+        let bytes = flow.size.filter(|_| !matches!(flow.application, Application::Datagrams(_)))?;
+        let FlowPlan { from, to, sender, receiver } = flow.plan;
+        let (there, back) = (self.path(from, to)?, self.path(to, from)?);
+        let (s, r) = (&*self.plan.options[sender as usize], &*self.plan.options[receiver as usize]);
+        let both = s.timestamps && r.timestamps;
+        let options = if both { OPTION_TIMESTAMPS } else { 0 };
+        let headers = Segment { flags: Flags::ACK, options, ..Segment::default() };
+        let mss = s.mss.0.min(r.mss.0) - u64::from(headers.header_bytes() - Segment::default().header_bytes());
+        let full = bytes.saturating_sub(1) / mss;
+        let of = |len: u64| Segment { len: len as u32, ..headers }.ip_bytes();
+        let ps = through(&there, 0, 0, syn_bytes(s, None))
+            + through(&back, 0, 0, syn_bytes(r, Some(s)))
+            + through(&there, full, of(mss), of(bytes - full * mss));
+        Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
+    }
+
+    fn path(&self, from: u32, to: u32) -> Option<Vec<Hop>> {
+        let place = self.net.routes.begin(from, to)?;
+        let hop = |link: u32| {
+            let link = &self.plan.links[link as usize];
+            let latency = match &self.plan.nodes[link.to as usize].kind {
+                NodeKind::Switch(switch) => switch.latency,
+                NodeKind::Host => Span::ZERO,
+            };
+            let delay_ps = u128::from(link.delay.ps()) + u128::from(latency.ps());
+            Hop { cost: link.framing.cost(), rate_bps: link.rate.bps(), delay_ps }
+        };
+        Some(self.net.routes.rest(place).map(hop).collect())
+    }
+}
+
+/// IP bytes of the SYN of `own`, or of its answer to that of `peer`.
+fn syn_bytes(own: &Options, peer: Option<&Options>) -> u32 {
+    let on = |of: fn(&Options) -> bool, bit: u8| if of(own) && peer.is_none_or(of) { bit } else { 0 };
+    let options = on(|o| o.timestamps, OPTION_TIMESTAMPS)
+        | on(|o| o.sack, OPTION_SACK_PERMITTED)
+        | on(|o| o.window_scaling, OPTION_WINDOW_SCALE);
+    Segment { flags: Flags::SYN, mss: own.mss.0 as u16, options, ..Segment::default() }.ip_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use elephan_link::Framing;
+
+    use super::*;
+
+    fn hop(rate_bps: u64, delay_us: u64) -> Hop {
+        Hop { cost: Framing::None.cost(), rate_bps, delay_ps: u128::from(delay_us) * 1_000_000 }
+    }
+
+    /// 1250 B take 250 us at 40 Mb/s and 10 us at 1 Gb/s: 200 of them are in after 10 + 200 x 250 us and the delays,
+    /// wherever the slow link is; a short last packet waits for the full one before it.
+    #[test]
+    fn pipelines() {
+        let us = |path: &[Hop], full, last| through(path, full, 1250, last) / 1_000_000;
+        assert_eq!(us(&[hop(1_000_000_000, 5), hop(40_000_000, 7)], 199, 1250), 10 + 200 * 250 + 12);
+        assert_eq!(us(&[hop(40_000_000, 5), hop(1_000_000_000, 7)], 199, 1250), 10 + 200 * 250 + 12);
+        assert_eq!(us(&[hop(1_000_000_000, 0), hop(40_000_000, 0)], 1, 125), 10 + 250 + 25);
+        // On the fast link the short packet comes after the full one, which has left the slow one 25 us earlier.
+        assert_eq!(us(&[hop(40_000_000, 0), hop(1_000_000_000, 0)], 1, 125), 250 + 25 + 1);
+        assert_eq!(us(&[hop(40_000_000, 3)], 0, 125), 28);
+    }
+}

@@ -1,0 +1,136 @@
+//! Sending under a law that probes: the packets of a train at their own times, everything else spaced at the base rate.
+//!
+//! A train takes new data and heeds the peer's window alone; none begins while lost data waits to be sent again. What is
+//! left to say without data (a FIN) is not spaced.
+
+use super::Endpoint;
+use crate::segment::{SackBlocks, Segment};
+use elephan_cc::train::{Arrival, Departure, Start};
+use elephan_units::Time;
+
+impl Endpoint {
+    /// Each data segment is acknowledged at once, as a peer wants that looks at when each arrives.
+    pub fn acknowledge_each(&mut self) {
+        self.rx.acknowledge_each();
+    }
+
+    /// What the last data segment that was written says of its departure; none unless the law probes.
+    #[inline]
+    pub fn departure(&self) -> Option<Departure> {
+        self.tx.trains.as_ref().map(|trains| trains.departure)
+    }
+
+    /// What the law draws by chance, it draws from here.
+    pub fn set_law_seed(&mut self, seed: u64) {
+        self.tx.cc.set_seed(seed);
+    }
+
+    /// A data segment has arrived at the peer; to be told before the ACK that says so.
+    pub fn on_arrival(&mut self, now: Time, arrival: &Arrival) {
+        self.tx.cc.on_arrival(now, arrival);
+        self.tx.refresh();
+        self.reconsider();
+    }
+
+    /// The law learns that the connection is there.
+    #[cold]
+    pub(super) fn begin_law(&mut self, now: Time) {
+        let timestamps = if self.timestamps { crate::options::TIMESTAMPS_BYTES } else { 0 };
+        let headers = u64::from(crate::segment::IP_HEADER_BYTES + crate::segment::TCP_HEADER_BYTES) + timestamps;
+        let packet_bytes = u64::from(self.tx.mss) + headers;
+        self.tx.begin_trains(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes });
+    }
+
+    /// As `emit_data`, for a law that probes. Of a base packet and one of a train that are due together, what was due first
+    /// leaves first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn emit_spaced(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        self.begin_train(now);
+        let Some(trains) = &self.tx.trains else { return false };
+        let base_first = trains.base_due(self.tx.pacing_bps) <= trains.at;
+        if base_first && self.emit_base(now, seg, sack) {
+            return true;
+        }
+        self.emit_train(now, seg, sack) || !base_first && self.emit_base(now, seg, sack)
+    }
+
+    /// The next base packet, if one is due.
+    fn emit_base(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        let Some(trains) = &self.tx.trains else { return false };
+        let (train, base) = (trains.at, trains.base_due(self.tx.pacing_bps));
+        if now < base && !self.is_fin_alone() {
+            self.pace_wake = train.min(base);
+            if self.tx.rec.watch.is_some() {
+                self.watch_sent(now);
+            }
+            return false;
+        }
+        self.pace_wake = train;
+        let (mut budget, mut tail) = (self.tx.cwnd.saturating_sub(self.tx.board.pipe()), None);
+        if self.tx.rec.watch.is_some() {
+            (budget, tail) = self.watch_data(budget);
+        }
+        if let Some(resend) = tail.or_else(|| self.tx.next_resend(budget)) {
+            self.emit_again(now, seg, sack, &resend);
+            return true;
+        }
+        let why = match self.next_piece(budget) {
+            Ok(piece) => {
+                self.emit_new(now, seg, sack, piece);
+                return true;
+            }
+            Err(why) => why,
+        };
+        if let Some(resend) = self.tx.next_extra(budget) {
+            self.emit_again(now, seg, sack, &resend);
+            return true;
+        }
+        self.stopped(now, why);
+        false
+    }
+
+    /// Nothing is left to send but a FIN.
+    fn is_fin_alone(&self) -> bool {
+        self.tx.board.lost_bytes() == 0
+            && self.next_piece(u64::MAX).is_ok_and(|piece| piece.sequence_len() == 1 && self.backlog() == 0)
+    }
+
+    /// A train begins if the law wants one and nothing is to be sent again first.
+    fn begin_train(&mut self, now: Time) {
+        let waits = self.tx.trains.as_ref().is_some_and(|trains| trains.at == Time::NEVER);
+        if !waits || self.tx.board.lost_bytes() > 0 {
+            return;
+        }
+        let bytes = self.backlog().min(self.tx.usable());
+        let segments = if self.accepted() == self.total { bytes.div_ceil(self.mss()) } else { bytes / self.mss() };
+        if segments > 0
+            && let Some(train) = self.tx.cc.next_train(now, segments)
+            && let Some(trains) = &mut self.tx.trains
+        {
+            trains.begin(now, &train);
+            self.tx.refresh();
+        }
+    }
+
+    /// The next packet of a train, if one is due.
+    fn emit_train(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.tx.trains.as_ref().is_none_or(|trains| now < trains.at) {
+            return false;
+        }
+        let piece = self.next_piece(u64::MAX).ok().filter(|_| self.backlog() > 0);
+        let Some(trains) = &mut self.tx.trains else { return false };
+        let Some(piece) = piece else {
+            let sent = trains.cut();
+            self.tx.cc.on_train_cut(now, sent);
+            self.tx.refresh();
+            return false;
+        };
+        trains.in_train = true;
+        self.emit_new(now, seg, sack, piece);
+        if let Some(trains) = &mut self.tx.trains {
+            trains.in_train = false;
+        }
+        true
+    }
+}
