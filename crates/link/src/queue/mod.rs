@@ -1,13 +1,18 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
+mod codel;
 mod fifo;
+mod part;
+mod red;
 mod xcp;
 
+pub use codel::{Codel, CodelSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use red::{Red, RedSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
-use elephan_units::{Rate, Time};
+use elephan_units::{Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +37,14 @@ pub fn is_ect(ecn: u8) -> bool {
 
 /// Waiting packets that a discipline has dropped, each with its reason; the caller takes them out.
 pub type Discarded = Vec<(Item, &'static str)>;
+
+/// A parameter that cannot be as it is, and why.
+pub type Problem = (&'static str, String);
+
+/// Objects to a time of zero where the model needs one.
+fn positive(key: &'static str, span: Span) -> Option<Problem> {
+    (span == Span::ZERO).then(|| (key, format!("{span}: must be above zero")))
+}
 
 /// What became of a packet offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,8 +156,23 @@ macro_rules! queues {
 queues! {
     /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
     "fifo" => Fifo(FifoSpec, Fifo);
+    /// CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
+    "codel" => Codel(CodelSpec, Codel);
+    /// RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
+    "red" => Red(RedSpec, Red);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+}
+
+impl QueueSpec {
+    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    pub fn problem(&self) -> Option<Problem> {
+        match self {
+            QueueSpec::Codel(spec) => spec.problem(),
+            QueueSpec::Red(spec) => spec.problem(),
+            _ => None,
+        }
+    }
 }
 
 impl Default for QueueSpec {
