@@ -3,11 +3,13 @@
 mod codel;
 mod fifo;
 mod part;
+mod pie;
 mod red;
 mod xcp;
 
 pub use codel::{Codel, CodelSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
@@ -43,7 +45,12 @@ pub type Problem = (&'static str, String);
 
 /// Objects to a time of zero where the model needs one.
 fn positive(key: &'static str, span: Span) -> Option<Problem> {
-    (span == Span::ZERO).then(|| (key, format!("{span}: must be above zero")))
+    (span == Span::ZERO).then(|| (key, format!("\"{span}\": must be above zero")))
+}
+
+/// Objects to a period so short that a run would do nothing else.
+fn at_least_1_us(key: &'static str, span: Span) -> Option<Problem> {
+    (span < Span::from_us(1)).then(|| (key, format!("\"{span}\": must be at least 1 us")))
 }
 
 /// What became of a packet offered to a queue.
@@ -158,6 +165,8 @@ queues! {
     "fifo" => Fifo(FifoSpec, Fifo);
     /// CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
     "codel" => Codel(CodelSpec, Codel);
+    /// PIE (RFC 8033): a FIFO that drops or marks at random, with a probability that a controller of its delay sets
+    "pie" => Pie(PieSpec, Pie);
     /// RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
     "red" => Red(RedSpec, Red);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
@@ -169,6 +178,7 @@ impl QueueSpec {
     pub fn problem(&self) -> Option<Problem> {
         match self {
             QueueSpec::Codel(spec) => spec.problem(),
+            QueueSpec::Pie(spec) => spec.problem(),
             QueueSpec::Red(spec) => spec.problem(),
             _ => None,
         }

@@ -127,12 +127,12 @@ impl RedSpec {
     pub fn problem(&self) -> Option<Problem> {
         let max = self.max.unwrap_or(self.limit);
         if self.avpkt.0 == 0 {
-            return Some(("avpkt", "0 B: a packet has a size".to_owned()));
+            return Some(("avpkt", "\"0 B\": a packet has a size".to_owned()));
         }
         let min = self.min?;
         if is_packets(min) != is_packets(max) {
             let of = if self.max.is_some() { "max" } else { "limit" };
-            return Some(("min", format!("{min}: must be in the unit of {of}, {max}")));
+            return Some(("min", format!("\"{min}\": must be in the unit of {of}, \"{max}\"")));
         }
         // Of a bdp only multiples can be compared before it is known.
         let bdp_bytes = u64::from(u32::MAX);
@@ -140,8 +140,8 @@ impl RedSpec {
         let same = matches!((min, max), (Size::MilliBdp(_), Size::MilliBdp(_)))
             || !matches!((min, max), (Size::MilliBdp(_), _) | (_, Size::MilliBdp(_)));
         (same && low >= high).then(|| {
-            let of = self.max.map_or_else(|| format!("a quarter of limit, {max}"), |max| format!("max, {max}"));
-            ("min", format!("{min}: must be below {of}"))
+            let of = self.max.map_or_else(|| format!("a quarter of limit, \"{max}\""), |max| format!("max, \"{max}\""));
+            ("min", format!("\"{min}\": must be below {of}"))
         })
     }
 }
@@ -424,9 +424,9 @@ mod tests {
     fn thresholds_that_cannot_be() {
         let (min, max) = (Some(Size::Packets(15)), Some(Size::Packets(15)));
         let problem = RedSpec { min, max, ..RedSpec::default() }.problem();
-        assert_eq!(problem, Some(("min", "15 p: must be below max, 15 p".to_owned())));
+        assert_eq!(problem, Some(("min", "\"15 p\": must be below max, \"15 p\"".to_owned())));
         let problem = RedSpec { min, max: Some(Size::Bytes(10_000)), ..RedSpec::default() }.problem();
-        assert_eq!(problem, Some(("min", "15 p: must be in the unit of max, 10 KB".to_owned())));
+        assert_eq!(problem, Some(("min", "\"15 p\": must be in the unit of max, \"10 KB\"".to_owned())));
         assert_eq!(RedSpec::default().problem(), None);
     }
 }

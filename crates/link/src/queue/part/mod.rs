@@ -1,6 +1,7 @@
 //! What disciplines are made of: they use these by composition.
 
 pub mod codel;
+pub mod pie;
 pub mod store;
 pub mod ticks;
 
