@@ -876,7 +876,7 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -897,6 +897,50 @@ class Fifo(Table):
 
     limit: Limit | None = None
     mark_above: Limit | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Drr(Table):
+    """Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    quantum: What a flow of weight 1 may send each turn. Default: "1.5 KB".
+    buckets: Number of queues to which flows are hashed; without it each flow has its own.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "drr")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Sfq(Table):
+    """Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+
+    limit: Most that may wait in all, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "127 p".
+    quantum: What a bucket may send each turn. Default: "1.514 KB".
+    buckets: Buckets to which flows are hashed. Default: 1024.
+    flows: Buckets that may have packets at once. Default: 128.
+    depth: Packets that may wait in one bucket. Default: 127.
+    perturb: Time after which the hash changes; without it never.
+    head_drop: The first packet of a bucket is dropped, not the last. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "sfq")
+
+    limit: Limit | None = None
+    quantum: Size | None = None
+    buckets: int | None = None
+    flows: int | None = None
+    depth: int | None = None
+    perturb: Time | None = None
+    head_drop: bool | None = None
 
 
 @dataclass(slots=True)
@@ -994,7 +1038,7 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1052,7 +1096,7 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1072,7 +1116,7 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1158,8 +1202,8 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
-    host_queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    host_queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1264,7 +1308,7 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | dict[str, Any] | None = None
+    queue: Fifo | Xcp | Drr | Sfq | dict[str, Any] | None = None
     bdp_rtt: Time | None = None
 
 
@@ -1878,6 +1922,7 @@ __all__ = [
     "Cubic",
     "Dctcp",
     "Direction",
+    "Drr",
     "Dumbbell",
     "Exponential",
     "Fast",
@@ -1917,6 +1962,7 @@ __all__ = [
     "Replay",
     "Scalable",
     "Scenario",
+    "Sfq",
     "Star",
     "Swift",
     "Switch",

@@ -8,11 +8,10 @@ use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fifo::Limit;
 use super::part::MTU_BYTES;
 use super::part::codel::{Codel as State, Law};
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Problem, Verdict, positive};
+use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, positive};
 
 /// Parameters of `codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -120,7 +119,7 @@ mod tests {
         let mut discarded = Vec::new();
         for now in (from_us..to_us).step_by(step_us as usize) {
             while q.packets() < 20 {
-                let item = Item { handle: 0, flow: 0, bytes: 1500, ecn, at: at_us(now - delay_us) };
+                let item = Item { bytes: 1500, ecn, at: at_us(now - delay_us), ..Item::default() };
                 assert_eq!(q.enqueue(at_us(now), item, &mut discarded), Verdict::Accepted);
             }
             let (_, marked) = q.dequeue(at_us(now), &mut discarded).unwrap();
@@ -181,7 +180,7 @@ mod tests {
         let mut q = CodelSpec::default().build(0);
         let mut discarded = Vec::new();
         for now in (1_000_000..2_000_000).step_by(1000) {
-            let item = Item { handle: 0, flow: 0, bytes: 1514, ecn: NOT_ECT, at: at_us(now - 50_000) };
+            let item = Item { bytes: 1514, ecn: NOT_ECT, at: at_us(now - 50_000), ..Item::default() };
             while q.packets() < 2 {
                 q.enqueue(at_us(now), item, &mut discarded);
             }
@@ -195,7 +194,7 @@ mod tests {
     fn a_threshold_marks_at_once() {
         let mut q = CodelSpec { ce_threshold: Some(Span::from_ms(1)), ..CodelSpec::default() }.build(0);
         for (ecn, waited_us, expected) in [(ECT_0, 1000, false), (ECT_0, 1001, true), (NOT_ECT, 1001, false)] {
-            let item = Item { handle: 0, flow: 0, bytes: 1500, ecn, at: at_us(5000) };
+            let item = Item { bytes: 1500, ecn, at: at_us(5000), ..Item::default() };
             q.enqueue(item.at, item, &mut Vec::new());
             let (_, marked) = q.dequeue(at_us(5000 + waited_us), &mut Vec::new()).unwrap();
             assert_eq!(marked, expected, "{waited_us}");
@@ -205,7 +204,7 @@ mod tests {
     #[test]
     fn the_limit_drops_at_the_tail() {
         let mut q = CodelSpec { limit: Size::Packets(2), ..CodelSpec::default() }.build(0);
-        let item = Item { handle: 0, flow: 0, bytes: 100, ecn: NOT_ECT, at: Time::ZERO };
+        let item = Item { bytes: 100, ecn: NOT_ECT, at: Time::ZERO, ..Item::default() };
         let verdicts = [(); 3].map(|()| q.enqueue(Time::ZERO, item, &mut Vec::new()));
         assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Dropped("queue_full")]);
         q.set_limits(Limit { bytes: 300, packets: u64::MAX }, Limit::NONE);

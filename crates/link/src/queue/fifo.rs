@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn item(handle: u32, bytes: u32) -> Item {
-        Item { handle, flow: 0, bytes, ecn: 0, at: Time(0) }
+        Item { handle, bytes, ..Item::default() }
     }
 
     #[test]

@@ -1,16 +1,20 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
 mod codel;
+mod drr;
 mod fifo;
-mod part;
+pub mod part;
 mod pie;
 mod red;
+mod sfq;
 mod xcp;
 
 pub use codel::{Codel, CodelSpec};
+pub use drr::{Drr, DrrSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
 pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
+pub use sfq::{Sfq, SfqSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
@@ -27,8 +31,18 @@ pub struct Item {
     pub bytes: u32,
     /// IP ECN codepoint, 0..3.
     pub ecn: u8,
+    /// IEEE 802.1Q priority of its flow, 0..7; 7 goes first.
+    pub priority: u8,
+    /// Weight of its flow, at least 1.
+    pub weight: u16,
     /// When it was offered.
     pub at: Time,
+}
+
+impl Default for Item {
+    fn default() -> Item {
+        Item { handle: 0, flow: 0, bytes: 0, ecn: 0, priority: 0, weight: 1, at: Time::ZERO }
+    }
 }
 
 /// Whether a packet with this codepoint may be marked instead of dropped: ECT(0), ECT(1) or CE.
@@ -171,6 +185,10 @@ queues! {
     "red" => Red(RedSpec, Red);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+    /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
+    "drr" => Drr(DrrSpec, Drr);
+    /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
+    "sfq" => Sfq(SfqSpec, Sfq);
 }
 
 impl QueueSpec {

@@ -10,11 +10,10 @@ use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fifo::Limit;
 use super::part::pie::{Law, Pie as State, REASON};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Discarded, Discipline, Item, Problem, Verdict, at_least_1_us};
+use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -136,7 +135,7 @@ mod tests {
             let now = Time::ZERO + Span::from_ms(ms);
             let at = Time::ZERO + Span::from_ms(ms - 400);
             while q.packets() < 10 {
-                q.store.push(Item { handle: 0, flow: 0, bytes: 1500, ecn: 2, at });
+                q.store.push(Item { bytes: 1500, ecn: 2, at, ..Item::default() });
             }
             q.dequeue(now, &mut Vec::new());
         }
@@ -147,7 +146,7 @@ mod tests {
     #[test]
     fn ecn_marks_while_the_probability_is_small() {
         let now = Time::ZERO + Span::from_ms(2400);
-        let item = Item { handle: 0, flow: 0, bytes: 1500, ecn: 2, at: now };
+        let item = Item { bytes: 1500, ecn: 2, at: now, ..Item::default() };
         let verdicts = |q: &mut Pie| (0..200).map(|_| q.enqueue(now, item, &mut Vec::new())).collect::<Vec<_>>();
         let of = verdicts(&mut overloaded(true));
         assert!(of.contains(&Verdict::Dropped("pie")) && !of.contains(&Verdict::Marked), "{of:?}");
@@ -168,7 +167,7 @@ mod tests {
     #[test]
     fn the_limit_drops_at_the_tail() {
         let mut q = PieSpec { limit: Size::Packets(1), ..PieSpec::default() }.build(0);
-        let item = Item { handle: 0, flow: 0, bytes: 100, ecn: 0, at: Time::ZERO };
+        let item = Item { bytes: 100, ecn: 0, at: Time::ZERO, ..Item::default() };
         assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Accepted);
         assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Dropped("queue_full"));
     }

@@ -25,11 +25,10 @@ use elephan_units::{Bytes, Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fifo::Limit;
 use super::part::can_mark;
 use super::part::store::Store;
 use super::part::ticks::Ticks;
-use super::{Discarded, Discipline, Item, Problem, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Problem, Verdict};
 
 const REASON: &str = "red";
 /// Interval of adaptive RED, and where it leaves the average alone (Floyd, Gummadi and Shenker 2001, section 3).
@@ -285,7 +284,7 @@ mod tests {
     const ECT_0: u8 = 2;
 
     fn item(ecn: u8) -> Item {
-        Item { handle: 0, flow: 0, bytes: 1000, ecn, at: Time::ZERO }
+        Item { bytes: 1000, ecn, at: Time::ZERO, ..Item::default() }
     }
 
     fn at_ms(ms: u64) -> Time {

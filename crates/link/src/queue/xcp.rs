@@ -237,8 +237,6 @@ impl Xcp {
 mod tests {
     use super::*;
 
-    const NOT_ECT: u8 = 0;
-
     fn queue() -> Xcp {
         let mut q = XcpSpec::default().build(0);
         // 10^6 byte/s.
@@ -313,7 +311,7 @@ mod tests {
     fn a_standing_queue_is_taken_back() {
         let mut q = queue();
         for n in 0..50 {
-            let item = Item { handle: n, flow: 0, bytes: 1000, ecn: NOT_ECT, at: Time::ZERO };
+            let item = Item { handle: n, bytes: 1000, ..Item::default() };
             q.enqueue(Time::ZERO, item, &mut Vec::new());
         }
         // The first interval notes the queue, the second one acts on it.

@@ -60,6 +60,8 @@ impl Net {
             flow: p.flow,
             bytes: l.framing.charged_bytes(p.ip_bytes),
             ecn: p.segment.ecn,
+            priority: 0,
+            weight: 1,
             at: now,
         };
         g.integrate(&mut l.counts, now, window);

@@ -1,9 +1,15 @@
-//! What disciplines are made of: they use these by composition.
+//! What several disciplines are made of: they use it by composition.
 
 pub mod codel;
+pub mod flows;
+pub mod index;
 pub mod pie;
 pub mod store;
 pub mod ticks;
+
+use elephan_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Item, is_ect};
 
@@ -15,4 +21,22 @@ pub const MTU_BYTES: u32 = 1514;
 #[inline]
 pub fn can_mark(ecn: bool, item: &Item) -> bool {
     ecn && is_ect(item.ecn)
+}
+
+/// Which packet a queue without room for one more gives up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Overflow {
+    /// The last one of the flow that keeps most bytes waiting.
+    #[default]
+    Longest,
+    /// The one that comes.
+    Arriving,
+}
+
+/// A number of bytes that must not be zero.
+pub fn some_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    let bytes = Bytes::deserialize(deserializer)?;
+    if bytes.0 == 0 { Err(de::Error::custom("\"0 B\": must be at least 1 B")) } else { Ok(bytes) }
 }
