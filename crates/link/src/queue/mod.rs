@@ -1,17 +1,23 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
+mod blue;
 mod codel;
 mod drr;
+mod dualpi2;
 mod fifo;
 pub mod part;
+mod pi2;
 mod pie;
 mod red;
 mod sfq;
 mod xcp;
 
+pub use blue::{Blue, BlueSpec};
 pub use codel::{Codel, CodelSpec};
 pub use drr::{Drr, DrrSpec};
+pub use dualpi2::{Dualpi2, Dualpi2Spec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use pi2::{Pi2, Pi2Spec};
 pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
 pub use sfq::{Sfq, SfqSpec};
@@ -183,6 +189,12 @@ queues! {
     "pie" => Pie(PieSpec, Pie);
     /// RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
     "red" => Red(RedSpec, Red);
+    /// PI2 (De Schepper et al. 2016): a FIFO that drops or marks with the square of what a controller of its delay says
+    "pi2" => Pi2(Pi2Spec, Pi2);
+    /// DualPI2 (RFC 9332): a queue of low latency for scalable senders beside a classic one, coupled so that both share alike
+    "dualpi2" => Dualpi2(Dualpi2Spec, Dualpi2);
+    /// BLUE (Feng et al. 2002): a FIFO that drops or marks with a probability that losses raise and an idle link lowers
+    "blue" => Blue(BlueSpec, Blue);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
     /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
@@ -196,6 +208,8 @@ impl QueueSpec {
     pub fn problem(&self) -> Option<Problem> {
         match self {
             QueueSpec::Codel(spec) => spec.problem(),
+            QueueSpec::Dualpi2(spec) => spec.problem(),
+            QueueSpec::Pi2(spec) => spec.problem(),
             QueueSpec::Pie(spec) => spec.problem(),
             QueueSpec::Red(spec) => spec.problem(),
             _ => None,

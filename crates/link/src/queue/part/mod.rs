@@ -3,6 +3,7 @@
 pub mod codel;
 pub mod flows;
 pub mod index;
+pub mod pi2;
 pub mod pie;
 pub mod store;
 pub mod ticks;
