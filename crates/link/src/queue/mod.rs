@@ -1,10 +1,13 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
 mod blue;
+mod cake;
 mod codel;
 mod drr;
 mod dualpi2;
 mod fifo;
+mod fq_codel;
+mod fq_pie;
 pub mod part;
 mod pi2;
 mod pie;
@@ -13,10 +16,13 @@ mod sfq;
 mod xcp;
 
 pub use blue::{Blue, BlueSpec};
+pub use cake::{Cake, CakeSpec};
 pub use codel::{Codel, CodelSpec};
 pub use drr::{Drr, DrrSpec};
 pub use dualpi2::{Dualpi2, Dualpi2Spec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use fq_codel::{FqCodel, FqCodelSpec};
+pub use fq_pie::{FqPie, FqPieSpec};
 pub use pi2::{Pi2, Pi2Spec};
 pub use pie::{Pie, PieSpec};
 pub use red::{Red, RedSpec};
@@ -195,6 +201,12 @@ queues! {
     "dualpi2" => Dualpi2(Dualpi2Spec, Dualpi2);
     /// BLUE (Feng et al. 2002): a FIFO that drops or marks with a probability that losses raise and an idle link lowers
     "blue" => Blue(BlueSpec, Blue);
+    /// FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new ones first, each with a CoDel
+    "fq_codel" => FqCodel(FqCodelSpec, FqCodel);
+    /// FQ-PIE as Linux's fq_pie: flows are hashed to queues that take turns, new ones first, each with a PIE
+    "fq_pie" => FqPie(FqPieSpec, FqPie);
+    /// The core of CAKE as Linux's cake: queues of flows in sets of eight, each with CoDel and BLUE, behind a shaper
+    "cake" => Cake(CakeSpec, Cake);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
     /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
@@ -207,8 +219,11 @@ impl QueueSpec {
     /// What of the parameters cannot be, beyond the ranges that the schema gives.
     pub fn problem(&self) -> Option<Problem> {
         match self {
+            QueueSpec::Cake(spec) => spec.problem(),
             QueueSpec::Codel(spec) => spec.problem(),
             QueueSpec::Dualpi2(spec) => spec.problem(),
+            QueueSpec::FqCodel(spec) => spec.problem(),
+            QueueSpec::FqPie(spec) => spec.problem(),
             QueueSpec::Pi2(spec) => spec.problem(),
             QueueSpec::Pie(spec) => spec.problem(),
             QueueSpec::Red(spec) => spec.problem(),

@@ -10,7 +10,7 @@ use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::part::pie::{Law, Pie as State, REASON};
+use super::part::pie::{Law, MARK_UP_TO, Pie as State, REASON};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
 use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us};
@@ -56,6 +56,7 @@ impl PieSpec {
                 alpha: self.alpha / 16.0,
                 beta: self.beta / 16.0,
                 ecn: self.ecn,
+                mark_up_to: MARK_UP_TO,
                 bytemode: self.bytemode,
             },
             state: State::new(self.tupdate),

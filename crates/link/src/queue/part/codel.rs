@@ -57,6 +57,11 @@ impl Law {
 }
 
 impl Codel {
+    /// So many packets were dropped because there was no room: the signal gets stronger by as many (RFC 8290 section 4.1.3).
+    pub fn overflow(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
+    }
+
     /// The next packet and whether it is marked. `pop` gives packets, each with the bytes that wait behind it; `mtu_bytes` is
     /// the largest packet.
     #[inline]
@@ -166,7 +171,7 @@ impl Codel {
             self.another(law, now, mtu_bytes, pop).map(|(next, _)| (next, false))
         };
         self.dropping = true;
-        let gained = self.count - self.last_count;
+        let gained = self.count.saturating_sub(self.last_count);
         let soon = now.since(self.drop_next) < law.interval.saturating_mul(REENTRY_INTERVALS);
         self.count = if gained > 1 && soon { gained } else { 1 };
         self.last_count = self.count;

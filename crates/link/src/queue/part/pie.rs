@@ -34,8 +34,8 @@ const STEP_BOUNDED_FROM: f64 = 0.1;
 const LENIENT_BELOW: f64 = 0.2;
 /// Bounds of the accumulated probability (RFC 8033 section 5.4).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
-/// Up to this a packet may be marked instead of dropped (RFC 8033 section 5.1).
-const MARK_UP_TO: f64 = 0.1;
+/// Up to this probability a packet may be marked instead of dropped (RFC 8033 section 5.1).
+pub const MARK_UP_TO: f64 = 0.1;
 const DECAY: f64 = 63.0 / 64.0;
 
 /// The parameters.
@@ -46,6 +46,8 @@ pub struct Law {
     pub alpha: f64,
     pub beta: f64,
     pub ecn: bool,
+    /// Probability up to which packets are marked.
+    pub mark_up_to: f64,
     /// Whether small packets are picked less often.
     pub bytemode: bool,
 }
@@ -84,7 +86,7 @@ impl Pie {
 
     /// Whether what is picked is marked, if it can be.
     pub fn marks(&self, law: &Law) -> bool {
-        law.ecn && self.probability <= MARK_UP_TO
+        law.ecn && self.probability <= law.mark_up_to
     }
 
     /// Whether a packet of `bytes` that comes to `backlog` waiting bytes is picked out; `mtu_bytes` is the largest packet.
@@ -164,7 +166,14 @@ impl Pie {
 mod tests {
     use super::*;
 
-    const LAW: Law = Law { target: Span::from_ms(15), alpha: 0.125, beta: 1.25, ecn: false, bytemode: false };
+    const LAW: Law = Law {
+        target: Span::from_ms(15),
+        alpha: 0.125,
+        beta: 1.25,
+        ecn: false,
+        mark_up_to: MARK_UP_TO,
+        bytemode: false,
+    };
 
     fn pie() -> Pie {
         Pie::new(Span::from_ms(15))
