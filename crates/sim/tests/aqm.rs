@@ -81,24 +81,32 @@ fn delays_are_near_their_targets() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Drops and marks between 15 and 30 s, after slow start, of a run that is the same until 15 s; and its summary.
+fn settled(ecn: &str, queue: &Value) -> ([f64; 2], Value) {
+    let [half, whole] = [15, 30].map(|seconds| run(&dumbbell("reno", ecn, queue, seconds).plan, false).1);
+    (["/drops", "/marks"].map(|count| of(&whole, count) - of(&half, count)), whole)
+}
+
+/// Lets a queue mark; DualPI2 and CAKE do so always.
+fn mark(queue: &mut Value) {
+    if !matches!(queue["kind"].as_str(), Some("dualpi2" | "cake")) {
+        queue["ecn"] = true.into();
+    }
+}
+
 /// With ECN-capable flows marks take the place of drops at the same delay: next to nothing is dropped.
 #[test]
 fn marks_take_the_place_of_drops() {
     let mut wrong = Vec::new();
     for (mut queue, [low, high]) in held() {
-        // DualPI2 and CAKE mark always.
-        if !matches!(queue["kind"].as_str(), Some("dualpi2" | "cake")) {
-            queue["ecn"] = true.into();
-        }
-        let (_, plain) = run(&dumbbell("reno", "off", &queue, 30).plan, false);
-        let (_, marked) = run(&dumbbell("reno", "classic", &queue, 30).plan, false);
-        let (drops, marks) = (of(&marked, "/drops"), of(&marked, "/bottleneck/marks"));
-        assert_eq!(of(&plain, "/bottleneck/marks"), 0.0);
-        let (delay, utilisation) = (delay_ms(&marked), of(&marked, "/bottleneck/utilisation"));
-        let line = format!("{queue}: {} drops; {marks} marks, {drops} drops, {delay:.2} ms", of(&plain, "/drops"));
+        mark(&mut queue);
+        let ([lost, none], _) = settled("off", &queue);
+        let ([drops, marks], summary) = settled("classic", &queue);
+        let (delay, utilisation) = (delay_ms(&summary), of(&summary, "/bottleneck/utilisation"));
+        let line = format!("{queue}: {lost} drops; {marks} marks, {drops} drops, {delay:.2} ms");
         println!("{line}");
-        let few = drops <= 0.02 * marks;
-        if !few || marks < 100.0 || !(low..high).contains(&delay) || utilisation < 0.95 {
+        let few = none == 0.0 && drops <= 0.02 * marks && (0.5..2.0).contains(&(marks / lost));
+        if !few || !(low..high).contains(&delay) || utilisation < 0.95 {
             wrong.push(line);
         }
     }
@@ -119,18 +127,20 @@ fn red_holds_the_average_and_blue_the_losses() {
     let (_, marked) = run(&dumbbell("reno", "classic", &blue, 60).plan, false);
     let (_, lost) = run(&dumbbell("reno", "off", &json!({ "kind": "fifo", "limit": "200 p" }), 60).plan, false);
     assert!(of(&marked, "/drops") < 0.5 * of(&lost, "/drops"), "{marked} {lost}");
-    assert!(of(&marked, "/bottleneck/utilisation") > 0.95, "{marked}");
 }
 
 /// Whatever a discipline drops, at either end and from any flow: every packet is accounted for and Little's law holds exactly at
 /// each port (the end of a run checks both). Flows with and without ECN, datagrams at more than the link's rate, a small
-/// limit; and the same run twice gives the same.
+/// limit; and it does not matter how the other ports are computed.
 #[test]
 fn every_packet_is_accounted_for() {
     let kinds = ["codel", "red", "pie", "pi2", "dualpi2", "blue", "fq_codel", "fq_pie", "cake"];
     for kind in kinds {
-        for limit in ["20 p", "200 KB"] {
-            let queue = json!({ "kind": kind, "limit": limit });
+        for (limit, marks) in [("20 p", false), ("200 KB", true)] {
+            let mut queue = json!({ "kind": kind, "limit": limit });
+            if marks {
+                mark(&mut queue);
+            }
             let plan = || {
                 let mut b = dumbbell("cubic", "off", &queue, 6);
                 let options = b.options("linux", json!({ "congestion_control": "dctcp", "ecn": "classic" }));
@@ -138,14 +148,20 @@ fn every_packet_is_accounted_for() {
                 b.link(from, 0, Rate(1_000_000_000), Span::from_ms(1), None);
                 b.link(1, to, Rate(1_000_000_000), Span::from_ms(1), None);
                 b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
-                let burst = json!({ "kind": "onoff", "rate": "60 Mbps", "packet_size": "700 B", "on": "200 ms", "off": "300 ms" });
+                let burst = json!({ "kind": "cbr", "rate": "60 Mbps", "packet_size": "700 B", "gaps": "exponential" });
                 b.traffic(burst, &[(from, to)], options);
+                b.plan.traffic.last_mut().unwrap().stop = Some(Time::ZERO + Span::from_s(3));
                 b.plan
             };
-            let (_, summary) = run(&plan(), false);
-            assert!(of(&summary, "/drops") > 0.0 && of(&summary, "/bottleneck/utilisation") > 0.5, "{kind}: {summary}");
-            let (_, again) = run(&plan(), true);
-            assert_eq!(summary, again, "{kind}");
+            // The two ways of other ports take different numbers of events to the same end.
+            let without_events = |general| {
+                let (_, mut summary) = run(&plan(), general);
+                summary.as_object_mut().unwrap().remove("events");
+                summary
+            };
+            let summary = without_events(false);
+            assert!(of(&summary, "/drops") > 0.0 && of(&summary, "/goodput_bps") > 5e6, "{kind}: {summary}");
+            assert_eq!(summary, without_events(true), "{kind}");
         }
     }
 }
