@@ -193,7 +193,7 @@ impl Watcher {
     fn error(&mut self, source: &Source, error: Error) -> PyErr {
         match error {
             Error::Stopped => self.raised.take().unwrap_or_else(|| Cancelled::new_err(error.to_string())),
-            Error::Unreachable(..) => scenario_error(format!("{}: {error}", source.name())),
+            Error::Unreachable(..) | Error::ManyPaths(..) => scenario_error(format!("{}: {error}", source.name())),
             Error::Guest { ref cause, .. } => guest_error(&error, cause.downcast_ref::<Raised>()),
             Error::Record(_) | Error::Conservation(_) => run_error(error),
         }
