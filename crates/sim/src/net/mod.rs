@@ -245,7 +245,7 @@ impl Net {
         self.packets.free(packet);
     }
 
-    /// An event of one of this network's own treatments.
+    /// An event of one of this network's own classes.
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
