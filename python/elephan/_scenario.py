@@ -134,6 +134,7 @@ class Tcp(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -158,6 +159,7 @@ class Tcp(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -777,6 +779,63 @@ class Copa(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Pcp(Table):
+    """PCP (Anderson et al. 2006): probes by trains of packets whether the path has more rate
+
+    test: How the slope of a probe's delays is judged: `hard` or `prob` (by chance, with the probability that it is flat). Default:
+        "prob".
+    probe_packets: Packets of a probe. Default: 5.
+    slope_max: Relative slope (delay per time) that is still flat. Default: 0.05.
+    error_max: The largest standard error of the slope that `hard` allows for. Default: 0.25.
+    error_min: The smallest standard error of the slope that `prob` believes in. Default: 0.01.
+    pair_rise: Rise of the delay that a probe of two packets may show. Default: "1 ms".
+    floor: The smallest tested increase over the first. Default: 0.25.
+    interval_max: The longest mean time between probes, in round trips. Default: 32.0.
+    jitter: Half the width of the interval in which the next probe begins, over its mean. Default: 0.5.
+    probe_timeout: Round trips after its end at which a probe without an answer has failed. Default: 3.0.
+    compensation: Whether a growing or standing queue lowers the rate. Default: true.
+    growth_min: The smallest growth of the queueing delay, per time, that lowers the rate. Default: 0.01.
+    base_window: Time over which the smallest delay is that without a queue. Default: "10 s".
+    standing_min: The smallest queueing delay that is drained (two packet times at least). Default: "1 ms".
+    drain_max: The largest share of the rate that is left free to drain the queue. Default: 0.5.
+    patience: Round trips in vain after which the reaction to queues is divided. Default: 3.
+    tit_for_tat: What the reaction to queues is divided by when it is in vain. Default: 10.0.
+    history: Whether the rate of the last connection to the same host is remembered. Default: true.
+    history_share: The first rate that is probed with history, over the rate remembered. Default: 0.3333333333333333.
+    beta: Share of the rate that the loss of a base packet leaves. Default: 0.5.
+    rtt_max: The longest time between two base packets; the round-trip time where none is known. Default: "1 s".
+    window_rounds: Rounds of data that the window holds, and packets beside them. Default: 2.0.
+    window_packets: Packets that the window holds beside them. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pcp")
+
+    test: Literal["hard", "prob"] | None = None
+    probe_packets: int | None = None
+    slope_max: float | None = None
+    error_max: float | None = None
+    error_min: float | None = None
+    pair_rise: Time | None = None
+    floor: float | None = None
+    interval_max: float | None = None
+    jitter: float | None = None
+    probe_timeout: float | None = None
+    compensation: bool | None = None
+    growth_min: float | None = None
+    base_window: Time | None = None
+    standing_min: Time | None = None
+    drain_max: float | None = None
+    patience: int | None = None
+    tit_for_tat: float | None = None
+    history: bool | None = None
+    history_share: float | None = None
+    beta: float | None = None
+    rtt_max: Time | None = None
+    window_rounds: float | None = None
+    window_packets: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Guest(Table):
     """A congestion control written in Python.
 
@@ -1319,6 +1378,7 @@ class Bulk(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1343,6 +1403,7 @@ class Bulk(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1409,6 +1470,7 @@ class Messages(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1433,6 +1495,7 @@ class Messages(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1501,6 +1564,7 @@ class Transfers(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1525,6 +1589,7 @@ class Transfers(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1590,6 +1655,7 @@ class Cbr(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1614,6 +1680,7 @@ class Cbr(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1683,6 +1750,7 @@ class Onoff(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1707,6 +1775,7 @@ class Onoff(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1774,6 +1843,7 @@ class Replay(Table):
             "lp",
             "xcp",
             "copa",
+            "pcp",
         ]
         | Reno
         | Cubic
@@ -1798,6 +1868,7 @@ class Replay(Table):
         | Lp
         | Xcp
         | Copa
+        | Pcp
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -1910,6 +1981,7 @@ __all__ = [
     "Path",
     "Pause",
     "PauseReaction",
+    "Pcp",
     "Periodic",
     "Record",
     "Reno",

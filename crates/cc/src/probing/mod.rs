@@ -95,19 +95,23 @@ impl Prober {
         }
     }
 
+    /// What is drawn by chance is drawn from here.
     pub fn set_seed(&mut self, seed: u64) {
         self.draw = Draw(seed);
     }
 
+    /// What the last connection to the same host has left.
     pub fn recall(&mut self, memory: &Memory) {
         self.memory = Some(*memory).filter(|_| self.p.history);
     }
 
+    /// What is left for the next.
     pub fn remember(&self) -> Option<Memory> {
         let rate_bps = self.steer.base_bps;
         (self.p.history && rate_bps > 0.0).then_some(Memory { rate_bps, trust: self.trust })
     }
 
+    /// The connection is there: the first probe is due.
     pub fn begin(&mut self, w: &mut Window, start: &Start) {
         self.measure(start.rtt, start.rtt);
         self.open(w, 8.0 * start.packet_bytes as f64);
@@ -119,6 +123,7 @@ impl Prober {
         self.settle(w);
     }
 
+    /// An ACK of new data: round-trip times, and what was found lost.
     pub fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.measure(ack.srtt.or(ack.rtt), ack.min_rtt.or(ack.rtt));
         if !self.begun && ack.rtt.is_some() {
@@ -132,6 +137,7 @@ impl Prober {
         }
     }
 
+    /// A packet has arrived.
     pub fn on_arrival(&mut self, w: &mut Window, now: Time, arrival: &Arrival) {
         if !self.begun {
             return;
@@ -150,6 +156,7 @@ impl Prober {
         self.settle(w);
     }
 
+    /// The train that is due, if there is one and data for it.
     pub fn next_train(&mut self, now: Time, segments: u64) -> Option<Train> {
         let alone = self.steer.base_bps == 0.0;
         if !self.due || segments == 0 || segments == 1 && !alone {
@@ -169,6 +176,7 @@ impl Prober {
         Some(train)
     }
 
+    /// Of the last train only `packets` could be sent.
     pub fn on_train_cut(&mut self, w: &mut Window, now: Time, packets: u32) {
         let Some(probe) = &mut self.probe else { return };
         probe.cut(packets);
@@ -177,12 +185,14 @@ impl Prober {
         }
     }
 
+    /// The next probe, the end of one without an answer, or that of draining.
     pub fn next_timer(&self) -> Option<Time> {
         let probe = self.probe.map_or(Time::NEVER, |probe| probe.deadline);
         let drain = if self.drain > 0.0 { self.drain_until } else { Time::NEVER };
         Some(self.next_at.min(probe).min(drain)).filter(|at| *at != Time::NEVER)
     }
 
+    /// Does what is due at `now`.
     pub fn on_timer(&mut self, w: &mut Window, now: Time) {
         if now >= self.next_at {
             (self.next_at, self.due) = (Time::NEVER, true);
@@ -199,13 +209,16 @@ impl Prober {
         }
     }
 
+    /// A loss, or what counts as one, or a timer.
     pub fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.steer;
         let now = signal.now();
         if !matches!(signal, Signal::Rto { .. }) {
             self.on_loss(w, now);
         } else if self.begun {
-            self.steer.base_bps = self.steer.base_bps.min(self.first_bps);
+            // As at the beginning; a rate that is lower still is not raised.
+            let base = self.steer.base_bps;
+            self.steer.base_bps = if base > 0.0 { base.min(self.first_bps) } else { self.first_bps };
             self.steer.delta_bps = self.first_bps;
             self.steer.cut_at = Some(now);
             self.distrust();
@@ -214,6 +227,7 @@ impl Prober {
         self.lower(w);
     }
 
+    /// The last event was spurious.
     pub fn on_undo(&mut self) {
         self.steer = self.prior;
     }
