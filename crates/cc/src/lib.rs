@@ -12,7 +12,6 @@
 //! [`Controller`] joins a law and a slow start, keeps what all laws share (floor of one segment, undo, a backed-off
 //! timer) and is what TCP and the stepping interface hold.
 
-mod backlog;
 mod controller;
 mod declare;
 mod draw;
@@ -22,7 +21,7 @@ pub mod guest;
 pub mod law;
 mod least;
 mod path;
-mod probe;
+mod probing;
 mod registry;
 mod round;
 pub mod slow_start;

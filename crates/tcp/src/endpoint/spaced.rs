@@ -5,6 +5,7 @@
 
 use super::Endpoint;
 use crate::segment::{SackBlocks, Segment};
+use crate::stats::Limit;
 use elephan_cc::train::{Arrival, Departure, Start};
 use elephan_units::Time;
 
@@ -61,6 +62,9 @@ impl Endpoint {
         let (train, base) = (trains.at, trains.base_due(self.tx.pacing_bps));
         if now < base && !self.is_fin_alone() {
             self.pace_wake = train.min(base);
+            if self.backlog() > 0 {
+                self.clock.set(now, Limit::Cwnd);
+            }
             if self.tx.rec.watch.is_some() {
                 self.watch_sent(now);
             }

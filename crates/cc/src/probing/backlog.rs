@@ -3,8 +3,8 @@
 //! Looked at once a round trip. `s` is the slope of the one-way delays over that round trip, which is (load - C) / C at a
 //! FIFO with capacity C; `q` is the smallest delay of the round trip less the smallest of the last 10 s.
 
+use super::probe::Line;
 use crate::least::Least;
-use crate::probe::Line;
 use crate::train::Arrival;
 use elephan_units::{Span, Time};
 
