@@ -227,6 +227,17 @@ fn each_direction_has_its_impairments() {
     assert!(!resolved("mixed", &[]).toml.contains("jitter"));
 }
 
+/// The limit of any queue can change as a FIFO's, and keeps its bytes when only the rate does.
+#[test]
+fn limits_of_every_kind_change() {
+    for kind in ["codel", "red", "pie", "pi2", "dualpi2", "blue", "fq_codel", "fq_pie", "cake", "xcp"] {
+        let plan = resolved("changes", &[&format!("template.queue.kind={kind}")]).plan;
+        let limits = |i: usize| plan.changes[i].links.iter().map(|link| link.limit).collect::<Vec<_>>();
+        let limit = Some(Limit { bytes: 193_750, packets: u64::MAX });
+        assert_eq!((limits(0), limits(1)), (vec![None, None], vec![limit, limit]), "{kind}");
+    }
+}
+
 /// A sweep may arrive at what was there before: then nothing changes, and nothing is wrong.
 #[test]
 fn a_change_to_the_same_is_none() {

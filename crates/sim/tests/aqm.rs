@@ -3,6 +3,7 @@
 
 mod common;
 
+use arrow_array::Float64Array;
 use common::{Builder, run};
 use elephan_link::FlowControl;
 use elephan_link::queue::QueueSpec;
@@ -127,6 +128,36 @@ fn red_holds_the_average_and_blue_the_losses() {
     let (_, marked) = run(&dumbbell("reno", "classic", &blue, 60).plan, false);
     let (_, lost) = run(&dumbbell("reno", "off", &json!({ "kind": "fifo", "limit": "200 p" }), 60).plan, false);
     assert!(of(&marked, "/drops") < 0.5 * of(&lost, "/drops"), "{marked} {lost}");
+}
+
+/// RFC 9332 section 2.1: with k = 2 scalable and classic senders of the same round-trip time get about the same (here to
+/// within a factor of two), and the scalable ones, alone in their queue, wait for about its step of 1 ms at most.
+#[test]
+fn scalable_and_classic_senders_share_alike() {
+    let mut b = Builder::new(Span::from_s(40));
+    let (left, right) = (b.switch(None, Span::ZERO, FlowControl::None), b.switch(None, Span::ZERO, FlowControl::None));
+    let bottleneck = b.link(left, right, Rate(RATE_BPS), Span::from_ms(15), None);
+    b.plan.links[bottleneck as usize].queue = spec(&json!({ "kind": "dualpi2", "any_ect": true }));
+    for tcp in [
+        json!({ "congestion_control": "dctcp", "ecn": "accurate" }),
+        json!({ "congestion_control": "reno", "ecn": "off" }),
+    ] {
+        let options = b.options("linux", tcp);
+        for _ in 0..3 {
+            let (from, to) = (b.host(), b.host());
+            b.link(from, left, Rate(1_000_000_000), Span::from_ms(1), None);
+            b.link(right, to, Rate(1_000_000_000), Span::from_us(10), None);
+            b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
+        }
+    }
+    b.plan.warmup = Time::ZERO + Span::from_s(10);
+    let (tables, summary) = run(&b.plan, false);
+    let flows = &tables.iter().find(|t| t.name == "flows").unwrap().batches[0];
+    let column = |name: &str| flows.column_by_name(name).unwrap().as_any().downcast_ref::<Float64Array>().unwrap();
+    let goodput: Vec<f64> = column("goodput_bps").iter().flatten().collect();
+    let share = goodput[..3].iter().sum::<f64>() / goodput[3..].iter().sum::<f64>();
+    assert!((0.5..2.0).contains(&share), "{goodput:?}");
+    assert!(of(&summary, "/bottleneck/utilisation") > 0.98, "{summary}");
 }
 
 /// Whatever a discipline drops, at either end and from any flow: every packet is accounted for and Little's law holds exactly at
