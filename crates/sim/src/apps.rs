@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_link::queue::Answer;
 use elephan_random::Stream;
 use elephan_record::MessageRow;
 use elephan_scenario::{FlowPlan, Traffic};
@@ -149,7 +150,7 @@ impl World<'_> {
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         for (end, own) in ends.into_iter().zip(asks) {
-            let headers = (asks != [false; 2]).then(|| Box::new(Headers { asks: own, told: None }));
+            let headers = (asks != [None; 2]).then(|| Box::new(Headers { asks: own, told: Answer::Nothing }));
             self.sockets[end as usize].headers = headers;
         }
     }

@@ -3,6 +3,7 @@
 mod drr;
 mod fifo;
 mod fq;
+mod header;
 pub mod part;
 mod prio;
 mod scfq;
@@ -13,11 +14,12 @@ mod xcp;
 pub use drr::{Drr, DrrSpec};
 pub use fifo::{Fifo, FifoSpec, Limit};
 pub use fq::{Fq, FqSpec};
+pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 pub use prio::{Prio, PrioSpec};
 pub use scfq::{Scfq, ScfqSpec};
 pub use sfq::{Sfq, SfqSpec};
 pub use tbf::{Tbf, TbfSpec};
-pub use xcp::{CongestionHeader, Xcp, XcpSpec};
+pub use xcp::{Xcp, XcpSpec};
 
 use elephan_random::Stream;
 use elephan_units::{Rate, Time};

@@ -1,5 +1,6 @@
 //! What several disciplines are made of.
 
+pub mod askers;
 pub mod flows;
 pub mod gps;
 pub mod index;
