@@ -69,7 +69,7 @@ impl World<'_> {
     }
 
     fn path(&self, from: u32, to: u32) -> Option<Vec<Hop>> {
-        let place = self.net.routes.begin(from, to)?;
+        let place = self.net.routes.between(from, to).next()?;
         let hop = |link: u32| {
             let link = &self.plan.links[link as usize];
             let latency = match &self.plan.nodes[link.to as usize].kind {
