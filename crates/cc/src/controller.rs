@@ -297,6 +297,7 @@ impl Controller {
         true
     }
 
+    #[inline]
     fn bound(&mut self) {
         self.w.cwnd = self.w.cwnd.clamp(self.w.mss, MAX_WINDOW_BYTES.max(self.w.mss));
     }

@@ -95,6 +95,7 @@ impl Path {
 
     pub fn set_bw(&mut self, bps: f64) {
         self.bw.slots.fill(0.0);
+        self.bw.max = 0.0;
         self.bw.push(self.bw.newest, bps.clamp(RATE_MIN, RATE_MAX));
     }
 
@@ -286,13 +287,16 @@ struct MaxRate {
 impl MaxRate {
     fn push(&mut self, round: u64, rate: f64) {
         let len = self.slots.len() as u64;
-        for gone in (self.newest + 1..=round).take(self.slots.len()) {
-            self.slots[(gone % len) as usize] = 0.0;
+        if round > self.newest {
+            for gone in (self.newest + 1..=round).take(self.slots.len()) {
+                self.slots[(gone % len) as usize] = 0.0;
+            }
+            self.newest = round;
+            self.max = self.slots.iter().copied().fold(0.0, f64::max);
         }
-        self.newest = round;
         let slot = &mut self.slots[(round % len) as usize];
         *slot = slot.max(rate);
-        self.max = self.slots.iter().copied().fold(0.0, f64::max);
+        self.max = self.max.max(rate);
     }
 }
 

@@ -7,6 +7,8 @@
 use crate::Event;
 
 const EMPTY: u128 = u128::MAX;
+/// The time of an empty slot, at which nothing happens.
+const EMPTY_TIME: u64 = u64::MAX;
 const ROOT: usize = 3;
 
 #[derive(Clone, Copy)]
@@ -36,13 +38,18 @@ impl EventQueue {
         self.len() == 0
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event) {
         if self.hole {
             self.hole = false;
             self.sift_down(event.0);
-            return;
+        } else {
+            self.append(event);
         }
+    }
+
+    #[inline(never)]
+    fn append(&mut self, event: Event) {
         let slot = self.end;
         if slot >> 2 == self.groups.len() {
             self.groups.push(Group([EMPTY; 4]));
@@ -66,7 +73,8 @@ impl EventQueue {
             self.fill_hole();
         }
         let first = self.groups[0].0[ROOT];
-        if first == EMPTY || (first >> 64) as u64 > limit.0 {
+        let time = (first >> 64) as u64;
+        if time > limit.0 || time == EMPTY_TIME {
             return None;
         }
         self.hole = true;
@@ -88,11 +96,12 @@ impl EventQueue {
     fn sift_down(&mut self, key: u128) {
         let mut slot = ROOT;
         // The children of the root are group 1; group 0 holds the root alone.
-        while let Some(group) = self.groups.get(slot - 2) {
-            let [a, b, c, d] = group.0;
-            let (i, x) = if b < a { (1, b) } else { (0, a) };
-            let (j, y) = if d < c { (3, d) } else { (2, c) };
-            let (k, least) = if y < x { (j, y) } else { (i, x) };
+        while let Some(Group(keys)) = self.groups.get(slot - 2) {
+            // Places are compared, not keys, which are two words each.
+            let i = usize::from(keys[1] < keys[0]);
+            let j = 2 + usize::from(keys[3] < keys[2]);
+            let k = if keys[j] < keys[i] { j } else { i };
+            let least = keys[k];
             if least >= key {
                 break;
             }

@@ -27,7 +27,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     fn place(&self, i: u32) -> usize {
-        self.head.wrapping_add(i) as usize & self.places.len().wrapping_sub(1)
+        (self.head.wrapping_add(i) & (self.places.len() as u32).wrapping_sub(1)) as usize
     }
 
     #[inline]

@@ -261,9 +261,10 @@ impl World<'_> {
         for i in 0..self.net.links.len() {
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
-            let c = &self.net.links[i].counts;
-            if c.packet_ps != c.wait_ps {
-                let (queue, waits) = (c.packet_ps, c.wait_ps);
+            if let Some(g) = &self.net.links[i].general
+                && g.packet_ps != g.wait_ps
+            {
+                let (queue, waits) = (g.packet_ps, g.wait_ps);
                 let name = &self.plan.links[i].name;
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }

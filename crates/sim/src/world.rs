@@ -223,9 +223,9 @@ impl<'a> World<'a> {
             headers.take(now, &mut socket.endpoint, &self.net.packets, packet);
         }
         socket.endpoint.on_segment(now, &p.segment, sack);
-        let calls = socket.calls();
+        let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
         self.net.packets.free(packet);
-        if self.net.log.is_some() {
+        if signalled {
             self.note_signals(now, dest);
         }
         if calls {
@@ -245,8 +245,10 @@ impl<'a> World<'a> {
             }
             Bell::Due => {
                 socket.endpoint.on_timer(now);
-                let calls = socket.calls();
-                self.note_signals(now, id);
+                let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
+                if signalled {
+                    self.note_signals(now, id);
+                }
                 if calls {
                     self.attend(now, id);
                 }
@@ -255,14 +257,11 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Logs a fast retransmit or an expired timer, when somebody reads the log.
-    #[inline]
+    /// Logs a fast retransmit or an expired timer that was not noted yet, when somebody reads the log.
+    #[cold]
     fn note_signals(&mut self, now: Time, id: u32) {
         let socket = &mut self.sockets[id as usize];
         let (before, after) = (socket.noted, signals(&socket.endpoint));
-        if after == before {
-            return;
-        }
         socket.noted = after;
         let Some(log) = &mut self.net.log else { return };
         let kind = if after.1 > before.1 { net::Kind::Timeout } else { net::Kind::FastRetransmit };

@@ -56,7 +56,8 @@ pub struct Estimator {
     scale: f64,
     min: Span,
     max: Span,
-    granularity: Span,
+    /// Picoseconds.
+    granularity: f64,
     rule: RtoRule,
     sampled: bool,
     backoffs: u32,
@@ -76,7 +77,7 @@ impl Estimator {
             scale: 1.0,
             min,
             max,
-            granularity,
+            granularity: granularity.0 as f64,
             rule,
             sampled: false,
             backoffs: 0,
@@ -139,9 +140,10 @@ impl Estimator {
         }
     }
 
+    #[inline]
     fn compute(&self) -> Span {
         let rto = match self.rule {
-            RtoRule::Rfc6298 | RtoRule::Freebsd => self.srtt + (K * self.rttvar).max(self.granularity.0 as f64),
+            RtoRule::Rfc6298 | RtoRule::Freebsd => self.srtt + (K * self.rttvar).max(self.granularity),
             RtoRule::Linux => self.srtt + K * self.rttvar,
         };
         let rto = nearest(rto);

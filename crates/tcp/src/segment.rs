@@ -122,10 +122,18 @@ impl Segment {
     /// TCP header with its options as encoded, a multiple of 4 and at most 60.
     #[inline]
     pub fn header_bytes(&self) -> u32 {
-        let mut bytes = TCP_HEADER_BYTES;
-        if self.options & OPTION_TIMESTAMPS != 0 {
-            bytes += 12;
-        }
+        let stamped = if self.options & OPTION_TIMESTAMPS != 0 { 12 } else { 0 };
+        TCP_HEADER_BYTES + stamped + if self.is_bare() { 0 } else { self.other_option_bytes() }
+    }
+
+    /// It carries no option but timestamps.
+    #[inline]
+    fn is_bare(&self) -> bool {
+        self.sack_len | self.options & OPTION_ACCECN | self.flags.0 & Flags::SYN.0 == 0
+    }
+
+    fn other_option_bytes(&self) -> u32 {
+        let mut bytes = 0;
         if self.sack_len != 0 {
             bytes += 4 + 8 * u32::from(self.sack_len);
         }

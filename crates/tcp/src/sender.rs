@@ -308,10 +308,9 @@ impl Sender {
 
     /// The delivery rate that an ACK shows which took these two.
     #[inline]
-    pub fn rate(&mut self, now: Time, cumulative: &Taken, sacked: &Taken) -> Option<delivery::Sample> {
+    pub fn rate(&mut self, now: Time, cumulative: Taken, sacked: Taken) -> Option<delivery::Sample> {
         let log = self.log.as_mut()?;
-        let newest = cumulative.newest_of(sacked)?;
-        log.sample(now, newest, self.delivered, self.min_rtt)
+        log.sample(now, cumulative.newest_of(&sacked)?, self.delivered, self.min_rtt)
     }
 
     /// The cumulative acknowledgement moves to `ack`.

@@ -134,6 +134,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 refresh_armed: Time::NEVER,
                 integrated: Time::ZERO,
                 waiting_since_ps: 0,
+                packet_ps: 0,
+                wait_ps: 0,
                 latency,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,

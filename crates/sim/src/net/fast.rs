@@ -25,26 +25,33 @@ impl Net {
         let mut before = NONE;
         loop {
             let l = &mut links[link as usize];
-            let Some((arrival, congested)) = l.transmit(now, p.ip_bytes, *window) else {
-                break;
-            };
-            if congested && is_ect(p.segment.ecn) {
-                p.segment.ecn = ECN_CE;
-                l.counts.marks += 1;
-                note_mark(log, now, link, p.flow, l.framing.charged_bytes(p.ip_bytes));
-            }
-            let lost = l.loses(p.traits);
-            if lost {
-                p.traits |= traits::LOST;
-            }
-            let then = match routes.next(p.route) {
-                Next::End => DELIVER | p.dest,
-                Next::Fused(next) if !lost => {
-                    p.route += 1;
-                    (before, link) = (link, next);
-                    now = arrival;
-                    continue;
+            let wire = l.framing.wire_bytes(p.ip_bytes);
+            let start = if l.busy_until > now {
+                let charged = l.framing.charged_bytes(p.ip_bytes);
+                let Some((start, marked)) = l.wait(now, wire, charged, is_ect(p.segment.ecn), *window) else {
+                    break;
+                };
+                if marked {
+                    p.segment.ecn = ECN_CE;
+                    l.counts.marks += 1;
+                    note_mark(log, now, link, p.flow, charged);
                 }
+                start
+            } else {
+                l.tx.idle();
+                now
+            };
+            let arrival = l.transmit(start, wire, *window);
+            let next = routes.next(p.route);
+            if l.loses(p.traits) {
+                p.traits |= traits::LOST;
+            } else if let Next::Fused(next) = next {
+                p.route += 1;
+                (before, link, now) = (link, next, arrival);
+                continue;
+            }
+            let then = match next {
+                Next::End => DELIVER | p.dest,
                 Next::Fused(next) | Next::Link(next) => next,
             };
             l.launch(link, Flight { arrival, packet, then }, events);
@@ -91,34 +98,26 @@ impl Net {
 }
 
 impl Link {
-    /// When the packet's last bit is in at the far end and whether it found enough waiting to be marked, or nothing if
-    /// there is no room for it to wait.
+    /// When the last bit of a packet that starts at `start` is in at the far end.
     #[inline]
-    fn transmit(&mut self, now: Time, ip_bytes: u32, window: Window) -> Option<(Time, bool)> {
-        let wire = self.framing.wire_bytes(ip_bytes);
-        let (start, congested) = if self.busy_until > now {
-            self.wait(now, wire, self.framing.charged_bytes(ip_bytes), window)?
-        } else {
-            self.tx.idle();
-            (now, false)
-        };
+    fn transmit(&mut self, start: Time, wire: u32, window: Window) -> Time {
         self.counts.transmission(start, wire, window);
         // A queue of centuries saturates at "never".
         self.busy_until = start.saturating_add(self.tx.send(wire));
-        Some((self.busy_until.saturating_add(self.delay), congested))
+        self.busy_until.saturating_add(self.delay)
     }
 
-    /// Lets a packet wait for the transmissions before it; answers its start and whether it found enough waiting to be
-    /// marked, or nothing if it must be dropped.
+    /// Lets a packet wait for the transmissions before it; answers its start and whether it is to be marked, which it can be
+    /// if `ect`, or nothing if it must be dropped.
     #[inline]
-    fn wait(&mut self, now: Time, wire: u32, charged: u32, window: Window) -> Option<(Time, bool)> {
+    fn wait(&mut self, now: Time, wire: u32, charged: u32, ect: bool, window: Window) -> Option<(Time, bool)> {
         let start = self.busy_until;
         self.advance(now);
         let packets = self.waiting.len() as u64;
         if !self.limit.admits(self.waiting_charged, packets, charged) {
             return None;
         }
-        let congested = self.mark_above.is_exceeded(self.waiting_charged, packets);
+        let marked = ect && self.mark_above.is_exceeded(self.waiting_charged, packets);
         let counted = if start <= window.end { wire } else { 0 };
         self.waiting.push_back(Waiting { start, charged, wire: counted });
         self.waiting_charged += u64::from(charged);
@@ -128,10 +127,8 @@ impl Link {
             self.counts.queue_max_packets = self.counts.queue_max_packets.max(packets + 1);
             let wait = window.overlap(now, start);
             self.counts.byte_ps += u128::from(wait) * u128::from(charged);
-            self.counts.packet_ps += u128::from(wait);
-            self.counts.wait_ps += u128::from(wait);
         }
-        Some((start, congested))
+        Some((start, marked))
     }
 
     /// Whether the link's own loss process takes the packet just sent.

@@ -18,7 +18,7 @@ impl General {
     fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
         counts.byte_ps += span * u128::from(self.queue.bytes());
-        counts.packet_ps += span * u128::from(self.queue.packets());
+        self.packet_ps += span * u128::from(self.queue.packets());
         self.integrated = now;
     }
 
@@ -28,9 +28,9 @@ impl General {
     }
 
     /// A packet waits no more.
-    fn end_wait(&mut self, counts: &mut super::Counts, now: Time, item: Item, window: Window) {
+    fn end_wait(&mut self, now: Time, item: Item, window: Window) {
         self.waiting_since_ps -= u128::from(item.at.max(window.warmup).0);
-        counts.wait_ps += u128::from(window.overlap(item.at, now));
+        self.wait_ps += u128::from(window.overlap(item.at, now));
     }
 }
 
@@ -40,7 +40,7 @@ impl Link {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
         let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
-        self.counts.wait_ps += end.saturating_sub(g.waiting_since_ps);
+        g.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
 
@@ -113,7 +113,7 @@ impl Net {
         for &(item, _) in &discarded {
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
-            g.end_wait(&mut l.counts, now, item, window);
+            g.end_wait(now, item, window);
             l.counts.drops += 1;
         }
         let out_of = self.links[link as usize].out_of;
@@ -207,7 +207,7 @@ impl Net {
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.end_wait(&mut l.counts, now, item, window);
+        g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         let impaired = g.impair.is_some();
         let tap = g.taps.started;

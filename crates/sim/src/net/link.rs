@@ -49,9 +49,9 @@ pub struct Waiting {
 #[repr(C)]
 pub struct Counts {
     pub tx_packets: u64,
-    pub tx_bytes: u64,
-    /// Bytes of the transmissions that started in the measured part of the run.
+    /// Bytes of the transmissions that started in the measured part of the run, and of all.
     pub measured_bytes: u64,
+    pub tx_bytes: u64,
     pub drops: u64,
     pub marks: u64,
     pub lost: u64,
@@ -59,9 +59,6 @@ pub struct Counts {
     pub queue_max_packets: u64,
     /// Integral of the waiting bytes over the measured time.
     pub byte_ps: u128,
-    /// Integral of the waiting packets over the measured time, and the sum of the waits within it: equal by Little's law.
-    pub packet_ps: u128,
-    pub wait_ps: u128,
     pub pauses_sent: u64,
     pub pauses_received: u64,
 }
@@ -173,6 +170,9 @@ pub struct General {
     pub integrated: Time,
     /// Sum over the waiting packets of the instant from which their wait is measured.
     pub waiting_since_ps: u128,
+    /// Integral of the waiting packets over the measured time, and the sum of the waits within it: equal by Little's law.
+    pub packet_ps: u128,
+    pub wait_ps: u128,
     /// The part of the link's delay that is the latency of a far-end switch without memory.
     pub latency: Span,
     /// What the link does to packets beside losing them.
@@ -234,7 +234,7 @@ impl Link {
     }
 
     /// Takes the frame that arrives now and schedules the next.
-    #[inline]
+    #[inline(always)]
     pub fn land(&mut self, id: u32, events: &mut EventQueue) -> Flight {
         let Some(first) = self.flight.pop_front() else { unreachable!("an arrival without a frame") };
         if let Some(next) = self.flight.front() {

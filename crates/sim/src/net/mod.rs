@@ -169,10 +169,9 @@ impl Net {
     /// The first frame on `link` is in. Answers the packet if this was the end of its route.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
-        if link as usize >= self.links.len() {
+        let Some(l) = self.links.get_mut(link as usize) else {
             return self.arrive_otherwise(now, link - self.links.len() as u32);
-        }
-        let l = &mut self.links[link as usize];
+        };
         let Flight { packet, then, .. } = l.land(link, &mut self.events);
         if let Some(flight) = l.flight.get(AHEAD)
             && flight.packet & CONTROL == 0
@@ -196,7 +195,6 @@ impl Net {
     /// A packet is in at the far end of a link.
     #[inline(always)]
     fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
-        let into = self.links[link as usize].into;
         let p = &mut self.packets[packet];
         if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
             return self.arrive_marked(now, link, then, packet);
@@ -206,7 +204,7 @@ impl Net {
             return Some(packet);
         }
         p.route += 1;
-        if into == NONE {
+        if self.links[link as usize].into == NONE {
             self.offer(now, then, packet);
         } else {
             self.enter_switch(now, link, packet);

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use elephan_scenario::{Ecmp, Plan};
 
-/// Ends a route.
-pub const END: u32 = u32::MAX;
 /// Marks, in a route, a link that is computed with the one before it.
 pub const FUSED: u32 = 1 << 30;
+/// Ends a route; it is not [`FUSED`].
+pub const END: u32 = FUSED - 1;
 /// Marks a route whose packets take each its own path.
 const SPREAD: u32 = 1 << 31;
 /// Shortest paths between two hosts, at most.
@@ -105,16 +105,15 @@ impl Routes {
     /// The link at a place of a route, or [`END`].
     #[inline]
     pub fn link(&self, place: u32) -> u32 {
-        let link = self.chain[place as usize];
-        if link == END { END } else { link & !FUSED }
+        self.chain[place as usize] & !FUSED
     }
 
     /// What follows a place of a route.
     #[inline]
     pub fn next(&self, place: u32) -> Next {
         match self.chain[place as usize + 1] {
-            END => Next::End,
             link if link & FUSED != 0 => Next::Fused(link & !FUSED),
+            END => Next::End,
             link => Next::Link(link),
         }
     }

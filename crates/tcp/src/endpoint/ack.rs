@@ -30,7 +30,7 @@ impl Endpoint {
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
         self.tx.rec.advance(una);
-        let rate = self.tx.rate(now, &taken, &Taken::default());
+        let rate = self.tx.rate(now, taken, Taken::default());
         let event = AckEvent {
             now,
             acked,
@@ -50,7 +50,7 @@ impl Endpoint {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
         if self.tx.rec.watch.is_some() {
-            self.watch_clean_ack(now, &taken, rtt.is_some());
+            self.watch_clean_ack(now, taken, rtt.is_some());
         }
         self.reconsider();
     }
@@ -103,7 +103,7 @@ impl Endpoint {
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
             rtt,
-            rate: self.tx.rate(now, &cumulative, &sacked),
+            rate: self.tx.rate(now, cumulative, sacked),
             ce,
             original: cumulative.first_at.min(sacked.first_at) != u64::MAX,
         };

@@ -53,6 +53,7 @@ impl Endpoint {
         self.fill(now, seg, sack, seq, 0, Flags::ACK);
     }
 
+    #[inline(never)]
     fn emit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
         if self.work & work::CONTROL != 0 {
             return self.emit_control(now, seg, sack);
@@ -65,10 +66,14 @@ impl Endpoint {
             return false;
         }
         if self.work & work::DATA != 0 {
-            if self.emit_data(now, seg, sack) {
+            let sent = self.emit_data(now, seg, sack);
+            // What paces sends one segment at a time; to be asked again would only tell it so.
+            if !sent || self.is_held(now) {
+                self.work &= !work::DATA;
+            }
+            if sent {
                 return true;
             }
-            self.work &= !work::DATA;
         }
         if self.work & work::ACK != 0 {
             self.emit_ack(now, seg, sack);
@@ -91,14 +96,10 @@ impl Endpoint {
 
     #[inline]
     fn emit_data(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        if self.tx.pacing_bps > 0.0 && (now < self.pace_at || self.tx.trains.is_some()) {
-            if self.tx.trains.is_some() {
-                return self.emit_spaced(now, seg, sack);
-            }
-            self.pace_wake = self.pace_at;
-            if self.tx.rec.watch.is_some() {
-                self.watch_sent(now);
-            }
+        if self.tx.pacing_bps > 0.0 && self.tx.trains.is_some() {
+            return self.emit_spaced(now, seg, sack);
+        }
+        if self.is_held(now) {
             return false;
         }
         if self.tx.board.flight() == 0 {
@@ -130,6 +131,19 @@ impl Endpoint {
         }
         self.stopped(now, why);
         false
+    }
+
+    /// Whether pacing lets nothing out now; then it wakes the endpoint when it does. Trains have times of their own.
+    #[inline]
+    fn is_held(&mut self, now: Time) -> bool {
+        let held = self.tx.pacing_bps > 0.0 && now < self.pace_at && self.tx.trains.is_none();
+        if held {
+            self.pace_wake = self.pace_at;
+            if self.tx.rec.watch.is_some() {
+                self.watch_sent(now);
+            }
+        }
+        held
     }
 
     /// New data that may go out now, or what keeps it.
@@ -184,6 +198,7 @@ impl Endpoint {
     }
 
     /// The next full segment of new data, allowed before.
+    #[inline]
     fn emit_next(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let (seq, pipe, len) = (self.tx.board.nxt(), self.tx.board.pipe(), self.tx.mss);
         self.quota -= u64::from(len);
@@ -264,7 +279,7 @@ impl Endpoint {
         self.emit_payload(now, seg, sack, range.seq, payload, flags);
     }
 
-    #[inline]
+    #[inline(always)]
     fn emit_payload(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
         self.fill(now, seg, sack, seq, len, flags);
         self.stats.data_segs_out += u64::from(len > 0);

@@ -26,8 +26,8 @@ impl Endpoint {
     /// After an ACK of the clean path, which neither SACKs nor reports a duplicate.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch_clean_ack(&mut self, now: Time, taken: &Taken, sampled: bool) {
-        self.tx.board.time_unmarked(taken);
+    pub(super) fn watch_clean_ack(&mut self, now: Time, taken: Taken, sampled: bool) {
+        self.tx.board.time_unmarked(&taken);
         self.tx.watched_clean_ack(now, &mut self.stats);
         self.watch_timer(now, true, true, sampled);
     }

@@ -277,13 +277,17 @@ impl Bbr3 {
     }
 
     fn drain(&mut self, w: &mut Window, ack: &Ack) {
+        let begins = self.mode == Mode::Startup && self.full;
+        if !begins && self.mode != Mode::Drain {
+            return;
+        }
         let pipe = self.inflight(w, 1.0);
-        if self.mode == Mode::Startup && self.full {
+        if begins {
             self.mode = Mode::Drain;
             // Nothing reads it here; others see by it that slow start is over.
             w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         }
-        if self.mode == Mode::Drain && ack.inflight.saturating_sub(ack.acked) as f64 <= pipe {
+        if ack.inflight.saturating_sub(ack.acked) as f64 <= pipe {
             self.begin_down(ack.now);
         }
     }
