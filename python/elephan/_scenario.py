@@ -935,7 +935,27 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -956,6 +976,239 @@ class Fifo(Table):
 
     limit: Limit | None = None
     mark_above: Limit | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Codel(Table):
+    """CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "1000 p".
+    target: Delay that a standing queue may have. Default: "5 ms".
+    interval: Time for which the delay must stay above `target` before a packet is dropped; about the longest usual round-trip time.
+        Default: "100 ms".
+    ecn: Whether ECN-capable packets are marked instead of dropped. Default: false.
+    ce_threshold: ECN-capable packets that have waited for longer than this are marked at once, whatever `ecn` says; without it none
+        are.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "codel")
+
+    limit: Limit | None = None
+    target: Time | None = None
+    interval: Time | None = None
+    ecn: bool | None = None
+    ce_threshold: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pie(Table):
+    """PIE (RFC 8033): a FIFO that drops or marks at random, with a probability that a controller of its delay sets
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "1000 p".
+    target: Delay that the controller holds the queue at. Default: "15 ms".
+    tupdate: Time between updates of the probability. Default: "15 ms".
+    alpha: Gain of the distance from `target`, in sixteenths per second. Default: 2.0.
+    beta: Gain of the change of the delay, in sixteenths per second. Default: 20.0.
+    ecn: Whether ECN-capable packets are marked instead of dropped while the probability is 0.1 at most. Default: false.
+    bytemode: Whether the probability of a packet is in proportion to its size. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pie")
+
+    limit: Limit | None = None
+    target: Time | None = None
+    tupdate: Time | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    ecn: bool | None = None
+    bytemode: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Red(Table):
+    """RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "1000 p".
+    min: Average queue from which packets are picked, in the unit of `max`; without it a third of `max`.
+    max: Average queue at which `probability` is reached; without it a quarter of `limit`.
+    probability: Largest probability of the slope, reached at `max`. Default: 0.02.
+    weight: Weight of a packet in the average. Default: 0.002.
+    avpkt: Size of a typical packet: how fast the average falls while the link is idle. Default: "1 KB".
+    gentle: Whether the probability goes on to 1 at twice `max` instead of jumping to it at `max`. Default: false.
+    adaptive: Whether `probability` adapts to hold the average between `min` and `max`. Default: false.
+    ecn: Whether ECN-capable packets are marked instead of dropped. Default: false.
+    harddrop: Whether even ECN-capable packets are dropped where the probability is 1. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "red")
+
+    limit: Limit | None = None
+    min: Limit | None = None
+    max: Limit | None = None
+    probability: float | None = None
+    weight: float | None = None
+    avpkt: Size | None = None
+    gentle: bool | None = None
+    adaptive: bool | None = None
+    ecn: bool | None = None
+    harddrop: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pi2(Table):
+    """PI2 (De Schepper et al. 2016): a FIFO that drops or marks with the square of what a controller of its delay says
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "10000 p".
+    target: Delay that the controller holds the queue at. Default: "15 ms".
+    tupdate: Time between updates of the probability. Default: "16 ms".
+    alpha: Gain of the distance from `target`, per second. Default: 0.16.
+    beta: Gain of the change of the delay, per second. Default: 3.2.
+    ecn: Whether ECN-capable packets are marked instead of dropped while the probability is 0.25 at most. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pi2")
+
+    limit: Limit | None = None
+    target: Time | None = None
+    tupdate: Time | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Dualpi2(Table):
+    """DualPI2 (RFC 9332): a queue of low latency for scalable senders beside a classic one, coupled so that both share alike
+
+    limit: Most that may wait in both queues, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default:
+        "10000 p".
+    target: Delay that the controller holds the classic queue at. Default: "15 ms".
+    tupdate: Time between updates of the probability. Default: "16 ms".
+    alpha: Gain of the distance from `target`, per second. Default: 0.16.
+    beta: Gain of the change of the delay, per second. Default: 3.2.
+    coupling_factor: k: how much likelier a packet of the L queue is marked than the controller says. Default: 2.0.
+    step_thresh: Packets of the L queue that have waited for longer are marked. Default: "1 ms".
+    min_qlen_step: Waiting packets that the L queue must have when a packet comes for `step_thresh` to be looked at. Default: 0.
+    classic_protection: wc: share of the link in percent that the classic queue keeps against the L queue. Default: 10.0.
+    drop_enqueue: Whether packets are dropped or marked as they come instead of as they leave. Default: false.
+    overflow: Whether an overload fills the queues instead of dropping early. Default: false.
+    any_ect: Whether all ECN-capable packets go to the L queue, instead of ECT(1) and CE. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "dualpi2")
+
+    limit: Limit | None = None
+    target: Time | None = None
+    tupdate: Time | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    coupling_factor: float | None = None
+    step_thresh: Time | None = None
+    min_qlen_step: int | None = None
+    classic_protection: float | None = None
+    drop_enqueue: bool | None = None
+    overflow: bool | None = None
+    any_ect: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Blue(Table):
+    """BLUE (Feng et al. 2002): a FIFO that drops or marks with a probability that losses raise and an idle link lowers
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "1000 p".
+    threshold: The probability also grows while more than this waits; without it only when packets are lost.
+    increment: By how much the probability grows (delta1). Default: 0.02.
+    decrement: By how much it falls (delta2). Default: 0.002.
+    freeze_time: Time for which the probability stays after a change. Default: "100 ms".
+    ecn: Whether ECN-capable packets are marked instead of dropped. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "blue")
+
+    limit: Limit | None = None
+    threshold: Limit | None = None
+    increment: float | None = None
+    decrement: float | None = None
+    freeze_time: Time | None = None
+    ecn: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FqCodel(Table):
+    """FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new ones first, each with a CoDel
+
+    limit: Most that may wait in all queues, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default:
+        "10240 p".
+    memory_limit: Most bytes that may wait in all queues, beside `limit`. Default: "32 MiB".
+    flows: Number of queues to which flows are hashed. Default: 1024.
+    quantum: Bytes that a queue may send each turn. Default: "1.514 KB".
+    target: Delay that a standing queue may have. Default: "5 ms".
+    interval: Time for which the delay of a queue must stay above `target` before a packet is dropped. Default: "100 ms".
+    drop_batch: Most packets that the fattest queue loses at once when the limit is passed. Default: 64.
+    ecn: Whether ECN-capable packets are marked instead of dropped. Default: true.
+    ce_threshold: ECN-capable packets that have waited for longer than this are marked at once, whatever `ecn` says; without it none
+        are.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq_codel")
+
+    limit: Limit | None = None
+    memory_limit: Size | None = None
+    flows: int | None = None
+    quantum: Size | None = None
+    target: Time | None = None
+    interval: Time | None = None
+    drop_batch: int | None = None
+    ecn: bool | None = None
+    ce_threshold: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FqPie(Table):
+    """FQ-PIE as Linux's fq_pie: flows are hashed to queues that take turns, new ones first, each with a PIE
+
+    limit: Most that may wait in all queues, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default:
+        "10240 p".
+    flows: Number of queues to which flows are hashed. Default: 1024.
+    quantum: Bytes that a queue may send each turn. Default: "1.514 KB".
+    target: Delay that the controllers hold their queues at. Default: "15 ms".
+    tupdate: Time between updates of the probabilities. Default: "15 ms".
+    alpha: Gain of the distance from `target`, in sixteenths per second. Default: 2.0.
+    beta: Gain of the change of the delay, in sixteenths per second. Default: 20.0.
+    ecn: Whether ECN-capable packets are marked instead of dropped while the probability is `ecn_prob` at most. Default: false.
+    ecn_prob: Probability in percent up to which packets are marked. Default: 10.0.
+    bytemode: Whether the probability of a packet is in proportion to its size. Default: false.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq_pie")
+
+    limit: Limit | None = None
+    flows: int | None = None
+    quantum: Size | None = None
+    target: Time | None = None
+    tupdate: Time | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    ecn: bool | None = None
+    ecn_prob: float | None = None
+    bytemode: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Cake(Table):
+    """The core of CAKE as Linux's cake: queues of flows in sets of eight, each with CoDel and BLUE, behind a shaper
+
+    limit: Most that may wait in all queues (`memlimit` of tc-cake), in bytes ("2 MB"), packets ("100 p") or bandwidth-delay
+        products ("1 bdp"); without it four times what `bandwidth` carries in `rtt`, 4 MiB at least and 15.5 MB at most.
+    bandwidth: Rate of the shaper, in what queues count (without preamble and gap); without it the link's rate is the only limit.
+    rtt: Round-trip time of the usual traffic: the interval of CoDel; its target is a twentieth. Default: "100 ms".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "cake")
+
+    limit: Limit | None = None
+    bandwidth: Rate | None = None
+    rtt: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1169,7 +1422,27 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1227,7 +1500,27 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1247,7 +1540,27 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1333,8 +1646,48 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
-    host_queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+    host_queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
@@ -1449,7 +1802,27 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Xcp | Fq | Scfq | Drr | Sfq | Prio | Tbf | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     bdp_rtt: Time | None = None
 
 
@@ -2213,18 +2586,22 @@ __all__ = [
     "Bbr3",
     "Bernoulli",
     "Bic",
+    "Blue",
     "Bulk",
     "Bursts",
+    "Cake",
     "Cbr",
     "Cdf",
     "Change",
     "Classic",
+    "Codel",
     "Compound",
     "Copa",
     "Cubic",
     "Dctcp",
     "Direction",
     "Drr",
+    "Dualpi2",
     "Dumbbell",
     "Exponential",
     "Fast",
@@ -2232,6 +2609,8 @@ __all__ = [
     "Fifo",
     "Fixed",
     "Fq",
+    "FqCodel",
+    "FqPie",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -2260,8 +2639,11 @@ __all__ = [
     "PauseReaction",
     "Pcp",
     "Periodic",
+    "Pi2",
+    "Pie",
     "Prio",
     "Record",
+    "Red",
     "Reno",
     "Reorder",
     "Replay",

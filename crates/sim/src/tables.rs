@@ -42,7 +42,8 @@ pub struct Tables {
 
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
-const REASONS: [&str; 6] = ["", "queue_full", "memory_full", "link_loss", "xoff", "xon"];
+const REASONS: &[&str] =
+    &["", "queue_full", "memory_full", "link_loss", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
@@ -67,7 +68,7 @@ impl Tables {
             stacks: plan.option_stacks.iter().map(|s| recorder.intern(s)).collect(),
             phases: PHASES.map(|p| recorder.intern(p.name())),
             kinds: Kind::ALL.map(|k| recorder.intern(k.name())),
-            reasons: REASONS.map(|r| (r, recorder.intern(r))).to_vec(),
+            reasons: REASONS.iter().map(|&r| (r, recorder.intern(r))).collect(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
             empty: recorder.intern(""),

@@ -1,26 +1,44 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
+mod blue;
+mod cake;
+mod codel;
 mod drr;
+mod dualpi2;
 mod fifo;
 mod fq;
+mod fq_codel;
+mod fq_pie;
 pub mod part;
+mod pi2;
+mod pie;
 mod prio;
+mod red;
 mod scfq;
 mod sfq;
 mod tbf;
 mod xcp;
 
+pub use blue::{Blue, BlueSpec};
+pub use cake::{Cake, CakeSpec};
+pub use codel::{Codel, CodelSpec};
 pub use drr::{Drr, DrrSpec};
+pub use dualpi2::{Dualpi2, Dualpi2Spec};
 pub use fifo::{Fifo, FifoSpec, Limit};
 pub use fq::{Fq, FqSpec};
+pub use fq_codel::{FqCodel, FqCodelSpec};
+pub use fq_pie::{FqPie, FqPieSpec};
+pub use pi2::{Pi2, Pi2Spec};
+pub use pie::{Pie, PieSpec};
 pub use prio::{Prio, PrioSpec};
+pub use red::{Red, RedSpec};
 pub use scfq::{Scfq, ScfqSpec};
 pub use sfq::{Sfq, SfqSpec};
 pub use tbf::{Tbf, TbfSpec};
 pub use xcp::{CongestionHeader, Xcp, XcpSpec};
 
 use elephan_random::Stream;
-use elephan_units::{Rate, Time};
+use elephan_units::{Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +73,19 @@ pub fn is_ect(ecn: u8) -> bool {
 
 /// Waiting packets that a discipline has dropped, each with its reason; the caller takes them out.
 pub type Discarded = Vec<(Item, &'static str)>;
+
+/// A parameter that cannot be as it is, and why.
+pub type Problem = (&'static str, String);
+
+/// Objects to a time of zero where the model needs one.
+fn positive(key: &'static str, span: Span) -> Option<Problem> {
+    (span == Span::ZERO).then(|| (key, format!("\"{span}\": must be above zero")))
+}
+
+/// Objects to a period so short that a run would do nothing else.
+fn at_least_1_us(key: &'static str, span: Span) -> Option<Problem> {
+    (span < Span::from_us(1)).then(|| (key, format!("\"{span}\": must be at least 1 us")))
+}
 
 /// What became of a packet offered to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +197,24 @@ macro_rules! queues {
 queues! {
     /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
     "fifo" => Fifo(FifoSpec, Fifo);
+    /// CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
+    "codel" => Codel(CodelSpec, Codel);
+    /// PIE (RFC 8033): a FIFO that drops or marks at random, with a probability that a controller of its delay sets
+    "pie" => Pie(PieSpec, Pie);
+    /// RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
+    "red" => Red(RedSpec, Red);
+    /// PI2 (De Schepper et al. 2016): a FIFO that drops or marks with the square of what a controller of its delay says
+    "pi2" => Pi2(Pi2Spec, Pi2);
+    /// DualPI2 (RFC 9332): a queue of low latency for scalable senders beside a classic one, coupled so that both share alike
+    "dualpi2" => Dualpi2(Dualpi2Spec, Dualpi2);
+    /// BLUE (Feng et al. 2002): a FIFO that drops or marks with a probability that losses raise and an idle link lowers
+    "blue" => Blue(BlueSpec, Blue);
+    /// FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new ones first, each with a CoDel
+    "fq_codel" => FqCodel(FqCodelSpec, FqCodel);
+    /// FQ-PIE as Linux's fq_pie: flows are hashed to queues that take turns, new ones first, each with a PIE
+    "fq_pie" => FqPie(FqPieSpec, FqPie);
+    /// The core of CAKE as Linux's cake: queues of flows in sets of eight, each with CoDel and BLUE, behind a shaper
+    "cake" => Cake(CakeSpec, Cake);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
     /// Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
@@ -180,6 +229,23 @@ queues! {
     "prio" => Prio(PrioSpec, Prio);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
     "tbf" => Tbf(TbfSpec, Tbf);
+}
+
+impl QueueSpec {
+    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    pub fn problem(&self) -> Option<Problem> {
+        match self {
+            QueueSpec::Cake(spec) => spec.problem(),
+            QueueSpec::Codel(spec) => spec.problem(),
+            QueueSpec::Dualpi2(spec) => spec.problem(),
+            QueueSpec::FqCodel(spec) => spec.problem(),
+            QueueSpec::FqPie(spec) => spec.problem(),
+            QueueSpec::Pi2(spec) => spec.problem(),
+            QueueSpec::Pie(spec) => spec.problem(),
+            QueueSpec::Red(spec) => spec.problem(),
+            _ => None,
+        }
+    }
 }
 
 impl Default for QueueSpec {

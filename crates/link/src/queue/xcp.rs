@@ -24,7 +24,7 @@ use elephan_units::{Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fifo::{Fifo, FifoSpec};
+use super::fifo::{Fifo, FifoSpec, Limit};
 use super::{Discarded, Discipline, Item, Verdict};
 
 /// Shortest time after which the standing queue is taken again (draft-falk-xcp-spec, TOQ of 2 ms).
@@ -141,6 +141,10 @@ impl Discipline for Xcp {
 
     fn packets(&self) -> u64 {
         self.fifo.packets()
+    }
+
+    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+        self.fifo.set_limits(limit, mark_above);
     }
 
     fn set_rate(&mut self, rate: Rate) {

@@ -217,7 +217,7 @@ impl<'a> State<'a> {
             if old.queue != new.queue && fixed(&old.queue) != fixed(&new.queue) {
                 let (which, forward) = next.entries[i];
                 let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
-                let message = "only the limits of a fifo queue can change during a run";
+                let message = "only the limits of a queue can change during a run";
                 return Err(vec![entry.problem(&place, entry.origin, message)]);
             }
             let mut change = LinkChange {
@@ -259,12 +259,10 @@ fn limits(queue: &QueueSpec, bdp_bytes: u64) -> [Limit; 2] {
     [Limit::of(size("limit"), bdp_bytes), Limit::of(size("mark_above"), bdp_bytes)]
 }
 
-/// What of a queue cannot change: everything but the limits of a FIFO.
+/// What of a queue cannot change: everything but its limits.
 fn fixed(queue: &QueueSpec) -> Json {
     let mut json = serde_json::to_value(queue).unwrap_or_default();
-    if queue.name() == "fifo"
-        && let Some(map) = json.as_object_mut()
-    {
+    if let Some(map) = json.as_object_mut() {
         map.shift_remove("limit");
         map.shift_remove("mark_above");
     }

@@ -111,10 +111,9 @@ impl Resolver<'_> {
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
             let host = self.groups.of_node(self.links[i].from).host;
             let of_now = set.is_none_or(|set| sets_queue(words, self.entries[i], host, set));
-            let queue = self
-                .queue_problem(i, &self.crossings[i])
-                .filter(|_| of_now)
-                .map(|message| (self.queue_path(i), message));
+            let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
+            let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
+            let queue = limit.into_iter().chain(other).filter(|_| of_now);
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -132,7 +131,7 @@ impl Resolver<'_> {
             Size::Packets(0) => Some("0 packets: a queue holds one packet at least".to_owned()),
             Size::Bytes(0) | Size::MilliBdp(0) => Some("0: a queue holds one packet at least".to_owned()),
             Size::Bytes(bytes) if crossing.ip_bytes > 0 && bytes < frame => {
-                let shown = self.written(&self.queue_path(i), limit);
+                let shown = self.written(&self.queue_path(i, "limit"), limit);
                 Some(format!("{shown} cannot hold one packet of {frame} B ({})", link.name))
             }
             Size::MilliBdp(_) if crossing.mean_rtt().is_none() && link.bdp_bytes == 0 => {
@@ -140,7 +139,7 @@ impl Resolver<'_> {
             }
             Size::MilliBdp(milli) => {
                 let bytes = u128::from(milli) * u128::from(link.bdp_bytes) / 1000;
-                let text = self.written(&self.queue_path(i), limit);
+                let text = self.written(&self.queue_path(i, "limit"), limit);
                 (crossing.ip_bytes > 0 && bytes < u128::from(frame))
                     .then(|| format!("{text} is {bytes} B here, less than one packet of {frame} B ({})", link.name))
             }
@@ -148,14 +147,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Where the queue of a direction is written.
-    fn queue_path(&self, i: usize) -> Path {
+    /// Where a parameter of the queue of a direction is written.
+    fn queue_path(&self, i: usize, key: &str) -> Path {
         let (entry, forward) = self.entries[i];
         let at = at!["links", entry];
         let own = at.key(if forward { "forward" } else { "backward" }).key("queue");
         let host = self.groups.of_node(self.links[i].from).host;
         let shared = at.key(if host { "host_queue" } else { "queue" });
-        if self.tree.at(&own).is_some() { own.key("limit") } else { shared.key("limit") }
+        if self.tree.at(&own).is_some() { own.key(key) } else { shared.key(key) }
     }
 
     /// Memories of switches against the packets that pass.

@@ -1,14 +1,32 @@
-//! What several disciplines are made of.
+//! What several disciplines are made of: they use it by composition.
 
+pub mod cobalt;
+pub mod codel;
 pub mod flows;
 pub mod gps;
 pub mod index;
+pub mod pi2;
+pub mod pie;
+pub mod store;
 pub mod tags;
+pub mod ticks;
 
 use super::Limit;
 use elephan_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::{Item, is_ect};
+
+/// Least that counts as the largest packet: a full frame of Ethernet as Linux counts it (1500 + 14 B). Larger ones that come
+/// raise it (`maxpacket` of RFC 8289).
+pub const MTU_BYTES: u32 = 1514;
+
+/// Whether a packet that a discipline picks out is marked instead of dropped.
+#[inline]
+pub fn can_mark(ecn: bool, item: &Item) -> bool {
+    ecn && is_ect(item.ecn)
+}
 
 /// Which packet a queue without room for one more gives up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

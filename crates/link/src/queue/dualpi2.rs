@@ -1,0 +1,352 @@
+//! DualPI2 (RFC 9332; Linux sch_dualpi2.c): two queues, one of low latency for scalable senders (ECT(1), as those of L4S) and a
+//! classic one, coupled so that both kinds share alike. The controller is in `part/pi2.rs`.
+//!
+//! ```text
+//! classic queue:  p_C = p'^2
+//! L queue:        marked if the packet has waited for longer than step_thresh, else with k p'
+//! delay:          of the queue whose first packet has waited longer
+//! scheduler:      credit <= 0: L queue, credit += wc bytes; else classic queue, credit -= (1 - wc) bytes; kept while one is
+//!                 empty, (2 wc - 1) full packets when both were found empty
+//! overload:       k p' > 1: both queues drop with p'^2; with overflow nothing is dropped early and p' <= 1 / k
+//! ```
+//!
+//! Names and defaults are those of Linux: limit 10 000 packets of both, target 15 ms, tupdate 16 ms, alpha 0.16 and beta 3.2 per
+//! second, coupling_factor 2, step_thresh 1 ms, classic_protection 10 %, drops at departure and on overload. Classic
+//! packets that are ECN-capable are always marked before overload. Nothing is picked while less than two full packets
+//! wait behind. Left out: the step in packets, a memory limit, filters, GSO.
+
+use elephan_random::Stream;
+use elephan_units::{Size, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::part::MTU_BYTES;
+use super::part::pi2::{Law, Pi2 as State, Pick, REASON};
+use super::part::store::Store;
+use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us, is_ect};
+
+/// Parameters of `dualpi2`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dualpi2Spec {
+    /// Most that may wait in both queues, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp").
+    pub limit: Size,
+    /// Delay that the controller holds the classic queue at.
+    #[schemars(extend("x-source" = "RFC 9332 appendix A.1"))]
+    pub target: Span,
+    /// Time between updates of the probability.
+    #[schemars(extend("x-source" = "RFC 9332 appendix A.1"))]
+    pub tupdate: Span,
+    /// Gain of the distance from `target`, per second.
+    #[schemars(extend("x-source" = "RFC 9332 appendix A.1"), range(min = 0, max = 1000))]
+    pub alpha: f64,
+    /// Gain of the change of the delay, per second.
+    #[schemars(extend("x-source" = "RFC 9332 appendix A.1"), range(min = 0, max = 1000))]
+    pub beta: f64,
+    /// k: how much likelier a packet of the L queue is marked than the controller says.
+    #[schemars(extend("x-source" = "RFC 9332 section 2.1"), range(min = 1, max = 255))]
+    pub coupling_factor: f64,
+    /// Packets of the L queue that have waited for longer are marked.
+    #[schemars(extend("x-source" = "RFC 9332 appendix A.1"))]
+    pub step_thresh: Span,
+    /// Waiting packets that the L queue must have when a packet comes for `step_thresh` to be looked at.
+    #[schemars(extend("x-source" = "tc-dualpi2"))]
+    pub min_qlen_step: u32,
+    /// wc: share of the link in percent that the classic queue keeps against the L queue.
+    #[schemars(extend("x-source" = "RFC 9332 section 2.5"), range(min = 0, max = 100))]
+    pub classic_protection: f64,
+    /// Whether packets are dropped or marked as they come instead of as they leave.
+    pub drop_enqueue: bool,
+    /// Whether an overload fills the queues instead of dropping early.
+    pub overflow: bool,
+    /// Whether all ECN-capable packets go to the L queue, instead of ECT(1) and CE.
+    pub any_ect: bool,
+}
+
+impl Default for Dualpi2Spec {
+    fn default() -> Dualpi2Spec {
+        Dualpi2Spec {
+            limit: Size::Packets(10_000),
+            target: Span::from_ms(15),
+            tupdate: Span::from_ms(16),
+            alpha: 0.16,
+            beta: 3.2,
+            coupling_factor: 2.0,
+            step_thresh: Span::from_ms(1),
+            min_qlen_step: 0,
+            classic_protection: 10.0,
+            drop_enqueue: false,
+            overflow: false,
+            any_ect: false,
+        }
+    }
+}
+
+impl Dualpi2Spec {
+    pub fn build(&self, bdp_bytes: u64) -> Dualpi2 {
+        let law =
+            Law { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: self.coupling_factor };
+        Dualpi2 {
+            limit: Limit::of(Some(self.limit), bdp_bytes),
+            law,
+            weight: self.classic_protection / 100.0,
+            spec: self.clone(),
+            state: State::new(self.tupdate),
+            classic: Store::default(),
+            low: Store::default(),
+            unstepped: 0,
+            credit: 0.0,
+            mtu_bytes: MTU_BYTES,
+            stream: Stream::new(0, "", ""),
+        }
+        .reset()
+    }
+
+    pub fn problem(&self) -> Option<Problem> {
+        at_least_1_us("tupdate", self.tupdate)
+    }
+}
+
+/// The two queues and their controller.
+#[derive(Debug)]
+pub struct Dualpi2 {
+    limit: Limit,
+    law: Law,
+    spec: Dualpi2Spec,
+    /// wc as a share.
+    weight: f64,
+    state: State,
+    classic: Store,
+    low: Store,
+    /// Packets at the head of the L queue that came when it was shorter than `min_qlen_step`.
+    unstepped: u64,
+    /// Bytes; the L queue goes first while it is not above zero.
+    credit: f64,
+    mtu_bytes: u32,
+    stream: Stream,
+}
+
+impl Discipline for Dualpi2 {
+    fn enqueue(&mut self, now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
+        self.update(now);
+        if !self.limit.admits(self.bytes(), self.packets(), item.bytes) {
+            return Verdict::Dropped("queue_full");
+        }
+        self.mtu_bytes = self.mtu_bytes.max(item.bytes);
+        let pick = if self.spec.drop_enqueue { self.pick(&item) } else { Pick::Passes };
+        if pick == Pick::IsDropped {
+            return Verdict::Dropped(REASON);
+        }
+        if self.is_low(&item) {
+            if self.low.packets() < u64::from(self.spec.min_qlen_step) {
+                self.unstepped += 1;
+            }
+            self.low.push(item);
+        } else {
+            self.classic.push(item);
+        }
+        if pick == Pick::IsMarked { Verdict::Marked } else { Verdict::Accepted }
+    }
+
+    fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
+        self.update(now);
+        loop {
+            let (item, low, change) = self.next()?;
+            let pick = if self.spec.drop_enqueue { Pick::Passes } else { self.pick(&item) };
+            let steps = low && !self.takes_unstepped();
+            if pick == Pick::IsDropped {
+                discarded.push((item, REASON));
+                continue;
+            }
+            self.credit += change;
+            let stepped = steps && now.since(item.at) > self.spec.step_thresh;
+            return Some((item, pick == Pick::IsMarked || stepped));
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.classic.bytes() + self.low.bytes()
+    }
+
+    fn packets(&self) -> u64 {
+        self.classic.packets() + self.low.packets()
+    }
+
+    fn set_stream(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
+    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
+        self.limit = limit;
+    }
+}
+
+impl Dualpi2 {
+    /// The credit with which a busy period begins.
+    fn reset(mut self) -> Dualpi2 {
+        self.credit = self.credit_initial();
+        self
+    }
+
+    fn credit_initial(&self) -> f64 {
+        f64::from(self.mtu_bytes) * (2.0 * self.weight - 1.0)
+    }
+
+    fn is_low(&self, item: &Item) -> bool {
+        if self.spec.any_ect { is_ect(item.ecn) } else { item.ecn & 1 != 0 }
+    }
+
+    #[inline]
+    fn update(&mut self, now: Time) {
+        let most = if self.spec.overflow { 1.0 / self.law.coupling_factor } else { 1.0 };
+        let (classic, low) = (&self.classic, &self.low);
+        self.state.update(&self.law, now, most, |at| classic.head_delay(at).max(low.head_delay(at)));
+    }
+
+    /// Takes the next packet: whether it is of the L queue, and what it changes of the credit if it is sent.
+    fn next(&mut self) -> Option<(Item, bool, f64)> {
+        let both = self.low.packets() > 0 && self.classic.packets() > 0;
+        let bytes = |item: &Item| if both { f64::from(item.bytes) } else { 0.0 };
+        if self.low.packets() > 0 && (!both || self.credit <= 0.0) {
+            let item = self.low.pop()?;
+            return Some((item, true, self.weight * bytes(&item)));
+        }
+        let Some(item) = self.classic.pop() else {
+            self.credit = self.credit_initial();
+            return None;
+        };
+        Some((item, false, (self.weight - 1.0) * bytes(&item)))
+    }
+
+    /// Whether the packet just taken from the L queue is one of those that `step_thresh` leaves alone.
+    fn takes_unstepped(&mut self) -> bool {
+        let one = self.unstepped > 0;
+        self.unstepped -= u64::from(one);
+        one
+    }
+
+    fn pick(&mut self, item: &Item) -> Pick {
+        if self.bytes() < 2 * u64::from(self.mtu_bytes) {
+            return Pick::Passes;
+        }
+        match self.is_low(item) {
+            true => self.state.scalable(&self.law, &mut self.stream, item, !self.spec.overflow),
+            false => self.state.classic(&self.law, &mut self.stream, is_ect(item.ecn)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOT_ECT: u8 = 0;
+    const ECT_1: u8 = 1;
+    const ECT_0: u8 = 2;
+
+    fn queue(spec: &Dualpi2Spec) -> Dualpi2 {
+        let mut q = spec.build(0);
+        q.set_stream(Stream::new(1, "test", "queue"));
+        q
+    }
+
+    fn offer(q: &mut Dualpi2, ecn: u8, packets: u32) {
+        for _ in 0..packets {
+            let item = Item { bytes: 1000, ecn, ..Item::default() };
+            assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Accepted);
+        }
+    }
+
+    /// The L queue has the codepoint's low bit: ECT(1) and CE; with `any_ect` ECT(0) as well.
+    #[test]
+    fn who_goes_where() {
+        for (any_ect, expected) in [(false, [false, true, false, true]), (true, [false, true, true, true])] {
+            let q = queue(&Dualpi2Spec { any_ect, ..Dualpi2Spec::default() });
+            assert_eq!([0, 1, 2, 3].map(|ecn| q.is_low(&Item { ecn, ..Item::default() })), expected);
+        }
+    }
+
+    /// Both queues full of packets of 1000 bytes, wc = 0.1: the credit begins at 1514 * (0.1 - 0.9) = -1211.2 and gains 100 a packet
+    /// of the L queue, so 13 go first (+88.8); a classic one costs 900 (-811.2), and 9 of the other follow each time.
+    #[test]
+    fn classic_packets_get_their_tenth() {
+        let mut q = queue(&Dualpi2Spec { step_thresh: Span::MAX, ..Dualpi2Spec::default() });
+        offer(&mut q, ECT_1, 100);
+        offer(&mut q, NOT_ECT, 100);
+        let sent: Vec<u8> = (0..44).map(|_| q.dequeue(Time::ZERO, &mut Vec::new()).unwrap().0.ecn).collect();
+        let classic: Vec<usize> = (0..44).filter(|&i| sent[i] == NOT_ECT).collect();
+        assert_eq!(classic, [13, 23, 33, 43]);
+    }
+
+    /// A packet of the L queue that has waited for 1 ms and a picosecond is marked, one of 1 ms not; a classic one never by that.
+    #[test]
+    fn the_step() {
+        for (ecn, after_ps, expected) in
+            [(ECT_1, 1_000_000_000, false), (ECT_1, 1_000_000_001, true), (ECT_0, 2_000_000_000, false)]
+        {
+            let mut q = queue(&Dualpi2Spec::default());
+            offer(&mut q, ecn, 1);
+            assert_eq!(q.dequeue(Time(after_ps), &mut Vec::new()).unwrap().1, expected, "{after_ps}");
+        }
+        // Of five that come to an empty L queue the first two find fewer than two waiting.
+        let mut q = queue(&Dualpi2Spec { min_qlen_step: 2, ..Dualpi2Spec::default() });
+        offer(&mut q, ECT_1, 5);
+        let marks: Vec<bool> = (0..5).map(|_| q.dequeue(Time(2_000_000_000), &mut Vec::new()).unwrap().1).collect();
+        assert_eq!(marks, [false, false, true, true, true]);
+    }
+
+    /// p' = 0.25: 0.5 of the L queue marked, 0.0625 of the classic queue dropped, or marked if ECN-capable: 2000 packets of each,
+    /// four standard errors 0.045 and 0.022. At departure, or with `drop_enqueue` at arrival.
+    #[test]
+    fn coupled_probabilities() {
+        let spec = Dualpi2Spec { step_thresh: Span::MAX, ..Dualpi2Spec::default() };
+        for (ecn, p, four_errors) in [(ECT_1, 0.5, 0.045), (ECT_0, 0.0625, 0.022), (NOT_ECT, 0.0625, 0.022)] {
+            let mut q = queue(&spec);
+            q.state = State::with(0.25);
+            offer(&mut q, ecn, 2004);
+            let (mut marks, mut discarded) = (0, Vec::new());
+            while let Some((_, marked)) = q.dequeue(Time::ZERO, &mut discarded) {
+                marks += u32::from(marked);
+            }
+            let picked = marks as usize + discarded.len();
+            assert!(marks == 0 || discarded.is_empty());
+            assert!(discarded.is_empty() == (ecn != NOT_ECT));
+            assert!((picked as f64 / 2000.0 - p).abs() < four_errors, "{picked}");
+            let mut q = queue(&Dualpi2Spec { drop_enqueue: true, ..spec.clone() });
+            q.state = State::with(0.25);
+            let item = Item { bytes: 1000, ecn, ..Item::default() };
+            let verdicts = (0..2000).map(|_| q.enqueue(Time::ZERO, item, &mut Vec::new()));
+            let picked = verdicts.filter(|&v| v != Verdict::Accepted).count();
+            assert!((picked as f64 / 2000.0 - p).abs() < four_errors, "{picked}");
+        }
+    }
+
+    /// The delay is that of the older head: a classic packet that came at 0, at 16 ms: 0.16 * 0.001 + 3.2 * 0.016 = 0.05136.
+    #[test]
+    fn the_older_head_counts() {
+        let mut q = queue(&Dualpi2Spec::default());
+        offer(&mut q, NOT_ECT, 1);
+        let later = Time::ZERO + Span::from_ms(10);
+        q.enqueue(later, Item { ecn: ECT_1, bytes: 1000, at: later, ..Item::default() }, &mut Vec::new());
+        q.update(Time::ZERO + Span::from_ms(16));
+        let mut expected = State::new(Span::from_ms(16));
+        expected.update(&q.law, Time::ZERO + Span::from_ms(16), 1.0, |_| Span::from_ms(16));
+        assert_eq!(format!("{:?}", q.state), format!("{expected:?}"));
+        assert!(format!("{expected:?}").contains("probability: 0.05136"), "{expected:?}");
+    }
+
+    /// With `overflow` p' stays at 1 / k: everything of the L queue is marked and nothing dropped but at the limit.
+    #[test]
+    fn overflow_instead_of_overload() {
+        let mut q = queue(&Dualpi2Spec { overflow: true, limit: Size::Packets(10), ..Dualpi2Spec::default() });
+        offer(&mut q, ECT_1, 10);
+        let now = Time::ZERO + Span::from_s(10);
+        assert_eq!(
+            q.enqueue(now, Item { ecn: ECT_1, ..Item::default() }, &mut Vec::new()),
+            Verdict::Dropped("queue_full")
+        );
+        let mut discarded = Vec::new();
+        let marks = std::iter::from_fn(|| q.dequeue(now, &mut discarded)).filter(|(_, marked)| *marked).count();
+        assert_eq!((marks, discarded.len()), (10, 0));
+    }
+}

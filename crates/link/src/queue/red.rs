@@ -1,0 +1,431 @@
+//! RED, random early detection (Floyd and Jacobson 1993), with the gentle slope (Floyd 2000) and adaptive RED (Floyd,
+//! Gummadi and Shenker 2001).
+//!
+//! Each packet that comes moves the average of the queue `q` that it finds, and is picked out with probability p_a:
+//!
+//! ```text
+//! avg += weight (q - avg);   after an idle time T: avg *= (1 - weight)^(T / s),   s = avpkt / rate
+//! p_b = probability (avg - min) / (max - min)                        min <= avg < max
+//! p_b = probability + (1 - probability) (avg - max) / max            max <= avg < 2 max, if gentle; 1 above
+//! p_a = p_b / (1 - count p_b)                                        count: packets let pass since the last one picked
+//! ```
+//!
+//! Without `gentle`, p_b = 1 from `max` on. A packet that is picked is dropped, or with `ecn` marked if it is ECN-capable
+//! (with `harddrop` not where p_b = 1). With `adaptive`, each 0.5 s (evaluated with the first packet after it, on the state of
+//! that instant): above min + 0.6 (max - min) probability += min(0.01, probability / 4), below min + 0.4 (max - min)
+//! probability *= 0.9, within 0.01 .. 0.5.
+//!
+//! Names and defaults are those of tc-red: probability 0.02, avpkt 1000 B, max = limit / 4, min = max / 3, and neither `ecn`,
+//! `harddrop`, `adaptive` nor `gentle` (Linux has no gentle slope). The weight is Floyd's 0.002, where tc derives a power of two
+//! from a burst. The average counts what `max` is given in, bytes or packets. Left out: dropping in proportion to a
+//! packet's size, Linux's way of spacing drops by one uniform draw for each.
+
+use elephan_random::Stream;
+use elephan_units::{Bytes, Rate, Size, Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::part::can_mark;
+use super::part::store::Store;
+use super::part::ticks::Ticks;
+use super::{Discarded, Discipline, Item, Limit, Problem, Verdict};
+
+const REASON: &str = "red";
+/// Interval of adaptive RED, and where it leaves the average alone (Floyd, Gummadi and Shenker 2001, section 3).
+const ADAPT_EVERY: Span = Span::from_ms(500);
+const ADAPT_RANGE: [f64; 2] = [0.4, 0.6];
+const PROBABILITY_RANGE: [f64; 2] = [0.01, 0.5];
+const PROBABILITY_STEP: f64 = 0.01;
+const PROBABILITY_FACTOR: f64 = 0.9;
+
+/// Parameters of `red`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedSpec {
+    /// Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp").
+    pub limit: Size,
+    /// Average queue from which packets are picked, in the unit of `max`; without it a third of `max`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<Size>,
+    /// Average queue at which `probability` is reached; without it a quarter of `limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<Size>,
+    /// Largest probability of the slope, reached at `max`.
+    #[schemars(extend("x-source" = "tc-red"), range(min = 0, max = 1))]
+    pub probability: f64,
+    /// Weight of a packet in the average.
+    #[schemars(extend("x-source" = "Floyd and Jacobson 1993"), range(min = 0, max = 1))]
+    pub weight: f64,
+    /// Size of a typical packet: how fast the average falls while the link is idle.
+    #[schemars(extend("x-source" = "tc-red"))]
+    pub avpkt: Bytes,
+    /// Whether the probability goes on to 1 at twice `max` instead of jumping to it at `max`.
+    pub gentle: bool,
+    /// Whether `probability` adapts to hold the average between `min` and `max`.
+    pub adaptive: bool,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+    /// Whether even ECN-capable packets are dropped where the probability is 1.
+    pub harddrop: bool,
+}
+
+impl Default for RedSpec {
+    fn default() -> RedSpec {
+        RedSpec {
+            limit: Size::Packets(1000),
+            min: None,
+            max: None,
+            probability: 0.02,
+            weight: 0.002,
+            avpkt: Bytes(1000),
+            gentle: false,
+            adaptive: false,
+            ecn: false,
+            harddrop: false,
+        }
+    }
+}
+
+/// Whether a size counts packets.
+fn is_packets(size: Size) -> bool {
+    matches!(size, Size::Packets(_))
+}
+
+/// A size in its own unit.
+fn count(size: Size, bdp_bytes: u64) -> f64 {
+    let limit = Limit::of(Some(size), bdp_bytes);
+    limit.bytes.min(limit.packets) as f64
+}
+
+impl RedSpec {
+    /// `min` and `max` in the unit of `max`.
+    fn thresholds(&self, bdp_bytes: u64) -> [f64; 2] {
+        let max = self.max.map_or_else(|| count(self.limit, bdp_bytes) / 4.0, |max| count(max, bdp_bytes));
+        [self.min.map_or(max / 3.0, |min| count(min, bdp_bytes)), max]
+    }
+
+    pub fn build(&self, bdp_bytes: u64) -> Red {
+        let [min, max] = self.thresholds(bdp_bytes);
+        Red {
+            limit: Limit::of(Some(self.limit), bdp_bytes),
+            min,
+            max,
+            by_packets: is_packets(self.max.unwrap_or(self.limit)),
+            probability: self.probability,
+            spec: self.clone(),
+            packet_s: 0.0,
+            average: 0.0,
+            passed: 0,
+            idle_since: Some(Time::ZERO),
+            ticks: Ticks::every(ADAPT_EVERY),
+            store: Store::default(),
+            stream: Stream::new(0, "", ""),
+        }
+    }
+
+    pub fn problem(&self) -> Option<Problem> {
+        let max = self.max.unwrap_or(self.limit);
+        if self.avpkt.0 == 0 {
+            return Some(("avpkt", "\"0 B\": a packet has a size".to_owned()));
+        }
+        let min = self.min?;
+        if is_packets(min) != is_packets(max) {
+            let of = if self.max.is_some() { "max" } else { "limit" };
+            return Some(("min", format!("\"{min}\": must be in the unit of {of}, \"{max}\"")));
+        }
+        // Of a bdp only multiples can be compared before it is known.
+        let bdp_bytes = u64::from(u32::MAX);
+        let [low, high] = self.thresholds(bdp_bytes);
+        let same = matches!((min, max), (Size::MilliBdp(_), Size::MilliBdp(_)))
+            || !matches!((min, max), (Size::MilliBdp(_), _) | (_, Size::MilliBdp(_)));
+        (same && low >= high).then(|| {
+            let of = self.max.map_or_else(|| format!("a quarter of limit, \"{max}\""), |max| format!("max, \"{max}\""));
+            ("min", format!("\"{min}\": must be below {of}"))
+        })
+    }
+}
+
+/// The queue and its average.
+#[derive(Debug)]
+pub struct Red {
+    limit: Limit,
+    spec: RedSpec,
+    min: f64,
+    max: f64,
+    by_packets: bool,
+    /// What `probability` is now.
+    probability: f64,
+    /// Transmission time of a typical packet.
+    packet_s: f64,
+    average: f64,
+    /// Packets let pass since the last one picked, while the average was above `min`.
+    passed: u64,
+    idle_since: Option<Time>,
+    ticks: Ticks,
+    store: Store,
+    stream: Stream,
+}
+
+/// p_a of the `count`-th packet since the last one picked.
+fn spaced(p_b: f64, count: u64) -> f64 {
+    let rest = 1.0 - count as f64 * p_b;
+    if rest <= p_b { 1.0 } else { p_b / rest }
+}
+
+impl Discipline for Red {
+    fn enqueue(&mut self, now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
+        self.adapt(now);
+        self.move_average(now);
+        if !self.limit.admits(self.store.bytes(), self.store.packets(), item.bytes) {
+            self.passed = 0;
+            return Verdict::Dropped("queue_full");
+        }
+        let p_b = self.base_probability();
+        let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(spaced(p_b, self.passed)));
+        self.passed = if picked || p_b == 0.0 { 0 } else { self.passed + 1 };
+        let marked = picked && !(self.spec.harddrop && p_b >= 1.0) && can_mark(self.spec.ecn, &item);
+        if picked && !marked {
+            return Verdict::Dropped(REASON);
+        }
+        self.store.push(item);
+        if marked { Verdict::Marked } else { Verdict::Accepted }
+    }
+
+    fn dequeue(&mut self, now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
+        self.adapt(now);
+        let item = self.store.pop();
+        if item.is_none() && self.idle_since.is_none() {
+            self.idle_since = Some(now);
+        }
+        item.map(|item| (item, false))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    fn packets(&self) -> u64 {
+        self.store.packets()
+    }
+
+    fn set_stream(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
+    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
+        self.limit = limit;
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.packet_s = self.spec.avpkt.0 as f64 * 8.0 / rate.0 as f64;
+    }
+}
+
+impl Red {
+    /// The average at `now`, if the link has been idle since `since`.
+    fn idle_average(&self, now: Time, since: Time) -> f64 {
+        if self.average == 0.0 {
+            return 0.0;
+        }
+        self.average * libm::pow(1.0 - self.spec.weight, now.since(since).seconds() / self.packet_s)
+    }
+
+    /// A packet comes.
+    fn move_average(&mut self, now: Time) {
+        if let Some(since) = self.idle_since.take() {
+            self.average = self.idle_average(now, since);
+            return;
+        }
+        let waiting = if self.by_packets { self.store.packets() } else { self.store.bytes() };
+        self.average += self.spec.weight * (waiting as f64 - self.average);
+    }
+
+    /// p_b.
+    fn base_probability(&self) -> f64 {
+        let (average, min, max) = (self.average, self.min, self.max);
+        if average < min {
+            0.0
+        } else if average < max {
+            self.probability * (average - min) / (max - min)
+        } else if self.spec.gentle && average < 2.0 * max {
+            self.probability + (1.0 - self.probability) * (average - max) / max
+        } else {
+            1.0
+        }
+    }
+
+    /// The steps of adaptive RED that have come due.
+    fn adapt(&mut self, now: Time) {
+        if !self.spec.adaptive {
+            return;
+        }
+        while let Some(due) = self.ticks.due(now) {
+            let average = self.idle_since.map_or(self.average, |since| self.idle_average(due, since));
+            let [low, high] = ADAPT_RANGE.map(|share| self.min + share * (self.max - self.min));
+            let [least, most] = PROBABILITY_RANGE;
+            if average > high && self.probability < most {
+                let step = PROBABILITY_STEP.min(self.probability / 4.0);
+                self.probability = (self.probability + step).min(most);
+            } else if average < low && self.probability > least {
+                self.probability = (self.probability * PROBABILITY_FACTOR).max(least);
+            } else if average < low {
+                // Nothing can change before the next packet comes.
+                self.ticks.skip(now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOT_ECT: u8 = 0;
+    const ECT_0: u8 = 2;
+
+    fn item(ecn: u8) -> Item {
+        Item { bytes: 1000, ecn, at: Time::ZERO, ..Item::default() }
+    }
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// min 5, max 15 packets, 8 Mb/s: a typical packet takes 1 ms.
+    fn spec() -> RedSpec {
+        let sizes = (Some(Size::Packets(5)), Some(Size::Packets(15)));
+        RedSpec { min: sizes.0, max: sizes.1, limit: Size::Packets(100), ..RedSpec::default() }
+    }
+
+    fn queue(spec: &RedSpec) -> Red {
+        let mut q = spec.build(0);
+        q.set_rate(Rate(8_000_000));
+        q.set_stream(Stream::new(1, "test", "queue"));
+        q
+    }
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-9 * expected.abs().max(1.0), "{value} is not {expected}");
+    }
+
+    /// weight 0.5: the first packet ends an idle time and finds avg = 0; the next find 1, 2 and 3 waiting: avg = 0.5, 1.25, 2.125.
+    /// Then all leave at 10 ms, and the link is idle until 12 ms, two packets of 1 ms: avg = 2.125 * 0.25.
+    #[test]
+    fn the_average_moves_with_packets_and_falls_with_idle_time() {
+        let mut q = queue(&RedSpec { weight: 0.5, ..spec() });
+        for expected in [0.0, 0.5, 1.25, 2.125] {
+            q.enqueue(at_ms(5), item(NOT_ECT), &mut Vec::new());
+            near(q.average, expected);
+        }
+        while q.dequeue(at_ms(10), &mut Vec::new()).is_some() {}
+        q.enqueue(at_ms(12), item(NOT_ECT), &mut Vec::new());
+        near(q.average, 0.53125);
+    }
+
+    /// probability 0.02: 0 below 5, 0.01 at 10, 0.02 from 15 on the gentle slope to 1 at 30; at 22.5, 0.02 + 0.98 / 2 = 0.51.
+    #[test]
+    fn the_slope_and_the_gentle_slope() {
+        let mut gentle = queue(&RedSpec { gentle: true, ..spec() });
+        let mut hard = queue(&spec());
+        for (average, p_gentle, p_hard) in
+            [(4.99, 0.0, 0.0), (10.0, 0.01, 0.01), (15.0, 0.02, 1.0), (22.5, 0.51, 1.0), (30.0, 1.0, 1.0)]
+        {
+            (gentle.average, hard.average) = (average, average);
+            near(gentle.base_probability(), p_gentle);
+            near(hard.base_probability(), p_hard);
+        }
+    }
+
+    /// p_b = 0.02: 0.02 at once, 0.02 / 0.98 after one, 0.04 after 25, 1 after 49, so that gaps are uniform on 1 .. 50.
+    #[test]
+    fn drops_are_spaced_by_the_count() {
+        for (count, p_a) in [(0, 0.02), (1, 0.02 / 0.98), (25, 0.04), (48, 0.5), (49, 1.0), (60, 1.0)] {
+            near(spaced(0.02, count), p_a);
+        }
+    }
+
+    /// An average held at 10 of 5 .. 15 and a probability of 0.2: p_b = 0.1, gaps uniform on 1 .. 10, a mean of 5.5 and
+    /// none above 10. 20 000 packets are 3636 gaps; their mean is off by 2.87 / sqrt(3636) = 0.05, 4 of which are 0.2.
+    #[test]
+    fn gaps_between_drops_are_uniform() {
+        let mut q = queue(&RedSpec { probability: 0.2, weight: 0.0, ..spec() });
+        let (mut drops, mut gap, mut longest) = (0u32, 0u32, 0u32);
+        q.idle_since = None;
+        for _ in 0..20_000 {
+            q.average = 10.0;
+            gap += 1;
+            if q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()) == Verdict::Dropped("red") {
+                (drops, longest, gap) = (drops + 1, longest.max(gap), 0);
+            }
+            q.store = Store::default();
+        }
+        assert_eq!(longest, 10);
+        let mean = 20_000.0 / f64::from(drops);
+        assert!((mean - 5.5).abs() < 0.2, "{mean}");
+    }
+
+    /// 0.5 s apart: above 5 + 0.6 * 10 = 11 the probability grows by a quarter, 0.02 to 0.025, from 0.04 on by 0.01; below 9 it
+    /// falls by a tenth. Seconds without a packet are caught up.
+    #[test]
+    fn adaptive_steps() {
+        let mut q = queue(&RedSpec { adaptive: true, ..spec() });
+        (q.average, q.idle_since) = (11.5, None);
+        for (ms, expected) in [(499, 0.02), (500, 0.025), (999, 0.025), (1000, 0.03125), (1500, 0.039_062_5)] {
+            q.adapt(at_ms(ms));
+            near(q.probability, expected);
+        }
+        q.adapt(at_ms(2000));
+        near(q.probability, 0.039_062_5 * 1.25);
+        q.adapt(at_ms(2500));
+        near(q.probability, 0.039_062_5 * 1.25 + 0.01);
+        q.probability = 0.495;
+        q.adapt(at_ms(3000));
+        near(q.probability, 0.5);
+        q.average = 8.9;
+        q.adapt(at_ms(4500));
+        near(q.probability, 0.5 * 0.9 * 0.9 * 0.9);
+        q.average = 10.0;
+        q.adapt(at_ms(6000));
+        near(q.probability, 0.3645);
+        q.average = 8.9;
+        q.adapt(at_ms(3_600_000));
+        near(q.probability, 0.01);
+    }
+
+    /// Picked packets are marked if they can be; above `max` too, unless `harddrop`; and a full queue drops.
+    #[test]
+    fn marks_take_the_place_of_drops() {
+        for (harddrop, ecn, expected) in [
+            (false, ECT_0, Verdict::Marked),
+            (true, ECT_0, Verdict::Dropped("red")),
+            (false, NOT_ECT, Verdict::Dropped("red")),
+        ] {
+            let mut q = queue(&RedSpec { ecn: true, harddrop, weight: 0.0, ..spec() });
+            (q.average, q.idle_since) = (15.0, None);
+            assert_eq!(q.enqueue(at_ms(0), item(ecn), &mut Vec::new()), expected);
+        }
+        let mut q = queue(&RedSpec { limit: Size::Packets(1), ..spec() });
+        assert_eq!(q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()), Verdict::Accepted);
+        assert_eq!(q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()), Verdict::Dropped("queue_full"));
+    }
+
+    /// tc-red: max = limit / 4, min = max / 3.
+    #[test]
+    fn thresholds_follow_from_the_limit() {
+        let q = RedSpec { limit: Size::Bytes(1_200_000), ..RedSpec::default() }.build(0);
+        assert_eq!((q.min, q.max, q.by_packets), (100_000.0, 300_000.0, false));
+        let q =
+            RedSpec { limit: Size::Packets(1000), max: Some(Size::MilliBdp(500)), ..RedSpec::default() }.build(600_000);
+        assert_eq!((q.min, q.max, q.by_packets), (100_000.0, 300_000.0, false));
+    }
+
+    #[test]
+    fn thresholds_that_cannot_be() {
+        let (min, max) = (Some(Size::Packets(15)), Some(Size::Packets(15)));
+        let problem = RedSpec { min, max, ..RedSpec::default() }.problem();
+        assert_eq!(problem, Some(("min", "\"15 p\": must be below max, \"15 p\"".to_owned())));
+        let problem = RedSpec { min, max: Some(Size::Bytes(10_000)), ..RedSpec::default() }.problem();
+        assert_eq!(problem, Some(("min", "\"15 p\": must be in the unit of max, \"10 KB\"".to_owned())));
+        assert_eq!(RedSpec::default().problem(), None);
+    }
+}
