@@ -156,7 +156,7 @@ impl World<'_> {
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
-        let (routed, stamped) = (asks != [false; 2], probes != [false; 2]);
+        let (routed, stamped) = (asks != [None; 2], probes != [false; 2]);
         for (end, asks) in ends.into_iter().zip(asks) {
             let socket = &mut self.sockets[end as usize];
             socket.headers =

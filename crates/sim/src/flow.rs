@@ -1,12 +1,13 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
 use crate::packet::{Packets, Stamp, traits};
+use elephan_cc::Question;
 use elephan_cc::train::Arrival;
 use elephan_engine::Alarm;
-use elephan_link::queue::CongestionHeader;
+use elephan_link::queue::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
-use elephan_tcp::{Endpoint, State};
+use elephan_tcp::{Endpoint, Flags, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
@@ -41,10 +42,10 @@ pub struct Socket {
 pub struct Headers {
     /// They carry congestion headers.
     pub routed: bool,
-    /// Its data asks for feedback.
-    pub asks: bool,
-    /// What the data that it received was told since it last sent something.
-    pub told: Option<f64>,
+    /// What it asks routers.
+    pub asks: Option<Question>,
+    /// What the packets that it received were told since it last sent something.
+    pub told: Answer,
     /// They carry stamps.
     pub stamped: bool,
     /// When the last data came that is not acknowledged yet.
@@ -56,17 +57,26 @@ impl Headers {
     #[cold]
     pub fn attach(&mut self, endpoint: &Endpoint, packets: &mut Packets, packet: u32) {
         let p = &mut packets[packet];
-        let data = p.traits & traits::DATA != 0;
+        let has_data = p.traits & traits::DATA != 0;
         p.traits |= if self.routed { traits::HEADED } else { 0 } | if self.stamped { traits::STAMPED } else { 0 };
         if self.routed {
-            let asks = self.asks && data;
-            let rtt = if asks { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
-            let cwnd_bytes = endpoint.controller().window();
-            let (feedback_bytes, reverse_bytes) = (f64::INFINITY, self.told.take());
-            *packets.header_mut(packet) = CongestionHeader { cwnd_bytes, rtt, feedback_bytes, reverse_bytes };
+            let (ip_bytes, flags) = (p.ip_bytes, p.segment.flags);
+            let rtt = endpoint.srtt().unwrap_or(Span::ZERO);
+            let request = match self.asks {
+                Some(Question::Window) if has_data => Request::Window(WindowRequest {
+                    cwnd_bytes: endpoint.controller().window(),
+                    rtt,
+                    feedback_bytes: f64::INFINITY,
+                }),
+                Some(Question::Rate) if has_data || flags.any(Flags::SYN | Flags::FIN) => {
+                    Request::Rate(RateRequest::new(rtt, ip_bytes, flags.any(Flags::FIN)))
+                }
+                _ => Request::Nothing,
+            };
+            *packets.header_mut(packet) = CongestionHeader { request, answer: std::mem::take(&mut self.told) };
         }
         if self.stamped {
-            let departure = endpoint.departure().filter(|_| data);
+            let departure = endpoint.departure().filter(|_| has_data);
             *packets.stamp_mut(packet) = Stamp { departure, arrival: self.came.take() };
         }
     }
@@ -77,11 +87,20 @@ impl Headers {
         let p = &packets[packet];
         if p.traits & traits::HEADED != 0 {
             let header = packets.header(packet);
-            if p.traits & traits::DATA != 0 {
-                self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
+            match (header.request, self.told) {
+                (Request::Window(of), Answer::Window(sum)) => self.told = Answer::Window(sum + of.feedback_bytes),
+                (Request::Window(of), _) => self.told = Answer::Window(of.feedback_bytes),
+                (Request::Rate(of), _) => {
+                    self.told = Answer::Rate { rate_bps: of.rate_bps, queue_bytes: of.queue_bytes };
+                }
+                (Request::Nothing, _) => {}
             }
-            if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {
-                endpoint.on_feedback(bytes);
+            match (self.asks, header.answer) {
+                (Some(Question::Window), Answer::Window(bytes)) => endpoint.on_feedback(bytes),
+                (Some(Question::Rate), Answer::Rate { rate_bps, queue_bytes }) => {
+                    endpoint.on_fair_rate(rate_bps, queue_bytes);
+                }
+                _ => {}
             }
         }
         if p.traits & traits::STAMPED != 0 {

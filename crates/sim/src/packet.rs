@@ -63,7 +63,7 @@ pub struct Stamp {
 pub struct Packets {
     slab: Slab<Packet>,
     sacks: Vec<SackBlocks>,
-    /// As long as the highest packet that ever had one needs; empty in a run without XCP.
+    /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
     headers: Vec<CongestionHeader>,
     /// The same for stamps.
     stamps: Vec<Stamp>,

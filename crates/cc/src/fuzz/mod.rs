@@ -147,6 +147,7 @@ impl<'a> Pair<'a> {
             What::Undo
             | What::Timer
             | What::Feedback { .. }
+            | What::FairRate { .. }
             | What::Sent { .. }
             | What::Begin { .. }
             | What::Train { .. }

@@ -65,6 +65,10 @@ pub enum What {
         bases: u32,
         delay: Span,
     },
+    FairRate {
+        rate_bps: f64,
+        queue_bytes: f64,
+    },
 }
 
 impl Step {
@@ -106,6 +110,7 @@ impl What {
                 let departure = Departure { at: Time(now.0.saturating_sub(delay.0)), bases, ..Departure::default() };
                 c.on_arrival(now, &Arrival { departure, at: now });
             }
+            What::FairRate { rate_bps, queue_bytes } => c.on_fair_rate(rate_bps, queue_bytes),
         }
     }
 
@@ -131,6 +136,7 @@ impl What {
             | What::Timer
             | What::Shrink { .. }
             | What::Feedback { .. }
+            | What::FairRate { .. }
             | What::Begin { .. }
             | What::Train { .. }
             | What::Base { .. } => Vec::new(),
@@ -173,6 +179,9 @@ impl fmt::Display for What {
                 lost.map_or(Ok(()), |lost| write!(f, ", packet {lost} is lost"))
             }
             What::Base { bases, delay } => write!(f, "base packet {bases} arrives after {} s", delay.seconds()),
+            What::FairRate { rate_bps, queue_bytes } => {
+                write!(f, "routers tell {rate_bps} bit/s, of which {queue_bytes} B wait")
+            }
         }
     }
 }
@@ -243,9 +252,7 @@ impl Random {
             27 => What::LocalDrop { inflight: self.bytes() },
             28 => What::Undo,
             29 => What::Timer,
-            30 => What::Feedback {
-                bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 },
-            },
+            30 => self.told(),
             31 => What::Shrink { bytes: self.bytes() },
             32 => What::Begin { rtt: self.rtt() },
             33..=34 => What::Train {
@@ -255,6 +262,17 @@ impl Random {
             },
             _ => What::Base { bases: self.below(1 << 32) as u32, delay: self.pause() },
         }
+    }
+
+    /// What routers say.
+    fn told(&mut self) -> What {
+        let unknown = self.below(2) == 0;
+        if self.below(2) == 0 {
+            let bytes = if unknown { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 };
+            return What::Feedback { bytes };
+        }
+        let rate_bps = if unknown { f64::INFINITY } else { self.below(20_000_000_000) as f64 };
+        What::FairRate { rate_bps, queue_bytes: self.bytes() as f64 }
     }
 }
 

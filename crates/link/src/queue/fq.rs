@@ -15,19 +15,27 @@
 //! Bytes are those on the wire, so shares are shares of the link's time. A queue that is full drops the last packet of the
 //! longest queue (Demers et al., section 2.2) or the one that comes; the fluid forgets it. The rate that the fluid has is
 //! the link's, from the next packet on after it has changed; it does not stop while the port is paused. Flows are told apart
-//! exactly, by connection. Left out: the parameter delta of the 1989 paper (promptness for flows that use less than their share).
+//! exactly, by connection.
+//!
+//! Packets of flows whose congestion control is `explicit_rate` are told their flow's fair rate: rate * weight / (sum of the weights
+//! of the flows that are active), and its own queue. Active is a flow of which the fluid has something, and one that asks for its
+//! rate, from the request on its SYN to its FIN, or until it has been silent for `active` and a round-trip time. A flow that
+//! asks is counted one round trip before its data comes; the others have learnt of it by then.
+//!
+//! Left out: the parameter delta of the 1989 paper (promptness for flows that use less than their share).
 
-use elephan_units::{Rate, Size, Time};
+use elephan_units::{Rate, Size, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::Overflow;
+use super::part::askers::Askers;
 use super::part::gps::Gps;
 use super::part::tags::TaggedFlows;
-use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Verdict};
+use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Request, Verdict};
 
 /// Parameters of `fq`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqSpec {
     /// Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is dropped.
@@ -36,6 +44,16 @@ pub struct FqSpec {
     /// Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
     #[schemars(extend("x-source" = "Demers, Keshav and Shenker 1989 section 2.2"))]
     pub overflow: Overflow,
+    /// A flow that asks for its rate (congestion control `explicit_rate`) counts for so long after its last packet, or for its
+    /// round-trip time if that is longer.
+    #[schemars(extend("x-source" = "assumed"))]
+    pub active: Span,
+}
+
+impl Default for FqSpec {
+    fn default() -> FqSpec {
+        FqSpec { limit: None, overflow: Overflow::Longest, active: Span::from_ms(100) }
+    }
 }
 
 impl FqSpec {
@@ -43,9 +61,13 @@ impl FqSpec {
         Fq {
             flows: TaggedFlows::default(),
             gps: Gps::default(),
+            askers: Askers::default(),
             limit: Limit::of(self.limit, bdp_bytes),
-            overflow: self.overflow,
-            arriving: 0,
+            spec: self.clone(),
+            rate_bps: 0.0,
+            arriving: (0, None),
+            leaving: (0, Item::default()),
+            left: Vec::new(),
         }
     }
 }
@@ -55,29 +77,38 @@ impl FqSpec {
 pub struct Fq {
     flows: TaggedFlows,
     gps: Gps,
+    askers: Askers,
     limit: Limit,
-    overflow: Overflow,
-    /// Wire bytes of the packet that has come, until it is offered.
-    arriving: u32,
+    spec: FqSpec,
+    rate_bps: f64,
+    /// Wire bytes of the packet that has come, and the round-trip time of the flow if it asks for its rate; until it is offered.
+    arriving: (u32, Option<Span>),
+    /// Slot of the packet that leaves, and it.
+    leaving: (u32, Item),
+    /// Flows of which the fluid has just served all; kept to spare an allocation.
+    left: Vec<u32>,
 }
 
 impl Discipline for Fq {
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
-        let size = if self.arriving == 0 { item.bytes } else { std::mem::take(&mut self.arriving) };
-        let virtual_time = self.gps.advance(now, &mut self.flows);
-        if !self.overflow.lets_in(self.limit, (self.flows.bytes(), self.flows.packets()), item.bytes) {
+        let (wire_bytes, asks) = std::mem::take(&mut self.arriving);
+        let virtual_time = self.advance(now);
+        if !self.spec.overflow.lets_in(self.limit, (self.flows.bytes(), self.flows.packets()), item.bytes) {
             return Verdict::Dropped("queue_full");
         }
-        let slot = self.flows.push(item, size, virtual_time);
+        let slot = self.flows.push(item, if wire_bytes == 0 { item.bytes } else { wire_bytes }, virtual_time);
         self.gps.enter(slot, &self.flows);
+        self.askers.set_in_fluid(slot, true);
+        if let Some(rtt) = asks {
+            let until = now.saturating_add(self.spec.active.max(rtt));
+            self.askers.ask(slot, self.flows.weight(slot), until);
+        }
         let mut verdict = Verdict::Accepted;
         while self.limit.is_exceeded(self.flows.bytes(), self.flows.packets())
             && let Some((dropped, slot)) = self.flows.pop_last_of_longest()
         {
             self.gps.shorten(slot, &self.flows);
-            if !self.gps.contains(slot) {
-                self.flows.release(slot);
-            }
+            self.release(slot);
             if dropped.handle == item.handle {
                 verdict = Verdict::Dropped("queue_full");
             } else {
@@ -88,11 +119,10 @@ impl Discipline for Fq {
     }
 
     fn dequeue(&mut self, now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
-        self.gps.advance(now, &mut self.flows);
+        self.advance(now);
         let (item, _, slot) = self.flows.pop()?;
-        if !self.gps.contains(slot) {
-            self.flows.release(slot);
-        }
+        self.leaving = (slot, item);
+        self.release(slot);
         Some((item, false))
     }
 
@@ -106,9 +136,53 @@ impl Discipline for Fq {
 
     fn set_rate(&mut self, rate: Rate) {
         self.gps.set_rate(rate);
+        self.rate_bps = rate.0 as f64;
     }
 
-    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, _header: Option<&CongestionHeader>) {
-        self.arriving = wire_bytes;
+    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
+        let asks = match header.map(|header| header.request) {
+            Some(Request::Rate(asked)) => Some(asked.rtt),
+            _ => None,
+        };
+        self.arriving = (wire_bytes, asks);
+    }
+
+    /// The fair rate of the packet's flow among those that wait or ask, and what of it waits, in bytes as the packet has them.
+    fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
+        let Request::Rate(asked) = &mut header.request else { return };
+        let (slot, item) = self.leaving;
+        let (weight, ip_bytes) = (u64::from(item.weight.max(1)), f64::from(asked.ip_bytes));
+        let counted = self.gps.contains(slot) || self.askers.contains(slot);
+        let all = self.gps.weights() + self.askers.weights_outside() + if counted { 0 } else { weight };
+        let share = self.rate_bps * weight as f64 / all as f64;
+        asked.rate_bps = asked.rate_bps.min(share * ip_bytes / f64::from(wire_bytes));
+        asked.queue_bytes += self.flows.bytes_of(slot) as f64 * ip_bytes / f64::from(item.bytes.max(1));
+        if asked.ends {
+            self.askers.stop(slot);
+            self.release(slot);
+        }
+    }
+}
+
+impl Fq {
+    /// Brings everything up to `now`; the virtual time.
+    fn advance(&mut self, now: Time) -> f64 {
+        let virtual_time = self.gps.advance(now, &self.flows, &mut self.left);
+        while let Some(slot) = self.left.pop() {
+            self.flows.forget(slot);
+            self.askers.set_in_fluid(slot, false);
+            self.release(slot);
+        }
+        while let Some(slot) = self.askers.expired(now) {
+            self.release(slot);
+        }
+        virtual_time
+    }
+
+    /// A flow of which nothing waits, nothing is in the fluid and that does not ask is forgotten.
+    fn release(&mut self, slot: u32) {
+        if !self.gps.contains(slot) && !self.askers.contains(slot) {
+            self.flows.release(slot);
+        }
     }
 }

@@ -34,9 +34,8 @@ impl Gps {
         self.bytes_per_ps = rate.0 as f64 / (8.0 * PS_PER_S as f64);
     }
 
-    /// Brings the fluid up to `now` and answers with its virtual time. Flows that it has served and that have no packet left
-    /// give back their slots.
-    pub fn advance(&mut self, now: Time, flows: &mut TaggedFlows) -> f64 {
+    /// Brings the fluid up to `now` and answers with its virtual time. Flows of which it has served all are added to `left`.
+    pub fn advance(&mut self, now: Time, flows: &TaggedFlows, left: &mut Vec<u32>) -> f64 {
         let mut left_ps = now.since(self.at).0 as f64;
         self.at = now;
         while let Some(&Reverse((Tag(end), slot, stamp))) = self.ends.peek() {
@@ -60,7 +59,7 @@ impl Gps {
             self.ends.pop();
             self.inside[slot as usize].0 = false;
             self.weights -= u64::from(flows.weight(slot));
-            flows.release(slot);
+            left.push(slot);
         }
         if self.weights == 0 && flows.packets() == 0 {
             self.now = 0.0;
@@ -93,8 +92,13 @@ impl Gps {
         self.ends.push(Reverse((Tag(flows.finish(slot)), slot, stamp)));
     }
 
+    /// Sum of the weights of the flows of which it has something.
+    pub fn weights(&self) -> u64 {
+        self.weights
+    }
+
     /// Whether the fluid still has something of the flow.
     pub fn contains(&self, slot: u32) -> bool {
-        self.inside[slot as usize].0
+        self.inside.get(slot as usize).is_some_and(|&(inside, _)| inside)
     }
 }

@@ -1,5 +1,6 @@
 //! What several disciplines are made of: they use it by composition.
 
+pub mod askers;
 pub mod cobalt;
 pub mod codel;
 pub mod flows;

@@ -118,6 +118,11 @@ impl TaggedFlows {
         }
     }
 
+    /// All that came of the flow is served: its next packet starts at the virtual time of its arrival.
+    pub fn forget(&mut self, slot: u32) {
+        self.flows[slot as usize].finish = 0.0;
+    }
+
     pub fn weight(&self, slot: u32) -> u16 {
         self.flows[slot as usize].weight
     }
@@ -125,10 +130,6 @@ impl TaggedFlows {
     /// Virtual finish time of the flow's last packet.
     pub fn finish(&self, slot: u32) -> f64 {
         self.flows[slot as usize].finish
-    }
-
-    pub fn is_empty(&self, slot: u32) -> bool {
-        self.flows[slot as usize].packets.is_empty()
     }
 
     /// Bytes of the flow that wait.
