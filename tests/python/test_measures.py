@@ -150,3 +150,26 @@ def test_window_in_segments() -> None:
     """100 segments of 1448 B each 10 ms."""
     flows = pa.table({"goodput_bps": [100 * 1448 * 8 / 0.01], "min_rtt_ns": [10_000_000], "cur_mss": [1448]})
     assert measures.statistic(make({"flows": flows}), "window_segments.mean") == pytest.approx(100)
+
+
+def test_completions_with_and_without_timeouts() -> None:
+    """Flows that began in the warm-up or did not come to their end count nowhere."""
+    flows = pa.table(
+        {
+            "flow": [0, 1, 2, 3, 4],
+            "start_ns": [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000],
+            "fct_ns": pa.array([900, 10, 20, 40, None]),
+            "sender_fct_ns": pa.array([950, 12, 22, None, None]),
+            "slowdown": pa.array([9.0, 1.0, 2.0, 4.0, None]),
+            "timeouts": [3, 0, 1, 0, 2],
+        }
+    )
+    run = make({"flows": flows})
+    found = {
+        name: measures.statistic(run, name) for name in ("fct_ns.count", "fct_ns.max", "fct_rto_ns.mean", "fct_no_rto_ns.mean")
+    }
+    assert found == {"fct_ns.count": 3, "fct_ns.max": 40, "fct_rto_ns.mean": 20, "fct_no_rto_ns.mean": 25}
+    assert measures.statistic(run, "sender_fct_ns.mean") == 17
+    assert measures.statistic(run, "slowdown.p50") == 2
+    assert measures.statistic(run, "slowdown.p99/p50") == pytest.approx(3.96 / 2)
+    assert (measures.unit_of("fct_ns.p99/p50"), measures.unit_of("slowdown.mean")) == ("1", "1")

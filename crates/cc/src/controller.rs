@@ -169,12 +169,6 @@ impl Controller {
         self.law.on_feedback(bytes);
     }
 
-    /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
-    pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
-        self.law.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
-        self.bound();
-    }
-
     /// Whether the law sends trains of packets and looks at when each packet arrived.
     pub fn probes(&self) -> bool {
         self.law.probes()
@@ -215,6 +209,12 @@ impl Controller {
     /// Of the last train only `packets` could be sent.
     pub fn on_train_cut(&mut self, now: Time, packets: u32) {
         self.law.on_train_cut(&mut self.w, now, packets);
+        self.bound();
+    }
+
+    /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
+    pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
+        self.law.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
         self.bound();
     }
 

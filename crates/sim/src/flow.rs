@@ -1,6 +1,6 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
-use crate::packet::{Packet, Packets, Stamp, traits};
+use crate::packet::{Packets, Stamp, traits};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
 use elephan_engine::Alarm;
@@ -59,45 +59,51 @@ impl Headers {
         let p = &mut packets[packet];
         let has_data = p.traits & traits::DATA != 0;
         p.traits |= if self.routed { traits::HEADED } else { 0 } | if self.stamped { traits::STAMPED } else { 0 };
+        if self.routed {
+            let (ip_bytes, flags) = (p.ip_bytes, p.segment.flags);
+            let rtt = endpoint.srtt().unwrap_or(Span::ZERO);
+            let request = match self.asks {
+                Some(Question::Window) if has_data => Request::Window(WindowRequest {
+                    cwnd_bytes: endpoint.controller().window(),
+                    rtt,
+                    feedback_bytes: f64::INFINITY,
+                }),
+                Some(Question::Rate) if has_data || flags.any(Flags::SYN | Flags::FIN) => {
+                    Request::Rate(RateRequest::new(rtt, ip_bytes, flags.any(Flags::FIN)))
+                }
+                _ => Request::Nothing,
+            };
+            *packets.header_mut(packet) = CongestionHeader { request, answer: std::mem::take(&mut self.told) };
+        }
         if self.stamped {
             let departure = endpoint.departure().filter(|_| has_data);
             *packets.stamp_mut(packet) = Stamp { departure, arrival: self.came.take() };
-        }
-        if self.routed {
-            let header = CongestionHeader {
-                request: self.request(endpoint, &packets[packet]),
-                answer: std::mem::take(&mut self.told),
-            };
-            *packets.header_mut(packet) = header;
-        }
-    }
-
-    /// What `packet` asks routers.
-    fn request(&self, endpoint: &Endpoint, packet: &Packet) -> Request {
-        let has_data = packet.traits & traits::DATA != 0;
-        let flags = packet.segment.flags;
-        let rtt = endpoint.srtt().unwrap_or(Span::ZERO);
-        match self.asks {
-            Some(Question::Window) if has_data => Request::Window(WindowRequest {
-                cwnd_bytes: endpoint.controller().window(),
-                rtt,
-                feedback_bytes: f64::INFINITY,
-            }),
-            Some(Question::Rate) if has_data || flags.any(Flags::SYN | Flags::FIN) => {
-                Request::Rate(RateRequest::new(rtt, packet.ip_bytes, flags.any(Flags::FIN)))
-            }
-            _ => Request::Nothing,
         }
     }
 
     /// `packet` has come with a header or a stamp.
     #[cold]
     pub fn take(&mut self, now: Time, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
-        let bits = packets[packet].traits;
-        if bits & traits::HEADED != 0 {
-            self.take_header(endpoint, packets.header(packet));
+        let p = &packets[packet];
+        if p.traits & traits::HEADED != 0 {
+            let header = packets.header(packet);
+            match (header.request, self.told) {
+                (Request::Window(of), Answer::Window(sum)) => self.told = Answer::Window(sum + of.feedback_bytes),
+                (Request::Window(of), _) => self.told = Answer::Window(of.feedback_bytes),
+                (Request::Rate(of), _) => {
+                    self.told = Answer::Rate { rate_bps: of.rate_bps, queue_bytes: of.queue_bytes };
+                }
+                (Request::Nothing, _) => {}
+            }
+            match (self.asks, header.answer) {
+                (Some(Question::Window), Answer::Window(bytes)) => endpoint.on_feedback(bytes),
+                (Some(Question::Rate), Answer::Rate { rate_bps, queue_bytes }) => {
+                    endpoint.on_fair_rate(rate_bps, queue_bytes);
+                }
+                _ => {}
+            }
         }
-        if bits & traits::STAMPED != 0 {
+        if p.traits & traits::STAMPED != 0 {
             let stamp = packets.stamp(packet);
             if let Some(departure) = stamp.departure {
                 self.came = Some(Arrival { departure, at: now });
@@ -105,24 +111,6 @@ impl Headers {
             if let Some(arrival) = &stamp.arrival {
                 endpoint.on_arrival(now, arrival);
             }
-        }
-    }
-
-    fn take_header(&mut self, endpoint: &mut Endpoint, header: &CongestionHeader) {
-        match (header.request, self.told) {
-            (Request::Window(of), Answer::Window(sum)) => self.told = Answer::Window(sum + of.feedback_bytes),
-            (Request::Window(of), _) => self.told = Answer::Window(of.feedback_bytes),
-            (Request::Rate(of), _) => {
-                self.told = Answer::Rate { rate_bps: of.rate_bps, queue_bytes: of.queue_bytes };
-            }
-            (Request::Nothing, _) => {}
-        }
-        match (self.asks, header.answer) {
-            (Some(Question::Window), Answer::Window(bytes)) => endpoint.on_feedback(bytes),
-            (Some(Question::Rate), Answer::Rate { rate_bps, queue_bytes }) => {
-                endpoint.on_fair_rate(rate_bps, queue_bytes);
-            }
-            _ => {}
         }
     }
 }

@@ -131,9 +131,15 @@ impl What {
             What::Ecn { .. } => vec![What::Ecn { inflight: super::INITIAL }],
             What::Rto { .. } => vec![What::Rto { inflight: super::INITIAL }],
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
-            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } => Vec::new(),
-            What::Feedback { .. } | What::FairRate { .. } => Vec::new(),
-            What::Begin { .. } | What::Train { .. } | What::Base { .. } => Vec::new(),
+            What::Sent { .. }
+            | What::Undo
+            | What::Timer
+            | What::Shrink { .. }
+            | What::Feedback { .. }
+            | What::FairRate { .. }
+            | What::Begin { .. }
+            | What::Train { .. }
+            | What::Base { .. } => Vec::new(),
         }
     }
 }

@@ -67,13 +67,6 @@ pub trait Law {
     /// Feedback has come back: `bytes` by which the window may change, infinite if no router has answered.
     fn on_feedback(&mut self, _bytes: f64) {}
 
-    /// Routers have told the fair rate, of bytes with their IP headers, and how many of this flow wait there. It may come
-    /// before the handshake is over.
-    fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
-
-    /// The handshake is over: the window is the initial one.
-    fn on_establish(&mut self, _w: &mut Window) {}
-
     /// Whether the law sends trains of packets and looks at when each packet arrived: see [`crate::train`]. Its packets say
     /// when they left, and its receiver acknowledges each at once.
     fn probes(&self) -> bool {
@@ -104,6 +97,13 @@ pub trait Law {
 
     /// Of the last train only `packets` could be sent.
     fn on_train_cut(&mut self, _w: &mut Window, _now: Time, _packets: u32) {}
+
+    /// Routers have told the fair rate, of bytes with their IP headers, and how many of this flow wait there. It may come
+    /// before the handshake is over.
+    fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
+
+    /// The handshake is over: the window is the initial one.
+    fn on_establish(&mut self, _w: &mut Window) {}
 
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.

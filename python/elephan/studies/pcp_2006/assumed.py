@@ -49,8 +49,8 @@ def region(results: Results) -> Drawing:
     for ax in axes[len(loads) :]:
         ax.set_visible(False)
     caption = (
-        "Each point is PCP with one of its assumed parameters changed, the others as they are by default (blue). Left of the dashed line "
-        "PCP is faster than TCP (C002-1); on the axis it loses nothing (C002-5). Same seeds for all."
+        "Each point is PCP with one of its assumed parameters changed, the others as they are by default (blue). Left of the "
+        "dashed line PCP is faster than TCP (C002-1); on the axis it loses nothing (C002-5). Same seeds for all."
     )
     return Drawing("assumed", "How far PCP depends on what was assumed", caption, fig)
 
@@ -70,8 +70,8 @@ def holds(results: Results) -> Table:
             cells.append(Cell(", ".join(words) or "none", f"mean {means[0]:.2f} of TCP's, loss {100 * loss:.2g} %"))
         rows.append(cells)
     note = (
-        "What PCP does better than TCP in each reading: mean response time (C002-1), its deviation (C002-2), mean queue (C002-4), no loss "
-        "at all (C002-5). By means over the repetitions; intervals are with the claims."
+        "What PCP does better than TCP in each reading: mean response time (C002-1), its deviation (C002-2), mean queue (C002-4), "
+        "no loss at all (C002-5). By means over the repetitions; intervals are with the claims."
     )
     return Table(columns, rows, note)
 

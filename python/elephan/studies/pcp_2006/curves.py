@@ -91,10 +91,10 @@ def figure_four(results: Results) -> Drawing:
     d.heading(axes[3], "packets lost at the bottleneck")
     d.legend(axes[0], loc="upper left")
     caption = (
-        "Transfers of 200 packets, Poisson arrivals over 100 pairs with round trips of 15 to 35 ms, 40 Mb/s, buffer of 100 packets. "
-        f"Response times from the SYN to the last byte at the receiver. Means of {results.experiment('load').repetitions} runs of about "
-        "2200 transfers each, with 95 % intervals. Dashed: transfers share the link evenly, S / (1 - rho) + 1.5 RTT; dotted: the link serves "
-        "whole transfers one after the other."
+        "Transfers of 200 packets, Poisson arrivals over 100 pairs with round trips of 15 to 35 ms, 40 Mb/s, buffer of 100 "
+        "packets. Response times from the SYN to the last byte at the receiver. Means of "
+        f"{results.experiment('load').repetitions} runs of about 2200 transfers each, with 95 % intervals. Dashed: transfers share "
+        "the link evenly, S / (1 - rho) + 1.5 RTT; dotted: the link serves whole transfers one after the other."
     )
     return Drawing("figure-4", "Response time, its spread, queue and loss against offered load", caption, fig)
 
@@ -134,8 +134,8 @@ def today(results: Results) -> Drawing:
     d.percent_axis(axes[3])
     d.heading(axes[3], "packets lost at the bottleneck")
     caption = (
-        "TCP and PCP of the paper beside a current kernel's TCP (ten initial segments, RACK-TLP, PRR) with CUBIC and BBR over the same "
-        "FIFO, and with CUBIC over FQ-CoDel (its own default limit). What FQ-CoDel drops on purpose counts as lost."
+        "TCP and PCP of the paper beside a current kernel's TCP (ten initial segments, RACK-TLP, PRR) with CUBIC and BBR over the "
+        "same FIFO, and with CUBIC over FQ-CoDel (its own default limit). What FQ-CoDel drops on purpose counts as lost."
     )
     return Drawing("today", "What a reader of today would ask for", caption, fig)
 

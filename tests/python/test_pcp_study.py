@@ -1,0 +1,71 @@
+"""The study pcp-2006: its points follow from their formulas, and a few transfers come out as they must."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import elephan as el
+import pytest
+from elephan.quantity import seconds
+from elephan.studies.pcp_2006 import points
+from elephan.study import open_study, run_study
+
+
+def test_loads_and_durations() -> None:
+    """Three transfers of 2 Mb a second are 6 Mb/s, 15 % of 40; 300 transfers fill the histories, 2200 are measured."""
+    first, *_, last = points.loads()
+    assert (first.label, first.value, first.set["traffic.transfers.arrivals_per_s"]) == ("15 %", 0.15, 3.0)
+    assert seconds(first.set["warmup"]) == pytest.approx(100)
+    assert seconds(first.set["duration"]) == pytest.approx(100 + 733.333, abs=0.001)
+    assert last.set["traffic.transfers.arrivals_per_s"] == 18.0
+    assert seconds(last.set["duration"]) - seconds(last.set["warmup"]) == pytest.approx(122.222, abs=0.001)
+
+
+def test_processor_sharing() -> None:
+    """S / (1 - rho) + 37.5 ms; deviations of the queueing part 19.1 and 54.3 ms at 15 and 45 % load, 8.7 ms of the round trips."""
+    for load, mean, deviation in ((0.15, 0.09632, 0.0210), (0.45, 0.12841, 0.0550)):
+        assert points.sharing_s(load) == (pytest.approx(mean, abs=1e-5), pytest.approx(deviation, rel=0.005))
+
+
+def test_whole_transfers_one_after_the_other() -> None:
+    """M/D/1 at 50 %: a mean wait of half a service time, its variance 1/3 + 1/4 of a squared one (Pollaczek and Khinchine)."""
+    mean, deviation = points.fifo_s(0.5)
+    assert mean == pytest.approx(0.05 + 0.025 + 0.0375)
+    assert deviation == pytest.approx(((1 / 3 + 1 / 4) * 0.05**2 + 0.03**2 / 12) ** 0.5)
+
+
+def test_statements_name_what_is_run() -> None:
+    study = open_study("pcp-2006")
+    variants = {(e.name, v.label) for e in study.experiments for v in e.variants}
+    for claim in study.claims:
+        for part in claim.parts:
+            assert (part.experiment, part.variant) in variants, claim.id
+            assert not part.against or (part.experiment, part.against) in variants, claim.id
+    assert {f"C002-{i}" for i in range(1, 11)} <= {claim.id for claim in study.claims}
+
+
+def test_a_lone_transfer_of_the_papers_tcp() -> None:
+    """Slow start from one segment, an ACK for every second one: about 0.3 s on 25 ms, nothing lost, 200 packets of 1250 B."""
+    study = open_study("pcp-2006")
+    run = el.run(
+        study.scenario(study.experiments[0]),
+        set={"traffic.transfers.arrivals_per_s": 1, "traffic.transfers.gaps": "fixed", "duration": "20 s", "warmup": "0 s"},
+    )
+    flows = run.flows.to_pydict()
+    done = [i for i, fct in enumerate(flows["fct_ns"]) if fct is not None]
+    assert len(done) >= 18
+    assert {flows["data_segs_out"][i] for i in done} == {200}
+    mean = sum(flows["fct_ns"][i] for i in done) / len(done) * 1e-9
+    assert 0.27 < mean < 0.33
+    # the ideal is 50 ms and one and a half round trips of 15 to 35 ms, within the handshake's own packets
+    assert all(0.0725 <= flows["ideal_fct_ns"][i] * 1e-9 <= 0.1026 for i in done)
+    assert all(flows["sender_fct_ns"][i] > flows["fct_ns"][i] for i in done)
+
+
+@pytest.mark.slow
+def test_the_quick_cut(tmp_path: Path) -> None:
+    results, verdicts = run_study("pcp-2006", quick=True, out=tmp_path / "r")
+    assert not results.facts["failures"]
+    assert {verdict.claim.id: verdict.verdict for verdict in verdicts}["C002-7"] == "holds"
+    for figure in ("figure-4", "tail", "fair-routers", "assumed", "today"):
+        assert (tmp_path / "r" / "figures" / f"{figure}.svg").exists()
