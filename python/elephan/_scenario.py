@@ -78,6 +78,8 @@ class Tcp(Table):
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
+        is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
     abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
@@ -133,6 +135,7 @@ class Tcp(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -157,6 +160,7 @@ class Tcp(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -179,6 +183,7 @@ class Tcp(Table):
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
@@ -753,6 +758,22 @@ class Xcp(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class ExplicitRate(Table):
+    """Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate
+
+    queue_rtts: Own queue that is aimed at, in round trips of the fair rate. Default: 1.0.
+    drain_rtts: Round trips in which what the own queue is off is made good. Default: 2.0.
+    window_rtts: Most that is in flight, in round trips of the fair rate. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "explicit_rate")
+
+    queue_rtts: float | None = None
+    drain_rtts: float | None = None
+    window_rtts: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Copa(Table):
     """Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay
 
@@ -907,12 +928,15 @@ class Fq(Table):
         dropped.
     overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
         Default: "longest".
+    active: A flow that asks for its rate (congestion control `explicit_rate`) counts for so long after its last packet, or for its
+        round-trip time if that is longer. Default: "100 ms".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
 
     limit: Limit | None = None
     overflow: Literal["longest", "arriving"] | None = None
+    active: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1438,6 +1462,7 @@ class Bulk(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1462,6 +1487,7 @@ class Bulk(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1534,6 +1560,7 @@ class Messages(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1558,6 +1585,7 @@ class Messages(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1632,6 +1660,7 @@ class Transfers(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1656,6 +1685,7 @@ class Transfers(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1727,6 +1757,7 @@ class Cbr(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1751,6 +1782,7 @@ class Cbr(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1826,6 +1858,7 @@ class Onoff(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1850,6 +1883,7 @@ class Onoff(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1923,6 +1957,7 @@ class Replay(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1947,6 +1982,7 @@ class Replay(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -2032,6 +2068,7 @@ __all__ = [
     "Direction",
     "Drr",
     "Dumbbell",
+    "ExplicitRate",
     "Exponential",
     "Fast",
     "FatTree",
