@@ -54,15 +54,15 @@ def test_another_flow_s_packet_is_dropped() -> None:
 @pytest.mark.parametrize("kind", ["fq", "scfq", "drr", "sfq"])
 def test_two_flows_share_alike_and_by_weight(kind: str) -> None:
     q = el.queue.new(kind)
-    for n in range(20):
+    for _ in range(20):
         q.enqueue(0.0, 1000, flow=1, id=1)
-    for n in range(20):
+    for _ in range(20):
         q.enqueue(0.0, 1000, flow=2, id=2)
     first = [q.dequeue(0.0)[0] for _ in range(20)]
     assert abs(first.count(1) - first.count(2)) <= 2
     if kind != "sfq":
         q = el.queue.new(kind)
-        for n in range(30):
+        for _ in range(30):
             q.enqueue(0.0, 1000, flow=1, id=1)
             q.enqueue(0.0, 1000, flow=2, id=2, weight=3)
         first = [q.dequeue(0.0)[0] for _ in range(40)]
