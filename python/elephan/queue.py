@@ -25,11 +25,11 @@ def new(kind: str, *, link_rate: float = 1e9, bdp: float = 0, seed: int = 1, **p
     `seed`: of the draws of disciplines that make some.
 
     `enqueue(now, size, flow=0, ect=0, id=None, priority=0, weight=1)` returns "accepted", "marked" (accepted, with Congestion
-    Experienced) or "dropped"; `ect` is the ECN codepoint 0 to 3, `priority` that of IEEE 802.1Q, 7 the most urgent; a packet without
-    `id` is called by its number, from 0. `dequeue(now)` returns `(id, marked)`, or None if nothing waits or a shaper holds it back until
-    `ready_at()`. `stats()`: packets `offered`, `enqueued`, `dequeued`, `marked`, `dropped`, waiting `bytes` and `packets`, and `drops`,
-    those at dequeue and of other packets than the offered one included. `debug()`: the inner state as text. Properties: `kind`,
-    `bytes`, `packets`. Raises InputError.
+    Experienced) or "dropped"; `ect` is the ECN codepoint 0 to 3, `priority` that of IEEE 802.1Q, 7 the most urgent; a packet
+    without `id` is called by its number, from 0. `dequeue(now)` returns `(id, marked)`, or None if nothing waits or a shaper
+    holds it back until `ready_at()`. `stats()`: packets `offered`, `enqueued`, `dequeued`, `marked`, `dropped`, waiting `bytes`
+    and `packets`, and `drops`, those at dequeue and of other packets than the offered one included. `debug()`: the inner state
+    as text. Properties: `kind`, `bytes`, `packets`. Raises InputError.
     """
     return core.build("Queue", kind, link_rate, bdp, seed, **plain(params))
 

@@ -9,11 +9,6 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors::{ScenarioError, guard, scenario_errors};
 use crate::{json, number};
 
-/// A packet that waits: what its caller calls it.
-struct Waiting {
-    id: Py<PyAny>,
-}
-
 /// A drop: which packet, why and when.
 struct Drop {
     id: Py<PyAny>,
@@ -27,8 +22,8 @@ pub struct PyQueue {
     queue: Queue,
     spec: QueueSpec,
     now: Time,
-    /// Waiting packets by handle, and the handles that are free.
-    waiting: Vec<Option<Waiting>>,
+    /// What the caller calls the waiting packets, by handle, and the handles that are free.
+    waiting: Vec<Option<Py<PyAny>>>,
     free: Vec<u32>,
     discarded: Discarded,
     drops: Vec<Drop>,
@@ -89,25 +84,26 @@ impl PyQueue {
         py: Python<'_>,
         now: f64,
         size: f64,
-        flow: u32,
-        ect: u8,
+        flow: i64,
+        ect: i64,
         id: Option<Py<PyAny>>,
-        priority: u8,
-        weight: u16,
+        priority: i64,
+        weight: i64,
     ) -> PyResult<&'static str> {
         let now = self.at(now)?;
-        let bytes = u32::try_from(number::bytes("size", size)?).unwrap_or(0);
-        in_range("size", u64::from(bytes), 1, u64::from(u32::MAX))?;
-        in_range("ect", u64::from(ect), 0, 3)?;
-        in_range("priority", u64::from(priority), 0, 7)?;
-        in_range("weight", u64::from(weight), 1, u64::from(u16::MAX))?;
+        let size = number::bytes("size", size)?.try_into().unwrap_or(i64::MAX);
+        let bytes = within("size", size, 1, u32::MAX)?;
+        let flow = within("flow", flow, 0, u32::MAX)?;
+        let ecn = within("ect", ect, 0, 3)?;
+        let priority = within("priority", priority, 0, 7)?;
+        let weight = within("weight", weight, 1, u16::MAX)?;
         let id = match id {
             Some(id) => id,
             None => self.offered.into_pyobject(py)?.into_any().unbind(),
         };
         self.offered += 1;
-        let handle = self.keep(Waiting { id });
-        let item = Item { handle, flow, bytes, ecn: ect, priority, weight, at: now };
+        let handle = self.keep(id);
+        let item = Item { handle, flow, bytes, ecn, priority, weight, at: now };
         let PyQueue { queue, discarded, .. } = self;
         let verdict = guard(|| {
             queue.on_arrival(now, bytes, None);
@@ -138,7 +134,7 @@ impl PyQueue {
         let Some((item, marked)) = sent else { return Ok(None) };
         self.dequeued += 1;
         self.marked += u64::from(marked);
-        Ok(self.release(item.handle).map(|packet| (packet.id, marked)))
+        Ok(self.release(item.handle).map(|id| (id, marked)))
     }
 
     /// When a shaper has tokens for the packet that `dequeue` has just held back, or None.
@@ -191,11 +187,11 @@ impl PyQueue {
     }
 }
 
-fn in_range(name: &str, value: u64, low: u64, high: u64) -> PyResult<()> {
-    if (low..=high).contains(&value) {
-        return Ok(());
-    }
-    Err(ScenarioError::new_err(format!("{name} must be from {low} to {high}, not {value}")))
+/// A whole number from `low` to `high`, in the type of `high`.
+fn within<T: Copy + Into<i64> + TryFrom<i64>>(name: &str, value: i64, low: i64, high: T) -> PyResult<T> {
+    let most = high.into();
+    let given = T::try_from(value).ok().filter(|_| (low..=most).contains(&value));
+    given.ok_or_else(|| ScenarioError::new_err(format!("{name} must be from {low} to {most}, not {value}")))
 }
 
 impl PyQueue {
@@ -210,27 +206,27 @@ impl PyQueue {
         Ok(at)
     }
 
-    fn keep(&mut self, packet: Waiting) -> u32 {
+    fn keep(&mut self, id: Py<PyAny>) -> u32 {
         match self.free.pop() {
             Some(handle) => {
-                self.waiting[handle as usize] = Some(packet);
+                self.waiting[handle as usize] = Some(id);
                 handle
             }
             None => {
-                self.waiting.push(Some(packet));
+                self.waiting.push(Some(id));
                 (self.waiting.len() - 1) as u32
             }
         }
     }
 
-    fn release(&mut self, handle: u32) -> Option<Waiting> {
+    fn release(&mut self, handle: u32) -> Option<Py<PyAny>> {
         self.free.push(handle);
         self.waiting[handle as usize].take()
     }
 
     fn lose(&mut self, handle: u32, reason: &'static str) {
-        if let Some(packet) = self.release(handle) {
-            self.drops.push(Drop { id: packet.id, reason, at: self.now });
+        if let Some(id) = self.release(handle) {
+            self.drops.push(Drop { id, reason, at: self.now });
         }
     }
 
