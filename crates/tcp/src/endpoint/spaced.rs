@@ -211,16 +211,9 @@ mod tests {
             let departure = Departure { at: ms(left), train: 1, sent, in_train: true, bases: 0 };
             a.on_arrival(ms(62.75), &Arrival { departure, at: ms(left + 12.75) });
         }
-        let expected = [
-            (62.75, false),
-            (62.75, true),
-            (69.0, true),
-            (75.25, false),
-            (75.25, true),
-            (87.75, false),
-            (100.25, false),
-        ];
-        same(&leaving(&mut a, ms(62.75), 101.0), &expected);
+        let (base, train) = (false, true);
+        let second = [(62.75, base), (62.75, train), (69.0, train), (75.25, base), (75.25, train), (87.75, base)];
+        same(&leaving(&mut a, ms(62.75), 150.0), &second);
     }
 
     /// A stream of one packet is a train of one, and the FIN goes with it.
