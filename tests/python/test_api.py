@@ -84,6 +84,31 @@ def test_stepping_a_congestion_control() -> None:
         el.cc.new("renno")
 
 
+def test_stepping_a_congestion_control_that_probes() -> None:
+    law = el.cc.new("pcp", mss=1210)
+    law.set_seed(7)
+    law.recall(rate=30e6)
+    law.begin(0.025, rtt=0.025, packet=1250)
+    assert law.state["delta"] == pytest.approx(10e6)
+    now = 0.025
+    for tested in (10e6, 20e6):
+        train = law.next_train(now, segments=100)
+        assert train is not None
+        assert law.next_train(now, segments=100) is None
+        assert (train["packets"], train["gap"]) == (5, pytest.approx(1e4 / tested))
+        for n in range(5):
+            left = now + n * train["gap"]
+            law.on_arrival(left + 0.025, left, left + 0.0125, train=train["id"], sent=n + 1, in_train=True)
+        now += 0.1
+    assert law.pacing_rate == pytest.approx(30e6)
+    memory = law.remember()
+    assert memory is not None
+    assert memory == {"rate": pytest.approx(30e6), "trust": 1.0}
+    assert el.cc.new("reno").next_train(now, segments=100) is None
+    with pytest.raises(el.ScenarioError, match="trust"):
+        law.recall(rate=1e6, trust=2.0)
+
+
 def test_stepping_the_round_trip_estimator() -> None:
     # RFC 6298 section 2: first sample R: SRTT = R, RTTVAR = R/2, RTO = R + 4 R/2 = 3 R, at least 1 s
     estimator = el.rtt.Estimator()

@@ -5,9 +5,10 @@ mod common;
 
 use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, StringArray};
 use common::{Builder, run};
+use elephan_cc::Spec;
 use elephan_link::{FlowControl, Framing, Loss};
 use elephan_record::Tables;
-use elephan_scenario::Impairments;
+use elephan_scenario::{Change, Impairments, LawChange};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -215,4 +216,26 @@ fn there_are_no_delayed_acks() {
     assert_eq!(counted("data_segs_out"), 200);
     // The SYN-ACK, an ACK for each, and that of the FIN goes with the last.
     assert!((201..=203).contains(&counted("segs_in")), "{}", counted("segs_in"));
+}
+
+/// PCP takes over from Reno at the rate that it finds, with the queue that Reno has left, and drains it; Reno takes over again.
+#[test]
+fn it_takes_over_and_gives_back() {
+    let (mut b, pairs) = dumbbell(&[25], 60);
+    let options = options(&mut b, json!("reno"));
+    b.traffic(json!({ "kind": "bulk" }), &pairs, options);
+    for (at, law) in [(20, "pcp"), (40, "reno")] {
+        let laws = vec![LawChange { traffic: 0, law: Spec::named(law).unwrap() }];
+        b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(at), links: vec![], laws });
+    }
+    b.plan.record.every = Some(Span::from_s(1));
+    let (tables, _) = run(&b.plan, false);
+    let delivered = column::<Int64Array>(&tables, "flow_samples", "delivered_bytes");
+    let paced = column::<Float64Array>(&tables, "flow_samples", "pacing_bps");
+    let mbps =
+        |from: usize, to: usize| (delivered.value(to) - delivered.value(from)) as f64 * 8e-6 / (to - from) as f64;
+    assert!(paced.is_null(18) && paced.is_valid(30) && paced.is_null(50));
+    for (from, to) in [(10, 18), (25, 38), (45, 58)] {
+        assert!(mbps(from, to) > 30.0, "{from} s: {} Mbit/s", mbps(from, to));
+    }
 }

@@ -307,6 +307,9 @@ impl Endpoint {
     fn emit_probe(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let seq = self.tx.board.nxt();
         self.fill(now, seg, sack, seq, 1, Flags::ACK);
+        if let Some(trains) = &mut self.tx.trains {
+            trains.sent(now, seg.ip_bytes());
+        }
         self.stats.data_segs_out += 1;
         self.stats.data_octets_out += 1;
         self.tx.probed = seq + 1;

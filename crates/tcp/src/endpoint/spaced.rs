@@ -138,3 +138,112 @@ impl Endpoint {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Overrides, SackBlocks, Segment, stack};
+    use elephan_cc::Spec;
+    use elephan_units::{Bytes, Span};
+    use std::sync::Arc;
+
+    fn ms(ms: f64) -> Time {
+        Time::from_seconds(ms * 1e-3)
+    }
+
+    fn options(law: &str) -> Arc<Options> {
+        let mut options = stack("rfc").unwrap();
+        let law = Some(Spec::named(law).unwrap());
+        let (mss, timestamps) = (Some(Bytes(1210)), Some(false));
+        options.apply(&Overrides { mss, timestamps, congestion_control: law, ..Overrides::default() }).unwrap();
+        Arc::new(options)
+    }
+
+    /// Two ends after a handshake of 25 ms; the first has data without end.
+    fn pair(law: &str) -> (Endpoint, Endpoint) {
+        let o = options(law);
+        let mut a = Endpoint::new(&o, o.controller(), 1);
+        let mut b = Endpoint::new(&o, o.controller(), 2);
+        let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+        b.listen();
+        a.connect(Time::ZERO);
+        assert!(a.poll_transmit(Time::ZERO, &mut seg, &mut sack));
+        b.on_segment(ms(12.5), &seg, &sack);
+        assert!(b.poll_transmit(ms(12.5), &mut seg, &mut sack));
+        a.on_segment(ms(25.0), &seg, &sack);
+        a.supply(u64::MAX);
+        (a, b)
+    }
+
+    /// What leaves until `until_ms`: when, in ms, and whether it is a packet of a train.
+    fn leaving(a: &mut Endpoint, mut now: Time, until_ms: f64) -> Vec<(f64, bool)> {
+        let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+        let mut left = Vec::new();
+        while now < ms(until_ms) {
+            while a.poll_transmit(now, &mut seg, &mut sack) {
+                if seg.len > 0 {
+                    let departure = a.departure().unwrap();
+                    assert_eq!(departure.at, now);
+                    left.push((now.seconds() * 1e3, departure.in_train));
+                }
+            }
+            now = a.next_timer();
+            if now < ms(until_ms) {
+                a.on_timer(now);
+            }
+        }
+        left
+    }
+
+    fn same(left: &[(f64, bool)], expected: &[(f64, bool)]) {
+        let near = |(a, b): (&(f64, bool), &(f64, bool))| (a.0 - b.0).abs() < 1e-6 && a.1 == b.1;
+        assert!(left.len() == expected.len() && left.iter().zip(expected).all(near), "{left:?}");
+    }
+
+    /// Packets of 1250 bytes and 25 ms: two at 0.8 Mbit/s are 12.5 ms apart. When they have come, the base rate is 0.8 Mbit/s, a
+    /// packet each 12.5 ms, the first at once, and three go at 1.6 Mbit/s, 6.25 ms apart; a base packet leaves before one of
+    /// the train that is due with it. No ACK comes: with eight packets out the cap of 2 * 2 + 4 is reached.
+    #[test]
+    fn trains_go_beside_base_packets() {
+        let (mut a, _) = pair("pcp");
+        same(&leaving(&mut a, ms(25.0), 62.0), &[(25.0, true), (37.5, true)]);
+        for (sent, left) in [(1, 25.0), (2, 37.5)] {
+            let departure = Departure { at: ms(left), train: 1, sent, in_train: true, bases: 0 };
+            a.on_arrival(ms(62.75), &Arrival { departure, at: ms(left + 12.75) });
+        }
+        let (base, train) = (false, true);
+        let second = [(62.75, base), (62.75, train), (69.0, train), (75.25, base), (75.25, train), (87.75, base)];
+        same(&leaving(&mut a, ms(62.75), 150.0), &second);
+    }
+
+    /// A stream of one packet is a train of one, and the FIN goes with it.
+    #[test]
+    fn a_train_ends_with_the_data() {
+        let (mut a, _) = pair("pcp");
+        a.total = 1210;
+        a.close(ms(25.0));
+        same(&leaving(&mut a, ms(25.0), 60.0), &[(25.0, true)]);
+        assert!(a.fin_sent);
+    }
+
+    /// Every second segment otherwise; each when asked for.
+    #[test]
+    fn each_segment_is_acknowledged() {
+        for (each, acks) in [(false, 1), (true, 2)] {
+            let (mut a, mut b) = pair("reno");
+            if each {
+                b.acknowledge_each();
+            }
+            let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+            let mut count = 0;
+            while a.poll_transmit(ms(25.0), &mut seg, &mut sack) && seg.seq < 2 * 1210 {
+                b.on_segment(ms(37.5) + Span::from_us(u64::from(seg.seq)), &seg, &sack);
+                let mut answer = Segment::default();
+                while b.poll_transmit(ms(38.0), &mut answer, &mut sack) {
+                    count += 1;
+                }
+            }
+            assert_eq!(count, acks, "{each}");
+        }
+    }
+}
