@@ -78,6 +78,8 @@ class Tcp(Table):
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
+        is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
     abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
@@ -133,6 +135,7 @@ class Tcp(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -157,6 +160,7 @@ class Tcp(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -179,6 +183,7 @@ class Tcp(Table):
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
@@ -753,6 +758,22 @@ class Xcp(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class ExplicitRate(Table):
+    """Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate
+
+    queue_rtts: Own queue that is aimed at, in round trips of the fair rate. Default: 1.0.
+    drain_rtts: Round trips in which what the own queue is off is made good. Default: 2.0.
+    window_rtts: Most that is in flight, in round trips of the fair rate. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "explicit_rate")
+
+    queue_rtts: float | None = None
+    drain_rtts: float | None = None
+    window_rtts: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Copa(Table):
     """Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay
 
@@ -876,7 +897,27 @@ class Dumbbell(Table):
     rate: Rate
     delay: Time
     pairs: int | None = None
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -1133,6 +1174,41 @@ class Cake(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Fq(Table):
+    """Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    active: A flow that asks for its rate (congestion control `explicit_rate`) counts for so long after its last packet, or for its
+        round-trip time if that is longer. Default: "100 ms".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+    active: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Scfq(Table):
+    """Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
+        Default: "longest".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "scfq")
+
+    limit: Limit | None = None
+    overflow: Literal["longest", "arriving"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Drr(Table):
     """Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
 
@@ -1174,6 +1250,46 @@ class Sfq(Table):
     depth: int | None = None
     perturb: Time | None = None
     head_drop: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Prio(Table):
+    """Strict priority between bands, by the `priority` of the traffic
+
+    limit: Most that may wait in each band, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it
+        nothing is dropped.
+    bands: Number of bands. Default: 8.
+    map: Band of each of the eight priorities, 0 first; 0 is the band that is served first. Without it the highest priorities go to
+        band 0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "prio")
+
+    limit: Limit | None = None
+    bands: int | None = None
+    map: list[int] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Tbf(Table):
+    """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+
+    rate: Rate at which tokens come. Default: "1 Mbps".
+    burst: Most tokens that the bucket holds. Default: "15.14 KB".
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
+    latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
+    peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
+    mtu: Bucket of the peak rate. Default: "1.514 KB".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "tbf")
+
+    rate: Rate | None = None
+    burst: Size | None = None
+    limit: Limit | None = None
+    latency: Time | None = None
+    peak_rate: Rate | None = None
+    mtu: Size | None = None
 
 
 @dataclass(slots=True)
@@ -1271,7 +1387,27 @@ class Star(Table):
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     server_rate: Rate | None = None
     server_delay: Time | Linear | Uniform | dict[str, Any] | None = None
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
     memory: Size | None = None
@@ -1329,7 +1465,27 @@ class Hop(Table):
 
     rate: Rate
     delay: Time
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
 
 
@@ -1349,7 +1505,27 @@ class FatTree(Table):
     k: int
     rate: Rate
     delay: Time
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
@@ -1435,9 +1611,47 @@ class Link(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     host_queue: (
-        Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
     ) = None
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
@@ -1543,7 +1757,27 @@ class Direction(Table):
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
     jitter: Jitter | dict[str, Any] | None = None
-    queue: Fifo | Codel | Pie | Red | Pi2 | Dualpi2 | Blue | FqCodel | FqPie | Cake | Xcp | Drr | Sfq | dict[str, Any] | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
     bdp_rtt: Time | None = None
 
 
@@ -1561,6 +1795,10 @@ class Bulk(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
     """
 
@@ -1597,6 +1835,7 @@ class Bulk(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1621,6 +1860,7 @@ class Bulk(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1628,6 +1868,8 @@ class Bulk(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     size: Size | None = None
 
 
@@ -1646,6 +1888,10 @@ class Messages(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     load: Application bytes per second offered by each connection, headers not counted.
     rate_per_s: Messages per second offered by each connection.
     gap: Time between messages.
@@ -1687,6 +1933,7 @@ class Messages(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1711,6 +1958,7 @@ class Messages(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1718,6 +1966,8 @@ class Messages(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
     gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | dict[str, Any] | None = None
@@ -1740,6 +1990,10 @@ class Transfers(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
     load: Application bytes per second over all pairs together, headers not counted.
     gaps: Law of the gaps between arrivals. Default: "exponential".
@@ -1779,6 +2033,7 @@ class Transfers(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1803,6 +2058,7 @@ class Transfers(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1810,6 +2066,8 @@ class Transfers(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     arrivals_per_s: float | None = None
     load: Rate | None = None
     gaps: Literal["exponential", "fixed"] | None = None
@@ -1830,6 +2088,10 @@ class Cbr(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
     gaps: Law of the gaps between packets. Default: "fixed".
     """
@@ -1868,6 +2130,7 @@ class Cbr(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1892,6 +2155,7 @@ class Cbr(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1899,6 +2163,8 @@ class Cbr(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     packet_size: Size | None = None
     gaps: Literal["exponential", "fixed"] | None = None
 
@@ -1918,6 +2184,10 @@ class Onoff(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     sources: Superposed sources. Default: 100.
     shape: Shape of the Pareto ON and OFF times, above 1 and below 2; the Hurst parameter is (3 - shape) / 2. [assumed: H = 0.8]
         Default: 1.4.
@@ -1961,6 +2231,7 @@ class Onoff(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -1985,6 +2256,7 @@ class Onoff(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -1992,6 +2264,8 @@ class Onoff(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     sources: int | None = None
     shape: float | None = None
     on: Time | None = None
@@ -2014,6 +2288,10 @@ class Replay(Table):
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its
         path starts in the folder of the scenario file.
     trace: The trace itself, in place of `file`; a resolved scenario has it so.
@@ -2052,6 +2330,7 @@ class Replay(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
         ]
         | Reno
@@ -2076,6 +2355,7 @@ class Replay(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Guest
         | LawFactory
@@ -2083,6 +2363,8 @@ class Replay(Table):
         | None
     ) = None
     tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
     file: str | None = None
     trace: str | None = None
 
@@ -2163,11 +2445,13 @@ __all__ = [
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "ExplicitRate",
     "Exponential",
     "Fast",
     "FatTree",
     "Fifo",
     "Fixed",
+    "Fq",
     "FqCodel",
     "FqPie",
     "GilbertElliott",
@@ -2199,6 +2483,7 @@ __all__ = [
     "Periodic",
     "Pi2",
     "Pie",
+    "Prio",
     "Record",
     "Red",
     "Reno",
@@ -2206,10 +2491,12 @@ __all__ = [
     "Replay",
     "Scalable",
     "Scenario",
+    "Scfq",
     "Sfq",
     "Star",
     "Swift",
     "Switch",
+    "Tbf",
     "Tcp",
     "Transfers",
     "Uniform",

@@ -7,7 +7,7 @@
 use crate::guest::Fault;
 use crate::law::{self, Law, Spec};
 use crate::slow_start::{self, SlowStart};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Question, Signal, Window};
 use elephan_units::Time;
 
 /// No window grows beyond this: a thousand times the largest window that TCP can offer (2^30 bytes, RFC 7323).
@@ -58,6 +58,7 @@ impl Controller {
     pub fn establish(&mut self, mss: u64, initial_window_bytes: u64) {
         self.w.mss = mss.max(1) as f64;
         self.w.cwnd = initial_window_bytes as f64;
+        self.law.on_establish(&mut self.w);
         self.bound();
     }
 
@@ -157,14 +158,20 @@ impl Controller {
         self.law.measures_rate()
     }
 
-    /// Whether packets carry a congestion header for routers.
-    pub fn asks_routers(&self) -> bool {
+    /// What packets ask routers in a congestion header.
+    pub fn asks_routers(&self) -> Option<Question> {
         self.law.asks_routers()
     }
 
     /// Routers have answered: `bytes` by which the window may change, infinite if none has. It changes with the next ACK.
     pub fn on_feedback(&mut self, bytes: f64) {
         self.law.on_feedback(bytes);
+    }
+
+    /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
+    pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
+        self.law.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
+        self.bound();
     }
 
     /// When the law wants [`Controller::on_timer`].

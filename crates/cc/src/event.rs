@@ -71,6 +71,15 @@ impl Signal {
     }
 }
 
+/// What a law wants to know of routers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// By how much its window may change ([`crate::Law::on_feedback`]).
+    Window,
+    /// Its fair rate ([`crate::Law::on_fair_rate`]).
+    Rate,
+}
+
 /// Smallest `ssthresh` in segments (RFC 5681 equation 4).
 pub(crate) const SSTHRESH_MIN_SEGMENTS: f64 = 2.0;
 

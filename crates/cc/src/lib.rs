@@ -28,6 +28,6 @@ mod testing;
 
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};
-pub use event::{Ack, ReduceFrom, Signal, Window};
+pub use event::{Ack, Question, ReduceFrom, Signal, Window};
 pub use law::{Law, Spec, describe, list};
 pub use registry::{Description, Invalid, Model, Parameter, SpecError};

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_link::queue::Answer;
 use elephan_random::Stream;
 use elephan_record::MessageRow;
-use elephan_scenario::FlowPlan;
+use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
 use elephan_units::Time;
 
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
-use crate::net::NONE;
+use crate::net::{NONE, Treatment};
 use crate::world::{UDP_IP_HEADERS, World};
 
 impl World<'_> {
@@ -87,6 +88,8 @@ impl World<'_> {
         if let Some(captures) = &mut self.net.captures {
             captures.flow(flow.plan.from);
         }
+        let Traffic { priority, weight, .. } = self.plan.traffic[flow.traffic as usize];
+        self.net.treat(flow.number, Treatment { priority, weight });
         match self.free_flows.pop() {
             Some(id) => {
                 self.flows[id as usize] = Some(flow);
@@ -147,7 +150,7 @@ impl World<'_> {
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         for (end, own) in ends.into_iter().zip(asks) {
-            let headers = (asks != [false; 2]).then(|| Box::new(Headers { asks: own, told: None }));
+            let headers = (asks != [None; 2]).then(|| Box::new(Headers { asks: own, told: Answer::Nothing }));
             self.sockets[end as usize].headers = headers;
         }
     }

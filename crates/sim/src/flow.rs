@@ -1,11 +1,12 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
 use crate::packet::{Packets, traits};
+use elephan_cc::Question;
 use elephan_engine::Alarm;
-use elephan_link::queue::CongestionHeader;
+use elephan_link::queue::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
-use elephan_tcp::{Endpoint, State};
+use elephan_tcp::{Endpoint, Flags, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
 
@@ -38,10 +39,10 @@ pub struct Socket {
 /// The congestion headers of one end of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headers {
-    /// Its data asks for feedback.
-    pub asks: bool,
-    /// What the data that it received was told since it last sent something.
-    pub told: Option<f64>,
+    /// What it asks routers.
+    pub asks: Option<Question>,
+    /// What the packets that it received were told since it last sent something.
+    pub told: Answer,
 }
 
 impl Headers {
@@ -49,23 +50,41 @@ impl Headers {
     #[cold]
     pub fn attach(&mut self, endpoint: &Endpoint, packets: &mut Packets, packet: u32) {
         let p = &mut packets[packet];
-        let asks = self.asks && p.traits & traits::DATA != 0;
         p.traits |= traits::HEADED;
-        let rtt = if asks { endpoint.srtt().unwrap_or(Span::ZERO) } else { Span::ZERO };
-        let cwnd_bytes = endpoint.controller().window();
-        let (feedback_bytes, reverse_bytes) = (f64::INFINITY, self.told.take());
-        *packets.header_mut(packet) = CongestionHeader { cwnd_bytes, rtt, feedback_bytes, reverse_bytes };
+        let has_data = p.traits & traits::DATA != 0;
+        let rtt = endpoint.srtt().unwrap_or(Span::ZERO);
+        let request = match self.asks {
+            Some(Question::Window) if has_data => Request::Window(WindowRequest {
+                cwnd_bytes: endpoint.controller().window(),
+                rtt,
+                feedback_bytes: f64::INFINITY,
+            }),
+            Some(Question::Rate) if has_data || p.segment.flags.any(Flags::SYN | Flags::FIN) => {
+                Request::Rate(RateRequest::new(rtt, p.ip_bytes, p.segment.flags.any(Flags::FIN)))
+            }
+            _ => Request::Nothing,
+        };
+        *packets.header_mut(packet) = CongestionHeader { request, answer: std::mem::take(&mut self.told) };
     }
 
     /// `packet` has come with a header.
     #[cold]
     pub fn take(&mut self, endpoint: &mut Endpoint, packets: &Packets, packet: u32) {
         let header = packets.header(packet);
-        if packets[packet].traits & traits::DATA != 0 {
-            self.told = Some(self.told.unwrap_or(0.0) + header.feedback_bytes);
+        match (header.request, self.told) {
+            (Request::Window(of), Answer::Window(sum)) => self.told = Answer::Window(sum + of.feedback_bytes),
+            (Request::Window(of), _) => self.told = Answer::Window(of.feedback_bytes),
+            (Request::Rate(of), _) => {
+                self.told = Answer::Rate { rate_bps: of.rate_bps, queue_bytes: of.queue_bytes };
+            }
+            (Request::Nothing, _) => {}
         }
-        if let Some(bytes) = header.reverse_bytes.filter(|_| self.asks) {
-            endpoint.on_feedback(bytes);
+        match (self.asks, header.answer) {
+            (Some(Question::Window), Answer::Window(bytes)) => endpoint.on_feedback(bytes),
+            (Some(Question::Rate), Answer::Rate { rate_bps, queue_bytes }) => {
+                endpoint.on_fair_rate(rate_bps, queue_bytes);
+            }
+            _ => {}
         }
     }
 }

@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<Packet>() == 64);
 pub struct Packets {
     slab: Slab<Packet>,
     sacks: Vec<SackBlocks>,
-    /// As long as the highest packet that ever had one needs; empty in a run without XCP.
+    /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
     headers: Vec<CongestionHeader>,
 }
 

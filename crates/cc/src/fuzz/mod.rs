@@ -144,7 +144,7 @@ impl<'a> Pair<'a> {
                 must(cwnd <= before.0.max(TWO_SEGMENTS), format!("a congestion event raised the window by {grown} B"))
             }
             What::Shrink { .. } => must(grown <= 0.0, format!("lowering the window raised it by {grown} B")),
-            What::Undo | What::Timer | What::Feedback { .. } | What::Sent { .. } => Ok(()),
+            What::Undo | What::Timer | What::Feedback { .. } | What::FairRate { .. } | What::Sent { .. } => Ok(()),
         }
     }
 

@@ -47,6 +47,10 @@ pub enum What {
     Feedback {
         bytes: f64,
     },
+    FairRate {
+        rate_bps: f64,
+        queue_bytes: f64,
+    },
 }
 
 impl Step {
@@ -82,6 +86,7 @@ impl What {
             What::Timer => c.on_timer(now),
             What::Shrink { bytes } => c.shrink_to(bytes as f64),
             What::Feedback { bytes } => c.on_feedback(bytes),
+            What::FairRate { rate_bps, queue_bytes } => c.on_fair_rate(rate_bps, queue_bytes),
         }
     }
 
@@ -102,7 +107,8 @@ impl What {
             What::Ecn { .. } => vec![What::Ecn { inflight: super::INITIAL }],
             What::Rto { .. } => vec![What::Rto { inflight: super::INITIAL }],
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
-            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } | What::Feedback { .. } => Vec::new(),
+            What::Sent { .. } | What::Undo | What::Timer | What::Shrink { .. } => Vec::new(),
+            What::Feedback { .. } | What::FairRate { .. } => Vec::new(),
         }
     }
 }
@@ -125,6 +131,9 @@ impl fmt::Display for What {
             What::Timer => f.write_str("a timer"),
             What::Shrink { bytes } => write!(f, "the window is lowered to {bytes} B"),
             What::Feedback { bytes } => write!(f, "routers allow {bytes} B"),
+            What::FairRate { rate_bps, queue_bytes } => {
+                write!(f, "routers tell {rate_bps} bit/s, of which {queue_bytes} B wait")
+            }
         }
     }
 }
@@ -203,11 +212,20 @@ impl Random {
             27 => What::LocalDrop { inflight: self.bytes() },
             28 => What::Undo,
             29 => What::Timer,
-            30 => What::Feedback {
-                bytes: if self.below(2) == 0 { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 },
-            },
+            30 => self.told(),
             _ => What::Shrink { bytes: self.bytes() },
         }
+    }
+
+    /// What routers say.
+    fn told(&mut self) -> What {
+        let unknown = self.below(2) == 0;
+        if self.below(2) == 0 {
+            let bytes = if unknown { f64::INFINITY } else { self.below(2_000_000) as f64 - 1e6 };
+            return What::Feedback { bytes };
+        }
+        let rate_bps = if unknown { f64::INFINITY } else { self.below(20_000_000_000) as f64 };
+        What::FairRate { rate_bps, queue_bytes: self.bytes() as f64 }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::declare::Internals;
 use crate::guest::{self, Fault, Guest};
 use crate::registry::registry;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Question, Signal, Window};
 use elephan_units::Time;
 
 registry! {
@@ -31,6 +31,7 @@ registry! {
     swift: Swift(Box<swift::Swift>) = "Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too",
     lp: Lp(lp::Lp) = "TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue",
     xcp: Xcp(xcp::Xcp) = "XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes",
+    explicit_rate: ExplicitRate(explicit_rate::ExplicitRate) = "Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
     ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
@@ -56,13 +57,20 @@ pub trait Law {
         false
     }
 
-    /// Whether the law asks routers for feedback: its packets carry a congestion header.
-    fn asks_routers(&self) -> bool {
-        false
+    /// What the law asks routers: its packets carry a congestion header.
+    fn asks_routers(&self) -> Option<Question> {
+        None
     }
 
     /// Feedback has come back: `bytes` by which the window may change, infinite if no router has answered.
     fn on_feedback(&mut self, _bytes: f64) {}
+
+    /// Routers have told the fair rate, of bytes with their IP headers, and how many of this flow wait there. It may come
+    /// before the handshake is over.
+    fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
+
+    /// The handshake is over: the window is the initial one.
+    fn on_establish(&mut self, _w: &mut Window) {}
 
     /// Any ACK of new data, in slow start and in recovery as well, before it grows the window: what a law measures, it
     /// measures here.
@@ -122,8 +130,16 @@ impl Law for Any {
         each_law!(self, law => law.measures_rate())
     }
 
-    fn asks_routers(&self) -> bool {
+    fn asks_routers(&self) -> Option<Question> {
         each_law!(self, law => law.asks_routers())
+    }
+
+    fn on_fair_rate(&mut self, w: &mut Window, rate_bps: f64, queue_bytes: f64) {
+        each_law!(self, law => law.on_fair_rate(w, rate_bps, queue_bytes))
+    }
+
+    fn on_establish(&mut self, w: &mut Window) {
+        each_law!(self, law => law.on_establish(w))
     }
 
     fn on_feedback(&mut self, bytes: f64) {

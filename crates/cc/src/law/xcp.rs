@@ -14,7 +14,7 @@
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Question, ReduceFrom, Signal, Window};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
@@ -49,8 +49,8 @@ states! {
 }
 
 impl Law for Xcp {
-    fn asks_routers(&self) -> bool {
-        true
+    fn asks_routers(&self) -> Option<Question> {
+        Some(Question::Window)
     }
 
     fn on_feedback(&mut self, bytes: f64) {
@@ -87,7 +87,7 @@ impl Law for Xcp {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MSS, ack, ack_limited, loss, state};
-    use crate::{Controller, Signal, Spec};
+    use crate::{Controller, Question, Signal, Spec};
     use elephan_units::Time;
 
     const S: f64 = MSS as f64;
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn feedback_alone_changes_the_window() {
         let mut c = xcp();
-        assert!(c.asks_routers());
+        assert_eq!(c.asks_routers(), Some(Question::Window));
         c.on_feedback(4000.0);
         c.on_feedback(500.0);
         c.on_ack(&ack(0.0, 2 * MSS, 0.1));

@@ -68,11 +68,7 @@ pub struct Drr {
 
 impl Discipline for Drr {
     fn enqueue(&mut self, _now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
-        let drops_itself = match self.overflow {
-            Overflow::Longest => !self.limit.admits(0, 0, item.bytes),
-            Overflow::Arriving => !self.limit.admits(self.flows.bytes(), self.flows.packets(), item.bytes),
-        };
-        if drops_itself {
+        if !self.overflow.lets_in(self.limit, (self.flows.bytes(), self.flows.packets()), item.bytes) {
             return Verdict::Dropped("queue_full");
         }
         let queue = self.flows.queue_of(item.flow);

@@ -74,6 +74,13 @@ pub struct Fifo {
     bytes: u64,
 }
 
+impl Fifo {
+    /// The packet that leaves next.
+    pub fn first(&self) -> Option<&Item> {
+        self.waiting.front()
+    }
+}
+
 impl Discipline for Fifo {
     #[inline]
     fn enqueue(&mut self, _now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {

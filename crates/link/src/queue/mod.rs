@@ -6,13 +6,18 @@ mod codel;
 mod drr;
 mod dualpi2;
 mod fifo;
+mod fq;
 mod fq_codel;
 mod fq_pie;
+mod header;
 pub mod part;
 mod pi2;
 mod pie;
+mod prio;
 mod red;
+mod scfq;
 mod sfq;
+mod tbf;
 mod xcp;
 
 pub use blue::{Blue, BlueSpec};
@@ -21,13 +26,18 @@ pub use codel::{Codel, CodelSpec};
 pub use drr::{Drr, DrrSpec};
 pub use dualpi2::{Dualpi2, Dualpi2Spec};
 pub use fifo::{Fifo, FifoSpec, Limit};
+pub use fq::{Fq, FqSpec};
 pub use fq_codel::{FqCodel, FqCodelSpec};
 pub use fq_pie::{FqPie, FqPieSpec};
+pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 pub use pi2::{Pi2, Pi2Spec};
 pub use pie::{Pie, PieSpec};
+pub use prio::{Prio, PrioSpec};
 pub use red::{Red, RedSpec};
+pub use scfq::{Scfq, ScfqSpec};
 pub use sfq::{Sfq, SfqSpec};
-pub use xcp::{CongestionHeader, Xcp, XcpSpec};
+pub use tbf::{Tbf, TbfSpec};
+pub use xcp::{Xcp, XcpSpec};
 
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time};
@@ -209,10 +219,18 @@ queues! {
     "cake" => Cake(CakeSpec, Cake);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
     "xcp" => Xcp(XcpSpec, Xcp);
+    /// Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
+    "fq" => Fq(FqSpec, Fq);
+    /// Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
+    "scfq" => Scfq(ScfqSpec, Scfq);
     /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
     "drr" => Drr(DrrSpec, Drr);
     /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
     "sfq" => Sfq(SfqSpec, Sfq);
+    /// Strict priority between bands, by the `priority` of the traffic
+    "prio" => Prio(PrioSpec, Prio);
+    /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
+    "tbf" => Tbf(TbfSpec, Tbf);
 }
 
 impl QueueSpec {

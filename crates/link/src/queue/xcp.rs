@@ -25,23 +25,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
+use super::header::{CongestionHeader, Request, WindowRequest};
 use super::{Discarded, Discipline, Item, Verdict};
 
 /// Shortest time after which the standing queue is taken again (draft-falk-xcp-spec, TOQ of 2 ms).
 const QUEUE_TIME_MIN: Span = Span::from_ms(2);
-
-/// The congestion header of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CongestionHeader {
-    /// The sender's window in bytes (H_cwnd).
-    pub cwnd_bytes: f64,
-    /// Its round-trip time (H_rtt); zero if it knows none.
-    pub rtt: Span,
-    /// Bytes by which its window may change (H_feedback); infinite before the first router.
-    pub feedback_bytes: f64,
-    /// What the receiver tells the other sender on an ACK, if the packet is one: the sum of what it was told.
-    pub reverse_bytes: Option<f64>,
-}
 
 /// Parameters of `xcp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +112,14 @@ pub struct Xcp {
     queue_taken: Time,
 }
 
+/// What a packet asks, if it is a change of its window.
+fn asked(header: &CongestionHeader) -> Option<WindowRequest> {
+    match header.request {
+        Request::Window(asked) => Some(asked),
+        _ => None,
+    }
+}
+
 impl Discipline for Xcp {
     #[inline]
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
@@ -152,7 +148,7 @@ impl Discipline for Xcp {
     }
 
     fn on_arrival(&mut self, now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
-        let header = header.filter(|header| header.rtt > Span::ZERO && header.cwnd_bytes > 0.0);
+        let header = header.and_then(asked).filter(|header| header.rtt > Span::ZERO && header.cwnd_bytes > 0.0);
         if let Some(header) = header
             && self.begin == Time::NEVER
         {
@@ -172,6 +168,7 @@ impl Discipline for Xcp {
     }
 
     fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
+        let Request::Window(header) = &mut header.request else { return };
         let rtt = header.rtt.seconds();
         if rtt == 0.0 || header.cwnd_bytes <= 0.0 {
             header.feedback_bytes = header.feedback_bytes.min(0.0);
@@ -245,8 +242,16 @@ mod tests {
     }
 
     fn header(cwnd_bytes: f64, rtt_ms: u64) -> CongestionHeader {
-        let rtt = Span::from_ms(rtt_ms);
-        CongestionHeader { cwnd_bytes, rtt, feedback_bytes: f64::INFINITY, reverse_bytes: None }
+        asking(cwnd_bytes, rtt_ms, f64::INFINITY)
+    }
+
+    fn asking(cwnd_bytes: f64, rtt_ms: u64, feedback_bytes: f64) -> CongestionHeader {
+        let request = WindowRequest { cwnd_bytes, rtt: Span::from_ms(rtt_ms), feedback_bytes };
+        CongestionHeader { request: Request::Window(request), ..CongestionHeader::default() }
+    }
+
+    fn feedback(header: &CongestionHeader) -> f64 {
+        asked(header).map_or(f64::NAN, |asked| asked.feedback_bytes)
     }
 
     fn at_ms(ms: u64) -> Time {
@@ -276,16 +281,16 @@ mod tests {
     fn spare_capacity_is_handed_out_by_an_interval() {
         let mut q = queue();
         let first = interval(&mut q, 0, 50);
-        near(first.feedback_bytes, 400.0);
+        near(feedback(&first), 400.0);
         // What the interval may give is 20 000 bytes / 0.1 s; at 4000 byte/s a packet the fifty-first gets nothing.
         for _ in 1..50 {
             let mut h = header(10_000.0, 100);
             q.on_departure(1000, &mut h);
-            near(h.feedback_bytes, 400.0);
+            near(feedback(&h), 400.0);
         }
         let mut h = header(10_000.0, 100);
         q.on_departure(1000, &mut h);
-        near(h.feedback_bytes, 0.0);
+        near(feedback(&h), 0.0);
     }
 
     /// A full link without a queue: phi = 0, h = 0.1 * 10^5 = 10^4 bytes. sum(rtt s / cwnd) = 1 s for 100 packets of which
@@ -301,8 +306,8 @@ mod tests {
         let (mut small, mut large) = (header(10_000.0, 100), header(30_000.0, 100));
         q.on_departure(1000, &mut small);
         q.on_departure(1000, &mut large);
-        near(small.feedback_bytes, 50.0);
-        near(large.feedback_bytes, -50.0);
+        near(feedback(&small), 50.0);
+        near(feedback(&large), -50.0);
     }
 
     /// 50 waiting packets that never drain: phi = -0.226 * 50 000 = -11 300 bytes on a full link; 0.1 * 10^5 - 11 300 < 0.
@@ -317,7 +322,7 @@ mod tests {
         // The first interval notes the queue, the second one acts on it.
         interval(&mut q, 0, 99);
         let first = interval(&mut q, 100, 99);
-        near(first.feedback_bytes, -113.0);
+        near(feedback(&first), -113.0);
     }
 
     /// Only ever lower: a header that asks for less keeps what it asks for; one without a round-trip time gets nothing.
@@ -326,13 +331,13 @@ mod tests {
         let mut q = queue();
         interval(&mut q, 0, 50);
         for (asked, got) in [(100.0, 100.0), (-7.0, -7.0), (500.0, 400.0)] {
-            let mut h = CongestionHeader { feedback_bytes: asked, ..header(10_000.0, 100) };
+            let mut h = asking(10_000.0, 100, asked);
             q.on_departure(1000, &mut h);
-            near(h.feedback_bytes, got);
+            near(feedback(&h), got);
         }
         let mut h = header(10_000.0, 0);
         q.on_departure(1000, &mut h);
-        assert_eq!(h.feedback_bytes, 0.0);
+        assert_eq!(feedback(&h), 0.0);
     }
 
     /// The mean over flows, each weighted alike: 50 packets of 100 ms and 50 of 300 ms at equal windows are sent by three

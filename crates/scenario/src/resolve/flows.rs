@@ -137,6 +137,8 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
+            priority: traffic.priority,
+            weight: traffic.weight,
         })
     }
 

@@ -40,11 +40,23 @@ pub struct TrafficWords {
     /// TCP options of these connections, at both ends, over those of the hosts.
     #[serde(default)]
     pub tcp: Overrides,
+    /// Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look at it.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: u8,
+    /// Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look at it.
+    #[serde(default = "one_share")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub weight: u16,
     #[serde(flatten)]
     pub kind: Kind,
 }
 
 fn one() -> u32 {
+    1
+}
+
+fn one_share() -> u16 {
     1
 }
 

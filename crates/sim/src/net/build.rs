@@ -75,6 +75,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         delivered: 0,
         dropped: 0,
         duplicated: 0,
+        treatments: Vec::new(),
         rates: BTreeMap::new(),
         scratch: Vec::new(),
         discarded: Vec::new(),

@@ -10,7 +10,7 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
-use super::{Kind, NONE, Net, Occurrence, note_mark};
+use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -55,13 +55,14 @@ impl Net {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &self.packets[packet];
+        let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let item = Item {
             handle: packet,
             flow: p.flow,
             bytes: l.framing.charged_bytes(p.ip_bytes),
             ecn: p.segment.ecn,
-            priority: 0,
-            weight: 1,
+            priority,
+            weight,
             at: now,
         };
         g.integrate(&mut l.counts, now, window);

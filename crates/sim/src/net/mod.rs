@@ -109,6 +109,20 @@ fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32
 /// A packet that reached its host.
 pub type Delivered = u32;
 
+/// What queues are told of a flow beside its packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Treatment {
+    /// IEEE 802.1Q, 0..7.
+    pub priority: u8,
+    pub weight: u16,
+}
+
+impl Default for Treatment {
+    fn default() -> Treatment {
+        Treatment { priority: 0, weight: 1 }
+    }
+}
+
 pub struct Net {
     pub links: Vec<Link>,
     pub switches: Vec<Switch>,
@@ -126,6 +140,8 @@ pub struct Net {
     pub dropped: u64,
     /// Packets that links have made of others.
     pub duplicated: u64,
+    /// What queues are told of each flow, by its number; empty while all flows are alike.
+    pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
     /// Ports to pause or resume; kept to spare an allocation.
@@ -135,6 +151,14 @@ pub struct Net {
 }
 
 impl Net {
+    /// Flow `number`, the next one, is treated so. Nothing is kept before the first that is not the usual one.
+    pub fn treat(&mut self, number: u32, treatment: Treatment) {
+        if !self.treatments.is_empty() || treatment != Treatment::default() {
+            self.treatments.resize(number as usize, Treatment::default());
+            self.treatments.push(treatment);
+        }
+    }
+
     /// A host sends: the packet enters `link`, the first of its route.
     #[inline]
     pub fn send(&mut self, now: Time, link: u32, packet: u32) {
@@ -221,7 +245,7 @@ impl Net {
         self.packets.free(packet);
     }
 
-    /// An event of one of this network's own classes.
+    /// An event of one of this network's own treatments.
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);

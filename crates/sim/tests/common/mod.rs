@@ -102,6 +102,8 @@ impl Builder {
             start: Default::default(),
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
+            priority: 0,
+            weight: 1,
         });
     }
 }

@@ -317,6 +317,13 @@ impl Endpoint {
         self.tx.cc.on_feedback(bytes);
     }
 
+    /// Routers have told the fair rate and this flow's own queue (see [`Controller::on_fair_rate`]); to be told before the
+    /// segment that brought it.
+    pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
+        self.tx.cc.on_fair_rate(rate_bps, queue_bytes);
+        self.tx.refresh();
+    }
+
     /// Smoothed round-trip time, none before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.tx.rtt.srtt()

@@ -1,19 +1,22 @@
 //! What several disciplines are made of: they use it by composition.
 
+pub mod askers;
 pub mod cobalt;
 pub mod codel;
 pub mod flows;
+pub mod gps;
 pub mod index;
 pub mod pi2;
 pub mod pie;
 pub mod store;
+pub mod tags;
 pub mod ticks;
 
 use elephan_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Item, is_ect};
+use super::{Item, Limit, is_ect};
 
 /// Least that counts as the largest packet: a full frame of Ethernet as Linux counts it (1500 + 14 B). Larger ones that come
 /// raise it (`maxpacket` of RFC 8289).
@@ -35,6 +38,16 @@ pub enum Overflow {
     Longest,
     /// The one that comes.
     Arriving,
+}
+
+impl Overflow {
+    /// Whether a packet may come in beside what waits (bytes, packets), if need be at the cost of others.
+    pub fn lets_in(self, limit: Limit, (bytes, packets): (u64, u64), packet: u32) -> bool {
+        match self {
+            Overflow::Longest => limit.admits(0, 0, packet),
+            Overflow::Arriving => limit.admits(bytes, packets, packet),
+        }
+    }
 }
 
 /// A number of bytes that must not be zero.

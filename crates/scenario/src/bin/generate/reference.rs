@@ -10,7 +10,7 @@ use crate::python::compact;
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Sections in the order of a scenario: class or union, heading.
-const ORDER: [(&str, &str); 45] = [
+const ORDER: &[(&str, &str)] = &[
     ("Scenario", "The scenario"),
     ("TemplateChoice", "`[template]`"),
     ("Dumbbell", "template `dumbbell`"),
@@ -36,6 +36,12 @@ const ORDER: [(&str, &str); 45] = [
     ("QueueChoice", "queues"),
     ("Fifo", "queue `fifo`"),
     ("Xcp", "queue `xcp`"),
+    ("Fq", "queue `fq`"),
+    ("Scfq", "queue `scfq`"),
+    ("Drr", "queue `drr`"),
+    ("Sfq", "queue `sfq`"),
+    ("Prio", "queue `prio`"),
+    ("Tbf", "queue `tbf`"),
     ("Traffic", "`[[traffic]]`"),
     ("Bulk", "traffic `bulk`"),
     ("Messages", "traffic `messages`"),
