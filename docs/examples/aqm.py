@@ -1,6 +1,6 @@
 """Draws the picture of docs/models/aqm.md: the delay of the bottleneck's queue over time, for several disciplines.
 
-    python docs/examples/aqm.py docs/images/aqm.png
+python docs/examples/aqm.py docs/images/aqm.png
 """
 
 import sys
@@ -16,7 +16,6 @@ def picture(file):
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-
     from elephan.report.style import SERIES, SETTINGS
 
     with plt.rc_context(SETTINGS):

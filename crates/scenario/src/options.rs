@@ -47,7 +47,12 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>) -> Result<QueueSp
     if !problems.is_empty() {
         return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
     }
-    serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))
+    let spec: QueueSpec =
+        serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    match spec.problem() {
+        Some((key, message)) => Err(Errors::one(name, key, message)),
+        None => Ok(spec),
+    }
 }
 
 /// A bare number of a quantity as a scenario writes it.

@@ -540,3 +540,14 @@ fn presets_yield_to_what_is_given() {
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!(serde_json::to_value(sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
 }
+
+/// A queue made by hand is told what cannot be, as one in a scenario.
+#[test]
+fn a_queue_by_hand_has_possible_parameters() {
+    let queue = |tupdate: f64| {
+        let table = serde_json::json!({ "tupdate": tupdate }).as_object().cloned().unwrap();
+        elephan_scenario::queue("Queue", "pie", table)
+    };
+    assert!(queue(0.02).is_ok());
+    assert!(queue(0.0).unwrap_err().to_string().contains("tupdate: \"0 s\": must be at least 1 us"));
+}

@@ -12,12 +12,11 @@ pub mod store;
 pub mod tags;
 pub mod ticks;
 
-use super::Limit;
 use elephan_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Item, is_ect};
+use super::{Item, Limit, is_ect};
 
 /// Least that counts as the largest packet: a full frame of Ethernet as Linux counts it (1500 + 14 B). Larger ones that come
 /// raise it (`maxpacket` of RFC 8289).
