@@ -53,5 +53,9 @@ impl Overflow {
 /// A number of bytes that must not be zero.
 pub fn some_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     let bytes = Bytes::deserialize(deserializer)?;
-    if bytes.0 == 0 { Err(de::Error::custom("\"0 B\": must be at least 1 B")) } else { Ok(bytes) }
+    if bytes.0 == 0 {
+        Err(de::Error::custom("a quantum, burst or mtu of \"0 B\": must be at least 1 B"))
+    } else {
+        Ok(bytes)
+    }
 }
