@@ -78,6 +78,8 @@ class Tcp(Table):
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
+        is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
     abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
@@ -133,6 +135,7 @@ class Tcp(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -158,6 +161,7 @@ class Tcp(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -181,6 +185,7 @@ class Tcp(Table):
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
@@ -755,6 +760,22 @@ class Xcp(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class ExplicitRate(Table):
+    """Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate
+
+    queue_rtts: Own queue that is aimed at, in round trips of the fair rate. Default: 1.0.
+    drain_rtts: Round trips in which what the own queue is off is made good. Default: 2.0.
+    window_rtts: Most that is in flight, in round trips of the fair rate. Default: 4.0.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "explicit_rate")
+
+    queue_rtts: float | None = None
+    drain_rtts: float | None = None
+    window_rtts: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Copa(Table):
     """Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay
 
@@ -1219,12 +1240,15 @@ class Fq(Table):
         dropped.
     overflow: Which packet a full queue gives up: `longest` (the last one of the flow that keeps most bytes waiting) or `arriving`.
         Default: "longest".
+    active: A flow that asks for its rate (congestion control `explicit_rate`) counts for so long after its last packet, or for its
+        round-trip time if that is longer. Default: "100 ms".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "fq")
 
     limit: Limit | None = None
     overflow: Literal["longest", "arriving"] | None = None
+    active: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1880,6 +1904,7 @@ class Bulk(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -1905,6 +1930,7 @@ class Bulk(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -1978,6 +2004,7 @@ class Messages(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -2003,6 +2030,7 @@ class Messages(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -2093,6 +2121,7 @@ class Transfers(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -2118,6 +2147,7 @@ class Transfers(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -2286,6 +2316,7 @@ class Cbr(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -2311,6 +2342,7 @@ class Cbr(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -2387,6 +2419,7 @@ class Onoff(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -2412,6 +2445,7 @@ class Onoff(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -2486,6 +2520,7 @@ class Replay(Table):
             "swift",
             "lp",
             "xcp",
+            "explicit_rate",
             "copa",
             "pcp",
         ]
@@ -2511,6 +2546,7 @@ class Replay(Table):
         | Swift
         | Lp
         | Xcp
+        | ExplicitRate
         | Copa
         | Pcp
         | Guest
@@ -2603,6 +2639,7 @@ __all__ = [
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "ExplicitRate",
     "Exponential",
     "Fast",
     "FatTree",

@@ -11,6 +11,7 @@ mod json;
 mod listing;
 mod number;
 mod prr;
+mod queue;
 mod rtt;
 mod run;
 mod scenario;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_class::<prr::PrrRecovery>()?;
+    module.add_class::<queue::PyQueue>()?;
     module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
     module.add_class::<tcp::TcpEndpoint>()?;

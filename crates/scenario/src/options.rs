@@ -1,12 +1,13 @@
-//! TCP options given by a program, one end at a time, checked as those of a scenario are.
+//! TCP options and queues given by a program, one at a time, checked as those of a scenario are.
 
+use elephan_link::queue::QueueSpec;
 use elephan_tcp::{Options, Overrides};
 use elephan_units::Span;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
 use crate::near::hint;
-use crate::shape::{Shape, branches, resolve};
+use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
 use crate::walk::walk;
 use crate::{Source, schema};
@@ -32,6 +33,23 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     Ok(options)
 }
 
+/// The queue of this kind with the parameters in `table`. A number for a time is seconds, for a size bytes, for a rate bit/s.
+/// `name` is what errors call the place.
+pub fn queue(name: &str, kind: &str, table: Map<String, Json>) -> Result<QueueSpec, Errors> {
+    let root = schema();
+    let words = root.pointer("/$defs/QueueSpec").unwrap_or(&Json::Null);
+    let tag = Node::from_json(&json!({ "kind": kind }), Origin::Program);
+    let all = branches(root, words);
+    let own = by_tag(&all, &tag).and_then(Result::ok).map_or(words, |member| resolve(root, member));
+    let given = table.into_iter().map(|(key, value)| with_unit(root, own, key, value));
+    let given = Json::Object(std::iter::once(("kind".to_owned(), Json::from(kind))).chain(given).collect());
+    let problems = walk(root, words, &Node::from_json(&given, Origin::Program), &Path::default());
+    if !problems.is_empty() {
+        return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
+    }
+    serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))
+}
+
 /// A bare number of a quantity as a scenario writes it.
 fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Json) {
     let property = Shape::of(words).property(&key);
@@ -40,6 +58,7 @@ fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Js
         (Some("time"), Some(seconds)) if seconds >= 0.0 => Some(format!("{} ps", Span::from_seconds(seconds).ps())),
         (Some("time"), Some(seconds)) => Some(format!("{seconds} s")),
         (Some("size"), Some(_)) => Some(format!("{value} B")),
+        (Some("rate"), Some(_)) => Some(format!("{value} bps")),
         _ => None,
     };
     (key, text.map_or(value, Json::String))
@@ -49,7 +68,6 @@ fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Js
 mod tests {
     use super::*;
     use elephan_units::Bytes;
-    use serde_json::json;
 
     fn read(stack: &str, table: Json) -> Result<Options, String> {
         let table = table.as_object().cloned().unwrap_or_default();
@@ -82,5 +100,28 @@ mod tests {
             assert!(error.strip_suffix('*').map_or(given == error, |start| given.starts_with(start)), "{given}");
         }
         assert!(read("rfc", json!({ "rto_min": -1 })).is_err());
+    }
+
+    #[test]
+    fn queues_are_checked_as_in_a_scenario() {
+        let read = |kind: &str, table: Json| {
+            let table = table.as_object().cloned().unwrap_or_default();
+            queue("Queue", kind, table).map_err(|e| e.to_string())
+        };
+        let tbf = read("tbf", json!({ "rate": 8e6, "burst": 3000, "latency": 0.01, "limit": "10 p" })).unwrap();
+        let words = serde_json::to_value(&tbf).unwrap();
+        assert_eq!([&words["rate"], &words["burst"], &words["latency"]], ["8 Mbps", "3 KB", "10 ms"]);
+        for (kind, table, error) in [
+            ("fiffo", json!({}), "Queue: kind: unknown kind \"fiffo\"; did you mean \"fifo\"?"),
+            ("fifo", json!({ "limt": "1 p" }), "Queue: unknown key \"limt\"; did you mean \"limit\"?"),
+            ("fifo", json!({ "limit": 5 }), "Queue: limit: 5: a limit needs a unit, like \"100 p\""),
+            ("prio", json!({ "bands": 17 }), "Queue: bands: 17: must be at most 16"),
+            ("prio", json!({ "map": [1, 2] }), "Queue: map: *"),
+            ("drr", json!({ "quantum": 0 }), "Queue: *must be at least 1 B"),
+        ] {
+            let given = read(kind, table).unwrap_err();
+            let (start, end) = error.split_once('*').unwrap_or((error, error));
+            assert!(given.starts_with(start) && given.ends_with(end), "{given}");
+        }
     }
 }

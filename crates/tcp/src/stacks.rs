@@ -142,6 +142,13 @@ options! {
         windows = true, "assumed: RFC 5681 section 4.1";
         freebsd = true, "FreeBSD cc_after_idle";
     }
+    /// The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that is not bound to
+    /// 64 KB in the first round trip. Both ends must have it.
+    scaled_syn_ack_window: bool {
+        rfc = false, "RFC 7323 section 2.2";
+        winxp = false, "RFC 1323 section 2.2";
+        linux_2_4 | linux | windows | freebsd = false, "RFC 7323 section 2.2";
+    }
     /// Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its use.
     cwnd_validation: bool {
         rfc = false, "assumed: RFC 2861 was experimental and is obsolete (RFC 7661)";

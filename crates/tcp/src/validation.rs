@@ -76,7 +76,10 @@ impl Sender {
             let halvings = (idle.0 - 1) / rto.0.max(1);
             window = window.max(self.cc.window() / 2f64.powi(halvings.min(64) as i32));
         }
-        self.shrink(window, stats);
+        // Before the first data nothing can have become stale: the window is the initial one, or what routers have told.
+        if self.last_sent > Time::ZERO {
+            self.shrink(window, stats);
+        }
     }
 
     /// The threshold remembers three quarters of the window (Linux `tcp_current_ssthresh`).

@@ -186,3 +186,96 @@ impl Fq {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::RateRequest;
+
+    /// 8 Mbit/s: 1000 bytes take a millisecond.
+    fn queue() -> Fq {
+        let mut q = FqSpec::default().build(0);
+        q.set_rate(Rate(8_000_000));
+        q
+    }
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn asking(ends: bool) -> CongestionHeader {
+        let request = Request::Rate(RateRequest::new(Span::from_ms(20), 1000, ends));
+        CongestionHeader { request, ..CongestionHeader::default() }
+    }
+
+    fn offer(q: &mut Fq, ms: u64, flow: u32, weight: u16, header: Option<&CongestionHeader>) {
+        let item = Item { flow, weight, bytes: 1000, at: at_ms(ms), ..Item::default() };
+        q.on_arrival(at_ms(ms), 1000, header);
+        assert_eq!(q.enqueue(at_ms(ms), item, &mut Vec::new()), Verdict::Accepted);
+    }
+
+    /// Rate and own queue that the next packet, which leaves now, is told.
+    fn told(q: &mut Fq, ms: u64, mut header: CongestionHeader) -> (f64, f64) {
+        assert!(q.dequeue(at_ms(ms), &mut Vec::new()).is_some());
+        q.on_departure(1000, &mut header);
+        let Request::Rate(told) = header.request else { unreachable!() };
+        (told.rate_bps, told.queue_bytes)
+    }
+
+    /// A flow alone is told the link's rate, two of equal weight half of it each, also while nothing of the other waits; one that
+    /// has said that it ends counts no more, nor one that has been silent for 100 ms.
+    #[test]
+    fn fair_rates() {
+        let mut q = queue();
+        offer(&mut q, 0, 0, 1, Some(&asking(false)));
+        assert_eq!(told(&mut q, 0, asking(false)), (8e6, 0.0));
+        offer(&mut q, 10, 1, 1, Some(&asking(false)));
+        assert_eq!(told(&mut q, 10, asking(false)), (4e6, 0.0));
+        for _ in 0..3 {
+            offer(&mut q, 20, 0, 1, Some(&asking(false)));
+        }
+        assert_eq!(told(&mut q, 20, asking(false)), (4e6, 2000.0));
+        assert_eq!(told(&mut q, 21, asking(false)), (4e6, 1000.0));
+        assert_eq!(told(&mut q, 22, asking(true)), (4e6, 0.0));
+        // The fluid has just served what flow 0 had.
+        offer(&mut q, 30, 1, 1, Some(&asking(false)));
+        assert_eq!(told(&mut q, 30, asking(false)), (8e6, 0.0));
+        // Flow 1 is silent until 130 ms, and then counts no more.
+        offer(&mut q, 129, 2, 1, Some(&asking(false)));
+        assert_eq!(told(&mut q, 129, asking(false)), (4e6, 0.0));
+        offer(&mut q, 131, 2, 1, Some(&asking(false)));
+        assert_eq!(told(&mut q, 131, asking(false)), (8e6, 0.0));
+        // Slots of flows that have gone are used again, and nothing is counted twice.
+        for n in 0..1000 {
+            let ms = 300 + 10 * n;
+            offer(&mut q, ms, 10 + n as u32, 1, Some(&asking(true)));
+            assert_eq!(told(&mut q, ms, asking(true)), (8e6, 0.0), "{n}");
+        }
+    }
+
+    /// By weight; and a flow that does not ask counts while something of it waits.
+    #[test]
+    fn fair_rates_by_weight() {
+        let mut q = queue();
+        offer(&mut q, 0, 0, 3, Some(&asking(false)));
+        assert_eq!(told(&mut q, 0, asking(false)), (8e6, 0.0));
+        offer(&mut q, 10, 1, 1, None);
+        offer(&mut q, 10, 0, 3, Some(&asking(false)));
+        assert_eq!(told(&mut q, 10, asking(false)), (6e6, 0.0));
+        assert!(q.dequeue(at_ms(11), &mut Vec::new()).is_some());
+        offer(&mut q, 20, 0, 3, Some(&asking(false)));
+        assert_eq!(told(&mut q, 20, asking(false)), (8e6, 0.0));
+    }
+
+    /// An answer is only ever lowered; queues of several routers add up.
+    #[test]
+    fn several_routers() {
+        let mut q = queue();
+        offer(&mut q, 0, 0, 1, Some(&asking(false)));
+        offer(&mut q, 0, 0, 1, Some(&asking(false)));
+        let mut header = asking(false);
+        let Request::Rate(request) = &mut header.request else { unreachable!() };
+        (request.rate_bps, request.queue_bytes) = (5e6, 500.0);
+        assert_eq!(told(&mut q, 0, header), (5e6, 1500.0));
+    }
+}

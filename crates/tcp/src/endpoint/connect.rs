@@ -106,7 +106,8 @@ impl Endpoint {
             seg.tsval = self.ts_now(now);
             seg.tsecr = if answer { self.rx.ts_recent } else { 0 };
         }
-        seg.window = self.rx.offer(true);
+        let scaled = answer && self.options.scaled_syn_ack_window;
+        seg.window = self.rx.offer(!scaled);
         self.rx.acked(now, false);
         self.stats.segs_out += 1;
     }
@@ -126,7 +127,8 @@ impl Endpoint {
         // Until the handshake is done `u8::MAX` says that windows are not scaled.
         self.tx.window_shift = if scaled { seg.wscale.min(SHIFT_MAX) } else { u8::MAX };
         self.rx.shift = if scaled { self.own_shift() } else { 0 };
-        self.take_window(seg, 0, 1, 0);
+        let answer = seg.flags.any(Flags::ACK) && self.options.scaled_syn_ack_window;
+        self.take_window(seg, 0, 1, if scaled && answer { self.tx.window_shift } else { 0 });
     }
 
     /// A segment for a listening endpoint.
