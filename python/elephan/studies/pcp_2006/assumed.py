@@ -14,7 +14,7 @@ from elephan.study import Results
 def _shared(results: Results, experiment: str) -> list[str]:
     """Labels of the loads that both this experiment and the main one have."""
     main = {point.label for point in results.experiment("load").points["load"]}
-    return [point.label for point in results.experiment(experiment).points["load"] if point.label in main]
+    return [point.label for point in results.experiment(experiment).points["some_load"] if point.label in main]
 
 
 def _ratio(results: Results, variant: str, load: str, statistic: str) -> float:
@@ -29,7 +29,7 @@ def region(results: Results) -> Drawing:
     """Each reading as a point: its mean response time over TCP's and its loss, a panel for each load."""
     loads = _shared(results, "assumed")
     columns = min(3, len(loads))
-    fig, axes = new_figure(-(-len(loads) // columns), columns, height=0.7 + 2.6 * (-(-len(loads) // columns)), squeeze=False)
+    fig, axes = new_figure(-(-len(loads) // columns), columns, height=0.7 + 2.6 * (-(-len(loads) // columns)))
     for ax, load in zip(axes, loads, strict=False):
         for point in results.experiment("assumed").points["assumed"]:
             x = _ratio(results, point.label, load, MEAN)

@@ -61,8 +61,8 @@ def panel(axes: Axes, results: Results, schemes: Sequence[str], statistic: str, 
     low, high = ends(results)
     axes.set_xlim(low, high)
     loads = [point.value for point in results.experiment("load").points["load"]]
-    d.plain_ticks(axes, loads, [f"{100 * load:.0f} %" for load in loads])
-    axes.set_xlabel("offered load")
+    d.plain_ticks(axes, loads, [f"{100 * load:.0f}" for load in loads])
+    axes.set_xlabel("offered load, %")
     d.end_labels(axes, names, gap)
 
 
@@ -83,12 +83,12 @@ def figure_four(results: Results) -> Drawing:
     d.heading(axes[0], "mean response time", "ms")
     panel(axes[1], results, schemes, SD, 1e-6)
     theory(axes[1], results, 1)
-    d.heading(axes[1], "standard deviation of response times", "ms")
+    d.heading(axes[1], "its standard deviation", "ms")
     panel(axes[2], results, schemes, QUEUE, 1 / points.PACKET_BYTES)
-    d.heading(axes[2], "mean queue at the bottleneck", "packets")
+    d.heading(axes[2], "mean queue", "packets")
     panel(axes[3], results, schemes, LOSS, 1)
     d.percent_axis(axes[3])
-    d.heading(axes[3], "packets lost at the bottleneck")
+    d.heading(axes[3], "packets lost")
     d.legend(axes[0], loc="upper left")
     caption = (
         "Transfers of 200 packets, Poisson arrivals over 100 pairs with round trips of 15 to 35 ms, 40 Mb/s, buffer of 100 "
@@ -102,14 +102,16 @@ def figure_four(results: Results) -> Drawing:
 def fair_routers(results: Results) -> Drawing:
     """TCP and PCP over FIFO and over fair queueing."""
     schemes = present(results, ("TCP", "TCP over FQ", "PCP", "PCP over FQ"))
-    fig, axes = new_figure(1, 3, height=3.0)
-    panel(axes[0], results, schemes, MEAN, 1e-6, 0.09)
+    fig, axes = new_figure(2, 2, height=5.6)
+    panel(axes[0], results, schemes, MEAN, 1e-6)
     d.heading(axes[0], "mean response time", "ms")
-    panel(axes[1], results, schemes, SD, 1e-6, 0.09)
-    d.heading(axes[1], "standard deviation", "ms")
-    panel(axes[2], results, schemes, LOSS, 1, 0.09)
-    d.percent_axis(axes[2])
-    d.heading(axes[2], "packets lost")
+    panel(axes[1], results, schemes, SD, 1e-6)
+    d.heading(axes[1], "its standard deviation", "ms")
+    panel(axes[2], results, schemes, QUEUE, 1 / points.PACKET_BYTES)
+    d.heading(axes[2], "mean queue", "packets")
+    panel(axes[3], results, schemes, LOSS, 1)
+    d.percent_axis(axes[3])
+    d.heading(axes[3], "packets lost")
     caption = (
         "The same endpoints, the bottleneck FIFO or fair queueing (bit-by-bit round robin), both with a buffer of 100 packets."
     )
@@ -122,17 +124,17 @@ def today(results: Results) -> Drawing:
     fig, axes = new_figure(2, 2, height=5.6)
     for ax, statistic, words in (
         (axes[0], MEAN, "mean response time"),
-        (axes[1], P99, "99th percentile of response times"),
+        (axes[1], P99, "99th percentile"),
     ):
         panel(ax, results, schemes, statistic, 1e-6)
         d.heading(ax, words, "ms")
     theory(axes[0], results, 0)
     d.legend(axes[0], loc="upper left")
     panel(axes[2], results, schemes, QUEUE, 1 / points.PACKET_BYTES)
-    d.heading(axes[2], "mean queue at the bottleneck", "packets")
+    d.heading(axes[2], "mean queue", "packets")
     panel(axes[3], results, schemes, LOSS, 1)
     d.percent_axis(axes[3])
-    d.heading(axes[3], "packets lost at the bottleneck")
+    d.heading(axes[3], "packets lost")
     caption = (
         "TCP and PCP of the paper beside a current kernel's TCP (ten initial segments, RACK-TLP, PRR) with CUBIC and BBR over the "
         "same FIFO, and with CUBIC over FQ-CoDel (its own default limit). What FQ-CoDel drops on purpose counts as lost."
@@ -145,9 +147,9 @@ def tail(results: Results) -> Drawing:
     schemes = present(results, PAPER)
     fig, axes = new_figure(1, 3, height=3.0)
     panel(axes[0], results, schemes, "fct_ns.p99/p50", 1, 0.09)
-    d.heading(axes[0], "99th percentile over median")
+    d.heading(axes[0], "p99 over median")
     panel(axes[1], results, schemes, "fct_no_rto_ns.p99/p50", 1, 0.09)
-    d.heading(axes[1], "the same without timeouts")
+    d.heading(axes[1], "without timeouts")
     names = []
     for scheme in schemes:
         found = []
@@ -162,10 +164,13 @@ def tail(results: Results) -> Drawing:
     loads = [point.value for point in results.experiment("load").points["load"]]
     axes[2].set_xlim(*ends(results))
     axes[2].set_ylim(bottom=0)
-    d.plain_ticks(axes[2], loads, [f"{100 * load:.0f} %" for load in loads])
-    axes[2].set_xlabel("offered load")
+    d.plain_ticks(axes[2], loads, [f"{100 * load:.0f}" for load in loads])
+    axes[2].set_xlabel("offered load, %")
     d.percent_axis(axes[2])
     d.end_labels(axes[2], names, 0.09)
     d.heading(axes[2], "transfers with a timeout")
-    caption = "Left: all transfers. Middle: those without a retransmission timeout. Right: the share of those with one."
+    caption = (
+        "99th percentile of response times over their median. Left: all transfers. Middle: those without a retransmission "
+        "timeout. Right: the share of those with one."
+    )
     return Drawing("tail", "The slow ones", caption, fig)

@@ -38,6 +38,11 @@ def loads() -> list[Point]:
     return found
 
 
+def some_loads() -> list[Point]:
+    """Those at which the assumptions are varied."""
+    return [point for point in loads() if point.value in (0.15, 0.45, 0.75, 0.90)]
+
+
 def sharing_s(load: float) -> tuple[float, float]:
     """Mean and standard deviation of the response time, in seconds, if the bottleneck were a processor shared by all transfers.
 
