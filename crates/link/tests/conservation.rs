@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use elephan_link::queue::{Discipline, Item, QUEUES, Queue, QueueSpec, Verdict};
+use elephan_link::queue::{Discipline, Item, Parameters, QUEUES, Queue, QueueSpec, Verdict};
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time};
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{BYTE_PS, Offer, RATE, serve};
-use elephan_link::queue::{Queue, QueueSpec};
+use elephan_link::queue::{Parameters, Queue, QueueSpec};
 use elephan_units::Time;
 use proptest::prelude::*;
 

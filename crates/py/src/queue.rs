@@ -1,6 +1,6 @@
 //! A queue discipline without a network: the stepping class behind `elephan.queue.new`.
 
-use elephan_link::queue::{Discarded, Discipline, Item, Queue, QueueSpec, Verdict};
+use elephan_link::queue::{Discarded, Discipline, Item, Parameters, Queue, QueueSpec, Verdict};
 use elephan_random::Stream;
 use elephan_units::{Rate, Time};
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! TCP options and queues given by a program, one at a time, checked as those of a scenario are.
 
-use elephan_link::queue::QueueSpec;
+use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
 use elephan_units::Span;
 use serde_json::{Map, Value as Json, json};

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::can_mark;
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 const REASON: &str = "blue";
 
@@ -56,8 +56,10 @@ impl Default for BlueSpec {
     }
 }
 
-impl BlueSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Blue {
+impl Parameters for BlueSpec {
+    type Queue = Blue;
+
+    fn build(&self, bdp_bytes: u64) -> Blue {
         Blue {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             threshold: Limit::of(self.threshold, bdp_bytes),

@@ -25,7 +25,7 @@ use super::part::MTU_BYTES;
 use super::part::cobalt::{Cobalt, Law, Pick};
 use super::part::flows::{FlowQueues, List};
 use super::part::index::spread;
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, positive};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 const QUEUES: u32 = 1024;
 const WAYS: u32 = 8;
@@ -80,8 +80,12 @@ impl CakeSpec {
         let bytes = self.bandwidth.map_or(u64::MAX, |rate| rate.bytes_in(self.rtt.saturating_mul(4)));
         Limit { bytes: bytes.clamp(LIMIT_LEAST_BYTES, LIMIT_MOST_BYTES), packets: u64::MAX }
     }
+}
 
-    pub fn build(&self, bdp_bytes: u64) -> Cake {
+impl Parameters for CakeSpec {
+    type Queue = Cake;
+
+    fn build(&self, bdp_bytes: u64) -> Cake {
         Cake {
             limit: self.limit(bdp_bytes),
             law: self.law(),
@@ -94,7 +98,7 @@ impl CakeSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         let no_rate = self.bandwidth.filter(|rate| rate.0 == 0);
         no_rate
             .map(|rate| ("bandwidth", format!("\"{rate}\": must be above zero")))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::part::MTU_BYTES;
 use super::part::codel::{Codel as State, Law};
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, positive};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,8 +39,10 @@ impl Default for CodelSpec {
     }
 }
 
-impl CodelSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Codel {
+impl Parameters for CodelSpec {
+    type Queue = Codel;
+
+    fn build(&self, bdp_bytes: u64) -> Codel {
         Codel {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             law: Law {
@@ -55,7 +57,7 @@ impl CodelSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         positive("interval", self.interval)
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueues, List};
 use super::part::{Overflow, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Parameters of `drr`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,8 +48,10 @@ impl Default for DrrSpec {
     }
 }
 
-impl DrrSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Drr {
+impl Parameters for DrrSpec {
+    type Queue = Drr;
+
+    fn build(&self, bdp_bytes: u64) -> Drr {
         let flows = match self.buckets {
             Some(buckets) => FlowQueues::hashed(buckets, self.quantum.0),
             None => FlowQueues::per_flow(self.quantum.0),

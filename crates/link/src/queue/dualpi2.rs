@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::part::MTU_BYTES;
 use super::part::pi2::{Law, Pi2 as State, Pick, REASON};
 use super::part::store::Store;
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us, is_ect};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us, is_ect};
 
 /// Parameters of `dualpi2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,8 +82,10 @@ impl Default for Dualpi2Spec {
     }
 }
 
-impl Dualpi2Spec {
-    pub fn build(&self, bdp_bytes: u64) -> Dualpi2 {
+impl Parameters for Dualpi2Spec {
+    type Queue = Dualpi2;
+
+    fn build(&self, bdp_bytes: u64) -> Dualpi2 {
         let law =
             Law { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: self.coupling_factor };
         Dualpi2 {
@@ -102,7 +104,7 @@ impl Dualpi2Spec {
         .reset()
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

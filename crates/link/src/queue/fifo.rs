@@ -9,7 +9,7 @@ use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discarded, Discipline, Item, Verdict, is_ect};
+use super::{Discarded, Discipline, Item, Parameters, Verdict, is_ect};
 
 /// Parameters of `fifo`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,8 +58,10 @@ impl Limit {
     }
 }
 
-impl FifoSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Fifo {
+impl Parameters for FifoSpec {
+    type Queue = Fifo;
+
+    fn build(&self, bdp_bytes: u64) -> Fifo {
         let mark_above = Limit::of(self.mark_above, bdp_bytes);
         Fifo { limit: Limit::of(self.limit, bdp_bytes), mark_above, waiting: VecDeque::new(), bytes: 0 }
     }

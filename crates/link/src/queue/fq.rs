@@ -32,7 +32,7 @@ use super::part::Overflow;
 use super::part::askers::Askers;
 use super::part::gps::Gps;
 use super::part::tags::TaggedFlows;
-use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Request, Verdict};
+use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Request, Verdict};
 
 /// Parameters of `fq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,8 +56,10 @@ impl Default for FqSpec {
     }
 }
 
-impl FqSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Fq {
+impl Parameters for FqSpec {
+    type Queue = Fq;
+
+    fn build(&self, bdp_bytes: u64) -> Fq {
         Fq {
             flows: TaggedFlows::default(),
             gps: Gps::default(),

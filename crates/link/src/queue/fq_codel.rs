@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::part::codel::{Codel, Law};
 use super::part::flows::FlowQueues;
 use super::part::{MTU_BYTES, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, positive};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `fq_codel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,8 +67,10 @@ impl Default for FqCodelSpec {
     }
 }
 
-impl FqCodelSpec {
-    pub fn build(&self, bdp_bytes: u64) -> FqCodel {
+impl Parameters for FqCodelSpec {
+    type Queue = FqCodel;
+
+    fn build(&self, bdp_bytes: u64) -> FqCodel {
         FqCodel {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             memory_limit: self.memory_limit.0,
@@ -84,7 +86,7 @@ impl FqCodelSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         positive("interval", self.interval)
     }
 }

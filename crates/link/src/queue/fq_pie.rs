@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::part::flows::{FlowQueues, List};
 use super::part::pie::{Law, Pie, REASON};
 use super::part::{MTU_BYTES, can_mark, some_bytes};
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `fq_pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,8 +66,10 @@ impl Default for FqPieSpec {
     }
 }
 
-impl FqPieSpec {
-    pub fn build(&self, bdp_bytes: u64) -> FqPie {
+impl Parameters for FqPieSpec {
+    type Queue = FqPie;
+
+    fn build(&self, bdp_bytes: u64) -> FqPie {
         FqPie {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             law: Law {
@@ -85,7 +87,7 @@ impl FqPieSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

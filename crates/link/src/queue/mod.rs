@@ -1,43 +1,10 @@
 //! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
 
-mod blue;
-mod cake;
-mod codel;
-mod drr;
-mod dualpi2;
-mod fifo;
-mod fq;
-mod fq_codel;
-mod fq_pie;
 mod header;
 pub mod part;
-mod pi2;
-mod pie;
-mod prio;
-mod red;
-mod scfq;
-mod sfq;
-mod tbf;
-mod xcp;
 
-pub use blue::{Blue, BlueSpec};
-pub use cake::{Cake, CakeSpec};
-pub use codel::{Codel, CodelSpec};
-pub use drr::{Drr, DrrSpec};
-pub use dualpi2::{Dualpi2, Dualpi2Spec};
-pub use fifo::{Fifo, FifoSpec, Limit};
-pub use fq::{Fq, FqSpec};
-pub use fq_codel::{FqCodel, FqCodelSpec};
-pub use fq_pie::{FqPie, FqPieSpec};
+pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
-pub use pi2::{Pi2, Pi2Spec};
-pub use pie::{Pie, PieSpec};
-pub use prio::{Prio, PrioSpec};
-pub use red::{Red, RedSpec};
-pub use scfq::{Scfq, ScfqSpec};
-pub use sfq::{Sfq, SfqSpec};
-pub use tbf::{Tbf, TbfSpec};
-pub use xcp::{Xcp, XcpSpec};
 
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time};
@@ -98,6 +65,19 @@ pub enum Verdict {
     Dropped(&'static str),
 }
 
+/// The parameters of a discipline.
+pub trait Parameters {
+    type Queue;
+
+    /// Builds the queue; `bdp_bytes` is what a limit in BDP refers to.
+    fn build(&self, bdp_bytes: u64) -> Self::Queue;
+
+    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    fn problem(&self) -> Option<Problem> {
+        None
+    }
+}
+
 /// One queue discipline. Time never runs backwards between calls.
 pub trait Discipline {
     /// Offers a packet. Packets that it pushes out go to `discarded`; the packet itself is answered for by the verdict.
@@ -128,9 +108,12 @@ pub trait Discipline {
     fn on_departure(&mut self, _wire_bytes: u32, _header: &mut CongestionHeader) {}
 }
 
-/// Declares the closed set of disciplines: the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
+/// Declares the closed set of disciplines, `"name" => file: State(Spec);`: their modules, the scenario's `queue = { kind = ... }`, the enum of the hot loop and the list of names.
 macro_rules! queues {
-    ($($(#[doc = $doc:literal])+ $name:literal => $variant:ident($spec:ty, $state:ty);)+) => {
+    ($($(#[doc = $doc:literal])+ $name:literal => $module:ident: $variant:ident($spec:ident);)+) => {
+        $(mod $module;
+        pub use $module::{$spec, $variant};)+
+
         /// A port's queue: its kind and that kind's parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
@@ -141,16 +124,24 @@ macro_rules! queues {
         /// The state of a port's queue.
         #[derive(Debug)]
         pub enum Queue {
-            $($variant($state),)+
+            $($variant($variant),)+
         }
 
         impl QueueSpec {
             pub fn name(&self) -> &'static str {
                 match self { $(QueueSpec::$variant(_) => $name,)+ }
             }
-            /// Builds the queue; `bdp_bytes` is what a limit in BDP refers to.
-            pub fn build(&self, bdp_bytes: u64) -> Queue {
+        }
+
+        impl Parameters for QueueSpec {
+            type Queue = Queue;
+
+            fn build(&self, bdp_bytes: u64) -> Queue {
                 match self { $(QueueSpec::$variant(spec) => Queue::$variant(spec.build(bdp_bytes)),)+ }
+            }
+
+            fn problem(&self) -> Option<Problem> {
+                match self { $(QueueSpec::$variant(spec) => spec.problem(),)+ }
             }
         }
 
@@ -198,56 +189,39 @@ macro_rules! queues {
 
 queues! {
     /// First in, first out, drop-tail: a packet that does not fit in the limit is dropped
-    "fifo" => Fifo(FifoSpec, Fifo);
+    "fifo" => fifo: Fifo(FifoSpec);
     /// CoDel (RFC 8289): a FIFO that drops or marks at departure when packets have waited for too long
-    "codel" => Codel(CodelSpec, Codel);
+    "codel" => codel: Codel(CodelSpec);
     /// PIE (RFC 8033): a FIFO that drops or marks at random, with a probability that a controller of its delay sets
-    "pie" => Pie(PieSpec, Pie);
+    "pie" => pie: Pie(PieSpec);
     /// RED (Floyd and Jacobson 1993): a FIFO that drops or marks at random, the likelier the longer the queue on the average
-    "red" => Red(RedSpec, Red);
+    "red" => red: Red(RedSpec);
     /// PI2 (De Schepper et al. 2016): a FIFO that drops or marks with the square of what a controller of its delay says
-    "pi2" => Pi2(Pi2Spec, Pi2);
+    "pi2" => pi2: Pi2(Pi2Spec);
     /// DualPI2 (RFC 9332): a queue of low latency for scalable senders beside a classic one, coupled so that both share alike
-    "dualpi2" => Dualpi2(Dualpi2Spec, Dualpi2);
+    "dualpi2" => dualpi2: Dualpi2(Dualpi2Spec);
     /// BLUE (Feng et al. 2002): a FIFO that drops or marks with a probability that losses raise and an idle link lowers
-    "blue" => Blue(BlueSpec, Blue);
+    "blue" => blue: Blue(BlueSpec);
     /// FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new ones first, each with a CoDel
-    "fq_codel" => FqCodel(FqCodelSpec, FqCodel);
+    "fq_codel" => fq_codel: FqCodel(FqCodelSpec);
     /// FQ-PIE as Linux's fq_pie: flows are hashed to queues that take turns, new ones first, each with a PIE
-    "fq_pie" => FqPie(FqPieSpec, FqPie);
+    "fq_pie" => fq_pie: FqPie(FqPieSpec);
     /// The core of CAKE as Linux's cake: queues of flows in sets of eight, each with CoDel and BLUE, behind a shaper
-    "cake" => Cake(CakeSpec, Cake);
+    "cake" => cake: Cake(CakeSpec);
     /// XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
-    "xcp" => Xcp(XcpSpec, Xcp);
+    "xcp" => xcp: Xcp(XcpSpec);
     /// Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
-    "fq" => Fq(FqSpec, Fq);
+    "fq" => fq: Fq(FqSpec);
     /// Self-clocked fair queueing (Golestani 1994): its virtual time is the finish of the packet in service
-    "scfq" => Scfq(ScfqSpec, Scfq);
+    "scfq" => scfq: Scfq(ScfqSpec);
     /// Deficit round robin (Shreedhar and Varghese 1995): a quantum for each flow in turn
-    "drr" => Drr(DrrSpec, Drr);
+    "drr" => drr: Drr(DrrSpec);
     /// Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
-    "sfq" => Sfq(SfqSpec, Sfq);
+    "sfq" => sfq: Sfq(SfqSpec);
     /// Strict priority between bands, by the `priority` of the traffic
-    "prio" => Prio(PrioSpec, Prio);
+    "prio" => prio: Prio(PrioSpec);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
-    "tbf" => Tbf(TbfSpec, Tbf);
-}
-
-impl QueueSpec {
-    /// What of the parameters cannot be, beyond the ranges that the schema gives.
-    pub fn problem(&self) -> Option<Problem> {
-        match self {
-            QueueSpec::Cake(spec) => spec.problem(),
-            QueueSpec::Codel(spec) => spec.problem(),
-            QueueSpec::Dualpi2(spec) => spec.problem(),
-            QueueSpec::FqCodel(spec) => spec.problem(),
-            QueueSpec::FqPie(spec) => spec.problem(),
-            QueueSpec::Pi2(spec) => spec.problem(),
-            QueueSpec::Pie(spec) => spec.problem(),
-            QueueSpec::Red(spec) => spec.problem(),
-            _ => None,
-        }
-    }
+    "tbf" => tbf: Tbf(TbfSpec);
 }
 
 impl Default for QueueSpec {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::part::pi2::{Law, Pi2 as State, Pick, REASON};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `pi2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,8 +48,10 @@ impl Default for Pi2Spec {
 /// k of RFC 9332.
 const COUPLING_FACTOR: f64 = 2.0;
 
-impl Pi2Spec {
-    pub fn build(&self, bdp_bytes: u64) -> Pi2 {
+impl Parameters for Pi2Spec {
+    type Queue = Pi2;
+
+    fn build(&self, bdp_bytes: u64) -> Pi2 {
         Pi2 {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             law: Law { target: self.target, alpha: self.alpha, beta: self.beta, coupling_factor: COUPLING_FACTOR },
@@ -61,7 +63,7 @@ impl Pi2Spec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

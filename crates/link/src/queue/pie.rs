@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::part::pie::{Law, MARK_UP_TO, Pie as State, REASON};
 use super::part::store::Store;
 use super::part::{MTU_BYTES, can_mark};
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict, at_least_1_us};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict, at_least_1_us};
 
 /// Parameters of `pie`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +47,10 @@ impl Default for PieSpec {
     }
 }
 
-impl PieSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Pie {
+impl Parameters for PieSpec {
+    type Queue = Pie;
+
+    fn build(&self, bdp_bytes: u64) -> Pie {
         Pie {
             limit: Limit::of(Some(self.limit), bdp_bytes),
             law: Law {
@@ -66,7 +68,7 @@ impl PieSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         at_least_1_us("tupdate", self.tupdate)
     }
 }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::fifo::{Fifo, FifoSpec};
-use super::{Discarded, Discipline, Item, Verdict};
+use super::{Discarded, Discipline, Item, Parameters, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;
@@ -46,8 +46,10 @@ fn map<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; PRIORIT
     given.try_into().map(Some).map_err(|_| de::Error::custom(format!("map has {count} entries: expected 8")))
 }
 
-impl PrioSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Prio {
+impl Parameters for PrioSpec {
+    type Queue = Prio;
+
+    fn build(&self, bdp_bytes: u64) -> Prio {
         let last = self.bands.max(1) - 1;
         let of = |priority: usize| match self.map {
             Some(map) => map[priority].min(last),

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::part::can_mark;
 use super::part::store::Store;
 use super::part::ticks::Ticks;
-use super::{Discarded, Discipline, Item, Limit, Problem, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
 
 const REASON: &str = "red";
 /// Interval of adaptive RED, and where it leaves the average alone (Floyd, Gummadi and Shenker 2001, section 3).
@@ -103,8 +103,12 @@ impl RedSpec {
         let max = self.max.map_or_else(|| count(self.limit, bdp_bytes) / 4.0, |max| count(max, bdp_bytes));
         [self.min.map_or(max / 3.0, |min| count(min, bdp_bytes)), max]
     }
+}
 
-    pub fn build(&self, bdp_bytes: u64) -> Red {
+impl Parameters for RedSpec {
+    type Queue = Red;
+
+    fn build(&self, bdp_bytes: u64) -> Red {
         let [min, max] = self.thresholds(bdp_bytes);
         Red {
             limit: Limit::of(Some(self.limit), bdp_bytes),
@@ -123,7 +127,7 @@ impl RedSpec {
         }
     }
 
-    pub fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<Problem> {
         let max = self.max.unwrap_or(self.limit);
         if self.avpkt.0 == 0 {
             return Some(("avpkt", "\"0 B\": a packet has a size".to_owned()));

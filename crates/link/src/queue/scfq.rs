@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::Overflow;
 use super::part::tags::TaggedFlows;
-use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Verdict};
+use super::{CongestionHeader, Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Parameters of `scfq`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +30,10 @@ pub struct ScfqSpec {
     pub overflow: Overflow,
 }
 
-impl ScfqSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Scfq {
+impl Parameters for ScfqSpec {
+    type Queue = Scfq;
+
+    fn build(&self, bdp_bytes: u64) -> Scfq {
         Scfq {
             flows: TaggedFlows::default(),
             in_service: 0.0,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueue, FlowQueues, List};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Limit, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Parameters of `sfq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,8 +61,10 @@ impl Default for SfqSpec {
     }
 }
 
-impl SfqSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Sfq {
+impl Parameters for SfqSpec {
+    type Queue = Sfq;
+
+    fn build(&self, bdp_bytes: u64) -> Sfq {
         let period = self.perturb.filter(|&period| period > Span::ZERO);
         Sfq {
             flows: FlowQueues::hashed(self.buckets, self.quantum.0),

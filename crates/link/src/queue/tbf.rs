@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Verdict};
+use super::{Discarded, Discipline, Item, Parameters, Verdict};
 
 /// One byte of tokens.
 const BYTE: u128 = 8 * PS_PER_S as u128;
@@ -61,8 +61,10 @@ impl Default for TbfSpec {
     }
 }
 
-impl TbfSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Tbf {
+impl Parameters for TbfSpec {
+    type Queue = Tbf;
+
+    fn build(&self, bdp_bytes: u64) -> Tbf {
         let by_latency = self.rate.bytes_in(self.latency).saturating_add(self.burst.0);
         let by_peak = self.peak_rate.map(|peak| peak.bytes_in(self.latency).saturating_add(self.mtu.0));
         let limit = self.limit.unwrap_or(Size::Bytes(by_latency.min(by_peak.unwrap_or(u64::MAX))));

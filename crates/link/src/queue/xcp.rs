@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
 use super::header::{CongestionHeader, Request, WindowRequest};
-use super::{Discarded, Discipline, Item, Verdict};
+use super::{Discarded, Discipline, Item, Parameters, Verdict};
 
 /// Shortest time after which the standing queue is taken again (draft-falk-xcp-spec, TOQ of 2 ms).
 const QUEUE_TIME_MIN: Span = Span::from_ms(2);
@@ -55,8 +55,10 @@ impl Default for XcpSpec {
     }
 }
 
-impl XcpSpec {
-    pub fn build(&self, bdp_bytes: u64) -> Xcp {
+impl Parameters for XcpSpec {
+    type Queue = Xcp;
+
+    fn build(&self, bdp_bytes: u64) -> Xcp {
         Xcp {
             fifo: FifoSpec { limit: self.limit, mark_above: None }.build(bdp_bytes),
             spec: self.clone(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use elephan_link::FlowControl;
-use elephan_link::queue::QueueSpec;
+use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 

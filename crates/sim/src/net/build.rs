@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
 use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
