@@ -126,6 +126,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
             Box::new(General {
                 queue,
                 sending: Sending::Nothing,
+                end_scheduled: false,
                 gate: Gate::default(),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
                 wake: Time::NEVER,

@@ -155,9 +155,23 @@ impl Net {
     }
 
     fn start_if_free(&mut self, now: Time, link: u32) {
-        if matches!(&self.links[link as usize].general, Some(g) if g.sending == Sending::Nothing) {
-            self.start(now, link);
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        if g.sending != Sending::Nothing {
+            if g.end_scheduled {
+                return;
+            }
+            let end = l.busy_until;
+            if end > now {
+                g.end_scheduled = true;
+                self.schedule(end, Class::End, link);
+                return;
+            }
+            // It was over before anybody waited for it.
+            g.sending = Sending::Nothing;
+            l.tx.idle();
         }
+        self.start(now, link);
     }
 
     /// Sends the next frame of an idle port: MAC control first, then the queue unless paused.
@@ -166,7 +180,7 @@ impl Net {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if let Some(quanta) = g.control.take() {
-            g.sending = Sending::Control;
+            (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
@@ -209,6 +223,9 @@ impl Net {
         }
         g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        // The end is of interest to what waits and to the switch whose memory the frame holds.
+        let awaited = l.out_of != NONE || g.queue.packets() > 0;
+        g.end_scheduled = awaited;
         let impaired = g.impair.is_some();
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
@@ -237,7 +254,9 @@ impl Net {
             let arrival = l.arrival(end, Span::ZERO);
             l.launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
         }
-        self.schedule(end, Class::End, link);
+        if awaited {
+            self.schedule(end, Class::End, link);
+        }
         self.discard(now, link);
     }
 

@@ -156,6 +156,8 @@ impl LossProcess {
 pub struct General {
     pub queue: Queue,
     pub sending: Sending,
+    /// The end of what is on the wire has its event.
+    pub end_scheduled: bool,
     pub gate: Gate,
     /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
     pub response: Option<Span>,
