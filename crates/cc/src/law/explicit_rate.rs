@@ -124,8 +124,11 @@ impl Law for ExplicitRate {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let boost = self.fair_bps * self.p.queue_rtts / self.p.drain_rtts;
         let rtt = self.rtt_min.seconds();
-        let (drain, least) =
-            if rtt > 0.0 { (self.queue_bytes * 8.0 / (self.p.drain_rtts * rtt), w.mss * 8.0 / rtt) } else { (0.0, 0.0) };
+        let (drain, least) = if rtt > 0.0 {
+            (self.queue_bytes * 8.0 / (self.p.drain_rtts * rtt), w.mss * 8.0 / rtt)
+        } else {
+            (0.0, 0.0)
+        };
         self.is_told().then(|| (self.fair_bps + boost - drain).max(least.min(self.fair_bps)))
     }
 }
