@@ -28,7 +28,7 @@ def _ratio(results: Results, variant: str, load: str, statistic: str) -> float:
 def region(results: Results) -> Drawing:
     """Each reading as a point: its mean response time over TCP's and its loss, a panel for each load."""
     loads = _shared(results, "assumed")
-    columns = min(3, len(loads))
+    columns = min(2, len(loads))
     fig, axes = new_figure(-(-len(loads) // columns), columns, height=0.7 + 2.6 * (-(-len(loads) // columns)))
     for ax, load in zip(axes, loads, strict=False):
         for point in results.experiment("assumed").points["assumed"]:
