@@ -78,6 +78,8 @@ class Tcp(Table):
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
+        is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
     abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
@@ -183,6 +185,7 @@ class Tcp(Table):
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
