@@ -27,6 +27,18 @@ FOUND = {
         },
         26,
     ),
+    "pcp-2006": (
+        {
+            "C002-1": "fails",
+            "C002-2": "fails",
+            "C002-3": "fails",
+            "C002-5": "fails",
+            "C002-6": "inconclusive",
+            "C002-8": "inconclusive",
+            "C002-10": "inconclusive",
+        },
+        13,
+    ),
 }
 
 
