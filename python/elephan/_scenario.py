@@ -2213,7 +2213,7 @@ class Transfers(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Users(Table):
-    """Users in a closed loop: each thinks, makes a transfer over a new connection, and begins again.
+    """Users in a closed loop: each thinks, transfers over a new connection, repeats.
 
     from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
     to: Receiving hosts.

@@ -25,7 +25,7 @@ kind::registry! {
     bulk::Bulk, "One stream of bytes as fast as TCP takes it: endless, or of a given size.";
     messages::Messages, "Messages of random size at random times over one connection, with their latency.";
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
-    users::Users, "Users in a closed loop: each thinks, makes a transfer over a new connection, and begins again.";
+    users::Users, "Users in a closed loop: each thinks, transfers over a new connection, repeats.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
