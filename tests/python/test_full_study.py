@@ -33,7 +33,6 @@ FOUND = {
             "C002-2": "fails",
             "C002-3": "fails",
             "C002-5": "fails",
-            "C002-6": "inconclusive",
             "C002-8": "inconclusive",
             "C002-10": "inconclusive",
         },

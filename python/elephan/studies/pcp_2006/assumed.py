@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from elephan.report import draw as d
@@ -9,6 +11,9 @@ from elephan.report.page import Cell, Column, Table
 from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.studies.pcp_2006.curves import LOSS, MEAN, QUEUE, SD
 from elephan.study import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def _shared(results: Results, experiment: str) -> list[str]:
@@ -25,6 +30,30 @@ def _ratio(results: Results, variant: str, load: str, statistic: str) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
+def _paint(label: str) -> str:
+    return {"default": BLUE, "no history": VERMILLION}.get(label, INK)
+
+
+def _name(ax: Axes, found: dict[str, tuple[float, float]]) -> None:
+    """Names of points, each at the first place beside its point where it covers no point and no other name."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    at = {label: np.array([(x - left) / (right - left), (y - bottom) / (top - bottom)]) for label, (x, y) in found.items()}
+    taken = [(*(place - 0.012), *(place + 0.012)) for place in at.values()]
+    height, letter, gap = 0.05, 0.0165, 0.018  # shares of the panel at this size of type
+    for label, (x, y) in sorted(at.items(), key=lambda one: (one[0] != "default", one[0] != "no history")):
+        width = letter * len(label)
+        sides = [(x + gap, "left"), (x - gap - width, "right")]
+        for (start, align), shift in ((side, shift) for shift in (0.0, 0.04, -0.04) for side in sides):
+            box = (start, y + shift - height / 2, start + width, y + shift + height / 2)
+            covers = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
+            if not covers and min(box) >= 0 and max(box) <= 1:
+                edge = start if align == "left" else start + width
+                style = {"transform": ax.transAxes, "fontsize": 6.5, "color": _paint(label), "ha": align, "va": "center"}
+                ax.text(edge, y + shift, label, **style)
+                taken.append(box)
+                break
+
+
 def region(results: Results) -> Drawing:
     """Each reading as a point: its mean response time over TCP's and its loss, a panel for each load."""
     loads = _shared(results, "assumed")
@@ -36,17 +65,14 @@ def region(results: Results) -> Drawing:
             x, y = _ratio(results, point.label, load, MEAN), results.interval("assumed", f"{point.label}/{load}", LOSS).mean
             if not np.isnan(x + y):
                 found[point.label] = (x, y)
-        widths = [max(float(np.ptp(values)), 1e-9) for values in zip(*found.values(), strict=True)] if found else [1.0, 1.0]
         for label, place in found.items():
-            paint = {"default": BLUE, "no history": VERMILLION}.get(label, INK)
-            ax.plot(*place, "o", color=paint, markersize=5 if label == "default" else 3.6, zorder=4 if label == "default" else 3)
-            away = [abs(u - v) / width for u, v, width in zip(place, found.get("default", place), widths, strict=True)]
-            if label == "default" or max(away) > 0.06:
-                ax.annotate(label, place, xytext=(4, 2), textcoords="offset points", fontsize=6.5, color=paint)
+            size, order = (5, 4) if label == "default" else (3.6, 3)
+            ax.plot(*place, "o", color=_paint(label), markersize=size, zorder=order)
         ax.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
         ax.set_ylim(bottom=0)
         left, right = ax.get_xlim()
         ax.set_xlim(min(left, 0.95), right + 0.25 * (right - left))
+        _name(ax, found)
         d.percent_axis(ax)
         ax.set_xlabel("mean response time over TCP's")
         d.heading(ax, f"{load} load: packets lost")
@@ -54,8 +80,8 @@ def region(results: Results) -> Drawing:
         ax.set_visible(False)
     caption = (
         "Each point is PCP with one of its assumed parameters changed, the others as they are by default (blue). Left of the "
-        "dashed line PCP is faster than TCP (C002-1); on the axis it loses nothing (C002-5). Points without a name hardly "
-        "differ from the default. Same seeds for all."
+        "dashed line PCP is faster than TCP (C002-1); on the axis it loses nothing (C002-5). Where points crowd some have no "
+        "name; the table has all. Same seeds for all."
     )
     return Drawing("assumed", "How far PCP depends on what was assumed", caption, fig)
 
