@@ -20,8 +20,8 @@ use elephan_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::trace::{cells, picoseconds, units_of_time};
 pub use self::trace::{Trace, TraceError};
+pub(crate) use self::trace::{cells, picoseconds, units_of_time};
 use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 
 /// Keys of `kind = "replay"`: exactly one of `file` and `trace`.

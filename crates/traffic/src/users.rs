@@ -121,7 +121,10 @@ mod tests {
     #[test]
     fn refused() {
         for (text, message) in [
-            (r#"{"kind": "users", "size": "1 KB", "think": "1 s", "users": 0}"#, "users: must be from 1 to 10000000, not 0"),
+            (
+                r#"{"kind": "users", "size": "1 KB", "think": "1 s", "users": 0}"#,
+                "users: must be from 1 to 10000000, not 0",
+            ),
             (
                 r#"{"kind": "users", "size": "1 KB", "think": {"exponential": "0 s"}}"#,
                 "think.exponential: a time here must be above zero",
