@@ -1340,7 +1340,7 @@ class Tbf(Table):
     limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
     latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
     peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
-    mtu: Bucket of the peak rate. Default: "1.514 KB".
+    mtu: Bucket of the peak rate. Default: "1.518 KB".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "tbf")

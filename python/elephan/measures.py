@@ -329,7 +329,7 @@ def statistic(run: Run, name: str) -> float:
 
 
 def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
-    """Several statistics of a run by name; measures without any value are left out."""
+    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out."""
     cache: dict[str, Array] = {}
     found: dict[str, float] = {}
     for name in names:
@@ -340,4 +340,6 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):
             found[name] = TAKES[take](values)
+        elif take == "count":
+            found[name] = 0.0
     return found

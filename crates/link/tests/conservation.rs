@@ -104,3 +104,19 @@ proptest! {
         }
     }
 }
+
+/// Whatever the discipline, a limit of two packets from now on lets no third one wait.
+#[test]
+fn limits_can_change() {
+    for (name, _) in QUEUES {
+        let mut queue = queue(name, false);
+        queue.set_limits(elephan_link::queue::Limit { bytes: u64::MAX, packets: 2 }, elephan_link::queue::Limit::NONE);
+        let mut discarded = Vec::new();
+        for handle in 0..10 {
+            let item = Item { handle, flow: 1, bytes: 1000, at: Time::ZERO, ..Item::default() };
+            queue.on_arrival(Time::ZERO, 1000, None);
+            queue.enqueue(Time::ZERO, item, &mut discarded);
+        }
+        assert_eq!(queue.packets(), 2, "{name}");
+    }
+}

@@ -3,7 +3,7 @@
 
 mod common;
 
-use arrow_array::Float64Array;
+use arrow_array::{Array, Float64Array, Int64Array};
 use common::{Builder, run};
 use elephan_link::FlowControl;
 use elephan_link::queue::QueueSpec;
@@ -128,6 +128,33 @@ fn red_holds_the_average_and_blue_the_losses() {
     let (_, marked) = run(&dumbbell("reno", "classic", &blue, 60).plan, false);
     let (_, lost) = run(&dumbbell("reno", "off", &json!({ "kind": "fifo", "limit": "200 p" }), 60).plan, false);
     assert!(of(&marked, "/drops") < 0.5 * of(&lost, "/drops"), "{marked} {lost}");
+}
+
+/// Of an overload of twice the link for 2 s nothing is left after 10 s without traffic: RED's average has decayed with the idle
+/// time, and nothing of 10 % load is dropped. BLUE lowers its probability by 0.002 each 100 ms that the link falls idle, so that
+/// what it had risen to, 0.4 at most (0.02 each 100 ms), is gone after 20 s of light load.
+#[test]
+fn an_idle_link_is_seen() {
+    for (kind, forgiven) in [("red", 12), ("blue", 32)] {
+        let mut b = Builder::new(Span::from_s(40));
+        let (from, to) = (b.host(), b.host());
+        let bottleneck = b.link(from, to, Rate(RATE_BPS), Span::from_ms(10), None);
+        b.plan.links[bottleneck as usize].queue = spec(&json!({ "kind": kind, "limit": "100 p" }));
+        let options = b.options("rfc", json!({}));
+        for (rate, start, stop) in [("100 Mbps", 0, 2), ("5 Mbps", 12, 40)] {
+            let kind = json!({ "kind": "cbr", "rate": rate, "packet_size": "1472 B", "gaps": "exponential" });
+            b.traffic(kind, &[(from, to)], options);
+            let entry = b.plan.traffic.last_mut().unwrap();
+            entry.start = serde_json::from_value(json!(format!("{start} s"))).unwrap();
+            entry.stop = Some(Time::ZERO + Span::from_s(stop));
+        }
+        b.plan.record.events = true;
+        let (tables, _) = run(&b.plan, false);
+        let events = &tables.iter().find(|t| t.name == "events").unwrap().batches[0];
+        let times = events.column_by_name("time_ns").unwrap().as_any().downcast_ref::<Int64Array>().unwrap();
+        let last = times.values().iter().max().map_or(0, |ns| ns / 1_000_000_000);
+        assert!(times.len() > 1000 && last < forgiven, "{kind}: {} drops, the last in second {last}", times.len());
+    }
 }
 
 /// RFC 9332 section 2.1: with k = 2 scalable and classic senders of the same round-trip time get about the same (here to

@@ -129,6 +129,10 @@ impl Discipline for Blue {
         self.store.packets()
     }
 
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn set_stream(&mut self, stream: Stream) {
         self.stream = stream;
     }

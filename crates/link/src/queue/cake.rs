@@ -216,6 +216,10 @@ impl Discipline for Cake {
         self.flows.packets()
     }
 
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn ready_at(&self) -> Time {
         if self.flows.packets() > 0 { self.next } else { Time::NEVER }
     }

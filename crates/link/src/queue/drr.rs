@@ -99,6 +99,10 @@ impl Discipline for Drr {
         self.flows.packets()
     }
 
+    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
+        self.limit = limit;
+    }
+
     fn set_stream(&mut self, mut stream: Stream) {
         self.flows.perturb(stream.next_u64());
     }

@@ -15,6 +15,8 @@
 //! packets that are ECN-capable are always marked before overload. Nothing is picked while less than two full packets
 //! wait behind. Left out: the step in packets, a memory limit, filters, GSO.
 
+use std::collections::VecDeque;
+
 use elephan_random::Stream;
 use elephan_units::{Size, Span, Time};
 use schemars::JsonSchema;
@@ -96,7 +98,7 @@ impl Parameters for Dualpi2Spec {
             state: State::new(self.tupdate),
             classic: Store::default(),
             low: Store::default(),
-            unstepped: 0,
+            stepped: VecDeque::new(),
             credit: 0.0,
             mtu_bytes: MTU_BYTES,
             stream: Stream::new(0, "", ""),
@@ -120,8 +122,8 @@ pub struct Dualpi2 {
     state: State,
     classic: Store,
     low: Store,
-    /// Packets at the head of the L queue that came when it was shorter than `min_qlen_step`.
-    unstepped: u64,
+    /// For each packet of the L queue whether `step_thresh` looks at it: it came when `min_qlen_step` were waiting.
+    stepped: VecDeque<bool>,
     /// Bytes; the L queue goes first while it is not above zero.
     credit: f64,
     mtu_bytes: u32,
@@ -140,9 +142,7 @@ impl Discipline for Dualpi2 {
             return Verdict::Dropped(REASON);
         }
         if self.is_low(&item) {
-            if self.low.packets() < u64::from(self.spec.min_qlen_step) {
-                self.unstepped += 1;
-            }
+            self.stepped.push_back(self.low.packets() >= u64::from(self.spec.min_qlen_step));
             self.low.push(item);
         } else {
             self.classic.push(item);
@@ -155,7 +155,7 @@ impl Discipline for Dualpi2 {
         loop {
             let (item, low, change) = self.next()?;
             let pick = if self.spec.drop_enqueue { Pick::Passes } else { self.pick(&item) };
-            let steps = low && !self.takes_unstepped();
+            let steps = low && self.stepped.pop_front().unwrap_or_default();
             if pick == Pick::IsDropped {
                 discarded.push((item, REASON));
                 continue;
@@ -172,6 +172,10 @@ impl Discipline for Dualpi2 {
 
     fn packets(&self) -> u64 {
         self.classic.packets() + self.low.packets()
+    }
+
+    fn minds_idle(&self) -> bool {
+        true
     }
 
     fn set_stream(&mut self, stream: Stream) {
@@ -218,13 +222,6 @@ impl Dualpi2 {
             return None;
         };
         Some((item, false, (self.weight - 1.0) * bytes(&item)))
-    }
-
-    /// Whether the packet just taken from the L queue is one of those that `step_thresh` leaves alone.
-    fn takes_unstepped(&mut self) -> bool {
-        let one = self.unstepped > 0;
-        self.unstepped -= u64::from(one);
-        one
     }
 
     fn pick(&mut self, item: &Item) -> Pick {

@@ -109,7 +109,11 @@ impl Discipline for Fq {
         while self.limit.is_exceeded(self.flows.bytes(), self.flows.packets())
             && let Some((dropped, slot)) = self.flows.pop_last_of_longest()
         {
-            self.gps.shorten(slot, &self.flows);
+            if self.gps.contains(slot) {
+                self.gps.shorten(slot, &self.flows);
+            } else {
+                self.flows.forget(slot);
+            }
             self.release(slot);
             if dropped.handle == item.handle {
                 verdict = Verdict::Dropped("queue_full");
@@ -134,6 +138,10 @@ impl Discipline for Fq {
 
     fn packets(&self) -> u64 {
         self.flows.packets()
+    }
+
+    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
+        self.limit = limit;
     }
 
     fn set_rate(&mut self, rate: Rate) {

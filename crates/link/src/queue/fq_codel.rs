@@ -144,6 +144,10 @@ impl Discipline for FqCodel {
         self.flows.packets()
     }
 
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn set_stream(&mut self, mut stream: Stream) {
         self.flows.perturb(stream.next_u64());
     }

@@ -151,6 +151,10 @@ impl Discipline for FqPie {
         self.flows.packets()
     }
 
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn set_stream(&mut self, mut stream: Stream) {
         self.flows.perturb(stream.next_u64());
         self.stream = stream;

@@ -92,6 +92,11 @@ pub trait Discipline {
         Time::NEVER
     }
 
+    /// Whether it must be asked for a packet when the link has nothing more to send, because it looks at when that is.
+    fn minds_idle(&self) -> bool {
+        false
+    }
+
     /// The draws of a discipline that needs them, before the run.
     fn set_stream(&mut self, _stream: Stream) {}
 
@@ -162,6 +167,9 @@ macro_rules! queues {
             }
             fn ready_at(&self) -> Time {
                 match self { $(Queue::$variant(q) => q.ready_at(),)+ }
+            }
+            fn minds_idle(&self) -> bool {
+                match self { $(Queue::$variant(q) => q.minds_idle(),)+ }
             }
             fn set_stream(&mut self, stream: Stream) {
                 match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }

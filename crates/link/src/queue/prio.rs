@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::fifo::{Fifo, FifoSpec};
-use super::{Discarded, Discipline, Item, Parameters, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;
@@ -83,6 +83,10 @@ impl Discipline for Prio {
 
     fn packets(&self) -> u64 {
         self.bands.iter().map(Fifo::packets).sum()
+    }
+
+    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+        self.bands.iter_mut().for_each(|band| band.set_limits(limit, mark_above));
     }
 }
 

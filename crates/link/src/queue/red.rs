@@ -212,6 +212,10 @@ impl Discipline for Red {
         self.store.packets()
     }
 
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn set_stream(&mut self, stream: Stream) {
         self.stream = stream;
     }

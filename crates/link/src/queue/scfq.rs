@@ -94,6 +94,14 @@ impl Discipline for Scfq {
         self.flows.packets()
     }
 
+    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
+        self.limit = limit;
+    }
+
+    fn minds_idle(&self) -> bool {
+        true
+    }
+
     fn on_arrival(&mut self, _now: Time, wire_bytes: u32, _header: Option<&CongestionHeader>) {
         self.arriving = wire_bytes;
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Parameters, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
 
 /// One byte of tokens.
 const BYTE: u128 = 8 * PS_PER_S as u128;
@@ -44,7 +44,7 @@ pub struct TbfSpec {
     pub peak_rate: Option<Rate>,
     /// Bucket of the peak rate.
     #[serde(deserialize_with = "some_bytes")]
-    #[schemars(extend("x-source" = "Linux tc-tbf: the MTU, with the Ethernet header"))]
+    #[schemars(extend("x-source" = "Linux tc-tbf: the MTU, with what Ethernet adds (the FCS too: queues are charged with it)"))]
     pub mtu: Bytes,
 }
 
@@ -56,7 +56,7 @@ impl Default for TbfSpec {
             limit: None,
             latency: Span::from_ms(50),
             peak_rate: None,
-            mtu: Bytes(1514),
+            mtu: Bytes(1518),
         }
     }
 }
@@ -158,6 +158,10 @@ impl Discipline for Tbf {
 
     fn packets(&self) -> u64 {
         self.fifo.packets()
+    }
+
+    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+        self.fifo.set_limits(limit, mark_above);
     }
 
     fn ready_at(&self) -> Time {

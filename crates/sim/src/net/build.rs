@@ -124,6 +124,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
+                minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
                 end_scheduled: false,

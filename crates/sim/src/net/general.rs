@@ -223,8 +223,8 @@ impl Net {
         }
         g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
-        // The end is of interest to what waits and to the switch whose memory the frame holds.
-        let awaited = l.out_of != NONE || g.queue.packets() > 0;
+        // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
+        let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
         g.end_scheduled = awaited;
         let impaired = g.impair.is_some();
         let tap = g.taps.started;

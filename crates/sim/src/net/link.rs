@@ -156,6 +156,8 @@ impl LossProcess {
 pub struct General {
     pub queue: Queue,
     pub sending: Sending,
+    /// Its queue looks at when the link goes idle.
+    pub minds_idle: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     pub gate: Gate,

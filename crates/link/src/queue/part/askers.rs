@@ -37,8 +37,8 @@ impl Askers {
     /// A flow asks; it counts until `until` if it asks no more.
     pub fn ask(&mut self, slot: u32, weight: u16, until: Time) {
         let flow = self.at(slot);
-        flow.until = flow.until.max(until);
         if flow.asks {
+            flow.until = flow.until.max(until);
             return;
         }
         *flow = Asker { asks: true, weight, until, stamp: flow.stamp.wrapping_add(1), ..*flow };

@@ -78,11 +78,9 @@ impl Gps {
         }
     }
 
-    /// The last packet of the flow has been taken away: its finish is earlier.
+    /// The last packet of the flow, of which the fluid still has something, has been taken away: its finish is earlier.
     pub fn shorten(&mut self, slot: u32, flows: &TaggedFlows) {
-        if self.contains(slot) {
-            self.stamp(slot, flows);
-        }
+        self.stamp(slot, flows);
     }
 
     /// A valid entry for the flow.

@@ -65,9 +65,10 @@ impl Pi2 {
             let (delay, old) = (delay_at(due), self.delay_old);
             let (q, q_old) = (delay.seconds(), old.seconds());
             let step = law.alpha * (q - law.target.seconds()) + law.beta * (q - q_old);
-            self.probability = (self.probability + step).clamp(0.0, most);
+            let before = self.probability;
+            self.probability = (before + step).clamp(0.0, most);
             self.delay_old = delay;
-            if self.probability == 0.0 && delay == Span::ZERO && old == Span::ZERO {
+            if self.probability == before && delay == Span::ZERO && old == Span::ZERO {
                 self.ticks.skip(now);
             }
         }

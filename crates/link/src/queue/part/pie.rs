@@ -37,6 +37,8 @@ const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 /// Up to this probability a packet may be marked instead of dropped (RFC 8033 section 5.1).
 pub const MARK_UP_TO: f64 = 0.1;
 const DECAY: f64 = 63.0 / 64.0;
+/// A probability that decays is zero from here on: no packet would notice it.
+const PROBABILITY_MIN: f64 = 1e-12;
 
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +135,7 @@ impl Pie {
         while self.ticks.due(now).is_some() {
             self.step(law, backlog);
             let at_rest = self.probability == 0.0 && self.burst_left == BURST && self.delay == self.delay_old;
-            if at_rest && self.delay.0 < law.target.0 / 2 {
+            if at_rest && (self.delay == Span::ZERO || self.delay.0 < law.target.0 / 2) {
                 self.ticks.skip(now);
             }
         }
@@ -153,9 +155,13 @@ impl Pie {
         // No delay with packets waiting is a delay too short to see.
         if self.delay == Span::ZERO && self.delay_old == Span::ZERO && backlog == 0 {
             self.probability *= DECAY;
+            if self.probability < PROBABILITY_MIN {
+                self.probability = 0.0;
+            }
         }
         let half = law.target.0 / 2;
-        if self.delay.0 < half && self.delay_old.0 < half && self.probability == 0.0 {
+        let short = |delay: Span| delay == Span::ZERO || delay.0 < half;
+        if short(self.delay) && short(self.delay_old) && self.probability == 0.0 {
             (self.accumulated, self.burst_left, self.departed) = (0.0, BURST, None);
         }
         self.delay_old = self.delay;
