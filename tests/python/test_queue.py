@@ -134,6 +134,11 @@ def test_parameters_and_state_can_be_seen() -> None:
         (lambda: el.queue.new("fifo", limit=5), 'Queue: limit: 5: a limit needs a unit, like "100 p"'),
         (lambda: el.queue.new("prio", bands=0), "Queue: bands: 0: must be at least 1"),
         (lambda: el.queue.new("fq", link_rate=0), "link_rate must be from 1 to 1e14 bit/s, not 0"),
+        (lambda: el.queue.new("fifo", limit="0 p"), "Queue: limit: 0: a queue holds one packet at least"),
+        (
+            lambda: el.queue.new("fifo", limit="1 bdp"),
+            "Queue: limit: a limit in bdp needs bdp, the bandwidth-delay product in bytes",
+        ),
         (lambda: el.queue.new("fifo").enqueue(0, 0), "size must be from 1 to 4294967295, not 0"),
         (lambda: el.queue.new("fifo").enqueue(0, 100, ect=4), "ect must be from 0 to 3, not 4"),
         (lambda: el.queue.new("fifo").enqueue(0, 100, priority=8), "priority must be from 0 to 7, not 8"),

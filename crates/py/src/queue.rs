@@ -45,7 +45,7 @@ impl PyQueue {
         let bdp_bytes = number::bytes("bdp", bdp)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
-            let spec = elephan_scenario::queue("Queue", kind, table).map_err(scenario_errors)?;
+            let spec = elephan_scenario::queue("Queue", kind, table, bdp_bytes).map_err(scenario_errors)?;
             let mut queue = spec.build(bdp_bytes);
             queue.set_rate(Rate(link_rate.round() as u64));
             queue.set_stream(Stream::new(seed, "queue", "queue"));

@@ -2,11 +2,12 @@
 
 use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
-use elephan_units::Span;
+use elephan_units::{Size, Span};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
 use crate::near::hint;
+use crate::resolve::limit_of;
 use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
 use crate::walk::walk;
@@ -34,8 +35,8 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
 }
 
 /// The queue of this kind with the parameters in `table`. A number for a time is seconds, for a size bytes, for a rate bit/s.
-/// `name` is what errors call the place.
-pub fn queue(name: &str, kind: &str, table: Map<String, Json>) -> Result<QueueSpec, Errors> {
+/// `name` is what errors call the place, `bdp_bytes` what a limit in bdp refers to.
+pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -> Result<QueueSpec, Errors> {
     let root = schema();
     let words = root.pointer("/$defs/QueueSpec").unwrap_or(&Json::Null);
     let tag = Node::from_json(&json!({ "kind": kind }), Origin::Program);
@@ -49,7 +50,14 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>) -> Result<QueueSp
     }
     let spec: QueueSpec =
         serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
-    match spec.problem() {
+    let limit = match limit_of(&spec) {
+        Some(Size::Packets(0) | Size::Bytes(0) | Size::MilliBdp(0)) => Some("0: a queue holds one packet at least"),
+        Some(Size::MilliBdp(_)) if bdp_bytes == 0 => {
+            Some("a limit in bdp needs bdp, the bandwidth-delay product in bytes")
+        }
+        _ => None,
+    };
+    match limit.map(|message| ("limit", message.to_owned())).or_else(|| spec.problem()) {
         Some((key, message)) => Err(Errors::one(name, key, message)),
         None => Ok(spec),
     }
@@ -111,7 +119,7 @@ mod tests {
     fn queues_are_checked_as_in_a_scenario() {
         let read = |kind: &str, table: Json| {
             let table = table.as_object().cloned().unwrap_or_default();
-            queue("Queue", kind, table).map_err(|e| e.to_string())
+            queue("Queue", kind, table, 0).map_err(|e| e.to_string())
         };
         let tbf = read("tbf", json!({ "rate": 8e6, "burst": 3000, "latency": 0.01, "limit": "10 p" })).unwrap();
         let words = serde_json::to_value(&tbf).unwrap();

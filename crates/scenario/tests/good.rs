@@ -546,7 +546,7 @@ fn presets_yield_to_what_is_given() {
 fn a_queue_by_hand_has_possible_parameters() {
     let queue = |tupdate: f64| {
         let table = serde_json::json!({ "tupdate": tupdate }).as_object().cloned().unwrap();
-        elephan_scenario::queue("Queue", "pie", table)
+        elephan_scenario::queue("Queue", "pie", table, 0)
     };
     assert!(queue(0.02).is_ok());
     assert!(queue(0.0).unwrap_err().to_string().contains("tupdate: \"0 s\": must be at least 1 us"));

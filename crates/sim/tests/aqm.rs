@@ -158,7 +158,7 @@ fn an_idle_link_is_seen() {
 }
 
 /// RFC 9332 section 2.1: with k = 2 scalable and classic senders of the same round-trip time get about the same (here to
-/// within a factor of two), and the scalable ones, alone in their queue, wait for about its step of 1 ms at most.
+/// within a factor of two).
 #[test]
 fn scalable_and_classic_senders_share_alike() {
     let mut b = Builder::new(Span::from_s(40));

@@ -10,7 +10,7 @@
 //! loss of a base packet:       B /= 2 once a round trip      timer: B = D = D0
 //! ```
 //!
-//! The mechanisms are the paper's; the text of its section 3.2 and the numbers of others are not public, so most numbers
+//! The mechanisms are the paper's; the text of its section 3.2 and the numbers of others were not to be had, so most numbers
 //! are assumed, and each is a parameter that says so. The window is a cap of 2 B rtt + 4 packets.
 //!
 //! Chosen: a train is shorter when no data is left; one packet says nothing and goes only while nothing else is sent. A probe

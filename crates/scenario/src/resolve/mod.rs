@@ -11,6 +11,8 @@ mod ports;
 mod routes;
 mod stacks;
 
+pub(crate) use checks::limit_of;
+
 use elephan_cc::guest::Interpreter;
 use elephan_units::Time;
 

@@ -80,7 +80,7 @@ def region(results: Results) -> Drawing:
         ax.set_visible(False)
     caption = (
         "Each point is PCP with one of its assumed parameters changed, the others as they are by default (blue). Left of the "
-        "dashed line PCP is faster than TCP (C002-1); on the axis it loses nothing (C002-5). Where points crowd some have no "
+        "dashed line PCP is faster than TCP (C002-1); at 0 it would lose nothing (C002-5). Where points crowd some have no "
         "name; the table has all. Same seeds for all."
     )
     return Drawing("assumed", "How far PCP depends on what was assumed", caption, fig)

@@ -65,7 +65,7 @@ def sections(results: Results) -> Sequence[Section]:
     return [
         Section(
             "Figure 4 of the paper",
-            "The paper's plots survive, their numbers do not. Dashed and dotted lines are queueing theory, not simulation.",
+            "Drawn anew: the paper's own plots were not to be had. Dashed and dotted lines are queueing theory, not simulation.",
             [curves.figure_four(results)],
         ),
         Section(
@@ -76,7 +76,7 @@ def sections(results: Results) -> Sequence[Section]:
         Section("Over routers with fair queueing", "Section 4.2 of the paper.", [curves.fair_routers(results)]),
         Section(
             "How far this depends on what was assumed",
-            "Parts of the paper's text are not to be had, and it gives few numbers. Each assumed one is varied here.",
+            "Parts of the paper's text are not to be had, and it gives few numbers. Those that matter most are varied here, one at a time.",
             [assumed.region(results)],
             [assumed.holds(results), assumed.tcp(results)],
         ),
