@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -42,14 +42,13 @@ def _name(ax: Axes, found: dict[str, tuple[float, float]]) -> None:
     height, letter, gap = 0.05, 0.0165, 0.018  # shares of the panel at this size of type
     for label, (x, y) in sorted(at.items(), key=lambda one: (one[0] != "default", one[0] != "no history")):
         width = letter * len(label)
-        sides = [(x + gap, "left"), (x - gap - width, "right")]
+        sides: list[tuple[float, Literal["left", "right"]]] = [(x + gap, "left"), (x - gap - width, "right")]
         for (start, align), shift in ((side, shift) for shift in (0.0, 0.04, -0.04) for side in sides):
             box = (start, y + shift - height / 2, start + width, y + shift + height / 2)
             covers = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
             if not covers and min(box) >= 0 and max(box) <= 1:
                 edge = start if align == "left" else start + width
-                style = {"transform": ax.transAxes, "fontsize": 6.5, "color": _paint(label), "ha": align, "va": "center"}
-                ax.text(edge, y + shift, label, **style)
+                ax.text(edge, y + shift, label, transform=ax.transAxes, fontsize=6.5, color=_paint(label), ha=align, va="center")
                 taken.append(box)
                 break
 

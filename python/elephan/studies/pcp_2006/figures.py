@@ -76,7 +76,7 @@ def sections(results: Results) -> Sequence[Section]:
         Section("Over routers with fair queueing", "Section 4.2 of the paper.", [curves.fair_routers(results)]),
         Section(
             "How far this depends on what was assumed",
-            "Parts of the paper's text are not to be had, and it gives few numbers. Those that matter most are varied here, one at a time.",
+            "The paper gives few numbers, and parts of its text are not to be had. What matters most is varied, one at a time.",
             [assumed.region(results)],
             [assumed.holds(results), assumed.tcp(results)],
         ),
