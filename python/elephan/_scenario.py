@@ -1294,6 +1294,8 @@ class Sfq(Table):
     """Stochastic fair queueing as Linux's sfq: flows are hashed to queues that are served round robin
 
     limit: Most that may wait in all, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default: "127 p".
+    mark_above: An ECN-capable packet that finds more than this waiting is marked (step marking, as of `fifo`); without it nothing
+        is.
     quantum: What a bucket may send each turn. Default: "1.514 KB".
     buckets: Buckets to which flows are hashed. Default: 1024.
     flows: Buckets that may have packets at once. Default: 128.
@@ -1305,6 +1307,7 @@ class Sfq(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "sfq")
 
     limit: Limit | None = None
+    mark_above: Limit | None = None
     quantum: Size | None = None
     buckets: int | None = None
     flows: int | None = None
@@ -1338,6 +1341,8 @@ class Tbf(Table):
     rate: Rate at which tokens come. Default: "1 Mbps".
     burst: Most tokens that the bucket holds. Default: "15.14 KB".
     limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
+    mark_above: An ECN-capable packet that finds more than this waiting is marked (step marking, as of `fifo`); without it nothing
+        is.
     latency: Longest time that a packet may wait for tokens, in place of a limit. Default: "50 ms".
     peak_rate: Rate at which even a full bucket is emptied; without it that of the port.
     mtu: Bucket of the peak rate. Default: "1.518 KB".
@@ -1348,6 +1353,7 @@ class Tbf(Table):
     rate: Rate | None = None
     burst: Size | None = None
     limit: Limit | None = None
+    mark_above: Limit | None = None
     latency: Time | None = None
     peak_rate: Rate | None = None
     mtu: Size | None = None

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use elephan_link::queue::{Discipline, Item, Parameters, QUEUES, Queue, QueueSpec, Verdict};
+use elephan_link::queue::{Discipline, Item, Limit, Parameters, QUEUES, Queue, QueueSpec, Verdict};
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time};
 use proptest::prelude::*;
@@ -105,12 +105,30 @@ proptest! {
     }
 }
 
+/// Those that mark by a step: an ECN-capable packet that finds more than two waiting, whatever the limit is changed to.
+#[test]
+fn step_marking_where_there_is_one() {
+    for kind in ["fifo", "sfq", "tbf"] {
+        let spec = json!({ "kind": kind, "limit": "20 p", "mark_above": "2 p" });
+        let mut queue = serde_json::from_value::<QueueSpec>(spec).unwrap().build(0);
+        queue.set_limits(Some(Limit { bytes: u64::MAX, packets: 6 }), None);
+        let mut offer = |ecn| {
+            let item = Item { flow: 1, bytes: 1000, ecn, ..Item::default() };
+            queue.enqueue(Time::ZERO, item, &mut Vec::new())
+        };
+        let verdicts = [2, 1, 2, 2, 0, 3].map(&mut offer);
+        let [accepted, marked] = [Verdict::Accepted, Verdict::Marked];
+        assert_eq!(verdicts, [accepted, accepted, accepted, marked, accepted, marked], "{kind}");
+        assert!(matches!(offer(2), Verdict::Dropped(_)), "{kind}");
+    }
+}
+
 /// Whatever the discipline, a limit of two packets from now on lets no third one wait.
 #[test]
 fn limits_can_change() {
     for (name, _) in QUEUES {
         let mut queue = queue(name, false);
-        queue.set_limits(elephan_link::queue::Limit { bytes: u64::MAX, packets: 2 }, elephan_link::queue::Limit::NONE);
+        queue.set_limits(Some(Limit { bytes: u64::MAX, packets: 2 }), None);
         let mut discarded = Vec::new();
         for handle in 0..10 {
             let item = Item { handle, flow: 1, bytes: 1000, at: Time::ZERO, ..Item::default() };

@@ -98,8 +98,8 @@ impl Discipline for Codel {
         self.store.packets()
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let item = Item { bytes: 100, ecn: NOT_ECT, at: Time::ZERO, ..Item::default() };
         let verdicts = [(); 3].map(|()| q.enqueue(Time::ZERO, item, &mut Vec::new()));
         assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Dropped("queue_full")]);
-        q.set_limits(Limit { bytes: 300, packets: u64::MAX }, Limit::NONE);
+        q.set_limits(Some(Limit { bytes: 300, packets: u64::MAX }), None);
         assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Accepted);
         assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Dropped("queue_full"));
     }

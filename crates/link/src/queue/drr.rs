@@ -99,8 +99,8 @@ impl Discipline for Drr {
         self.flows.packets()
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 
     fn set_stream(&mut self, mut stream: Stream) {

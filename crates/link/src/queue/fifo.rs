@@ -110,8 +110,9 @@ impl Discipline for Fifo {
         self.waiting.len() as u64
     }
 
-    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
-        (self.limit, self.mark_above) = (limit, mark_above);
+    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
+        self.mark_above = mark_above.unwrap_or(self.mark_above);
     }
 }
 
@@ -142,7 +143,7 @@ mod tests {
     fn a_lowered_limit_drops_nothing_that_waits() {
         let mut q = FifoSpec { limit: Some(Size::Packets(4)), mark_above: None }.build(0);
         (0..4).for_each(|i| assert_eq!(q.enqueue(Time(0), item(i, 100), &mut Vec::new()), Verdict::Accepted));
-        q.set_limits(Limit { bytes: u64::MAX, packets: 2 }, Limit::NONE);
+        q.set_limits(Some(Limit { bytes: u64::MAX, packets: 2 }), None);
         assert_eq!(q.packets(), 4);
         let full = Verdict::Dropped("queue_full");
         assert_eq!(q.enqueue(Time(0), item(4, 100), &mut Vec::new()), full);

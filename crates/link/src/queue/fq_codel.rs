@@ -152,8 +152,8 @@ impl Discipline for FqCodel {
         self.flows.perturb(stream.next_u64());
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 }
 

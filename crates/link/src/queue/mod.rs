@@ -100,8 +100,8 @@ pub trait Discipline {
     /// The draws of a discipline that needs them, before the run.
     fn set_stream(&mut self, _stream: Stream) {}
 
-    /// Other limits from now on; what waits stays. Without effect on a discipline whose limits do not change during a run.
-    fn set_limits(&mut self, _limit: Limit, _mark_above: Limit) {}
+    /// Other limits from now on, if given; what waits stays.
+    fn set_limits(&mut self, _limit: Option<Limit>, _mark_above: Option<Limit>) {}
 
     /// The rate of the link that it feeds, at the beginning and whenever it changes.
     fn set_rate(&mut self, _rate: Rate) {}
@@ -174,7 +174,7 @@ macro_rules! queues {
             fn set_stream(&mut self, stream: Stream) {
                 match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
             }
-            fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+            fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
                 match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
             }
             fn set_rate(&mut self, rate: Rate) {

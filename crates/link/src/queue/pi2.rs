@@ -123,8 +123,8 @@ impl Discipline for Pi2 {
         self.stream = stream;
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 }
 

@@ -85,7 +85,7 @@ impl Discipline for Prio {
         self.bands.iter().map(Fifo::packets).sum()
     }
 
-    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.bands.iter_mut().for_each(|band| band.set_limits(limit, mark_above));
     }
 }

@@ -220,8 +220,8 @@ impl Discipline for Red {
         self.stream = stream;
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 
     fn set_rate(&mut self, rate: Rate) {

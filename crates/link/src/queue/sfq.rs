@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::flows::{FlowQueue, FlowQueues, List};
 use super::part::some_bytes;
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict, is_ect};
 
 /// Parameters of `sfq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,9 @@ pub struct SfqSpec {
     /// Most that may wait in all, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp").
     #[schemars(extend("x-source" = "Linux sch_sfq.c: SFQ_DEPTH"))]
     pub limit: Size,
+    /// An ECN-capable packet that finds more than this waiting is marked (step marking, as of `fifo`); without it nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_above: Option<Size>,
     /// What a bucket may send each turn.
     #[serde(deserialize_with = "some_bytes")]
     #[schemars(extend("x-source" = "Linux tc-sfq: the MTU, with the Ethernet header"))]
@@ -51,6 +54,7 @@ impl Default for SfqSpec {
     fn default() -> SfqSpec {
         SfqSpec {
             limit: Size::Packets(127),
+            mark_above: None,
             quantum: Bytes(1514),
             buckets: 1024,
             flows: 128,
@@ -69,6 +73,7 @@ impl Parameters for SfqSpec {
         Sfq {
             flows: FlowQueues::hashed(self.buckets, self.quantum.0),
             limit: Limit::of(Some(self.limit), bdp_bytes),
+            mark_above: Limit::of(self.mark_above, bdp_bytes),
             spec: self.clone(),
             stream: None,
             change: period.map_or(Time::NEVER, |period| Time::ZERO + period),
@@ -82,6 +87,7 @@ impl Parameters for SfqSpec {
 pub struct Sfq {
     flows: FlowQueues<()>,
     limit: Limit,
+    mark_above: Limit,
     spec: SfqSpec,
     stream: Option<Stream>,
     /// When the hash changes next.
@@ -94,10 +100,11 @@ impl Discipline for Sfq {
         if now >= self.change {
             self.perturb(now, discarded);
         }
+        let marked = is_ect(item.ecn) && self.mark_above.is_exceeded(self.flows.bytes(), self.flows.packets());
         if let Err(reason) = self.insert(item, discarded) {
             return Verdict::Dropped(reason);
         }
-        let mut verdict = Verdict::Accepted;
+        let mut verdict = if marked { Verdict::Marked } else { Verdict::Accepted };
         while self.limit.is_exceeded(self.flows.bytes(), self.flows.packets())
             && let Some(dropped) = self.drop_one()
         {
@@ -128,8 +135,9 @@ impl Discipline for Sfq {
         self.flows.packets()
     }
 
-    fn set_limits(&mut self, limit: Limit, _mark_above: Limit) {
-        self.limit = limit;
+    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
+        self.mark_above = mark_above.unwrap_or(self.mark_above);
     }
 
     fn set_stream(&mut self, mut stream: Stream) {

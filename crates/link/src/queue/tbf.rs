@@ -36,6 +36,9 @@ pub struct TbfSpec {
     /// Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it by `latency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Size>,
+    /// An ECN-capable packet that finds more than this waiting is marked (step marking, as of `fifo`); without it nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_above: Option<Size>,
     /// Longest time that a packet may wait for tokens, in place of a limit.
     #[schemars(extend("x-source" = "Linux tc-tbf examples"))]
     pub latency: Span,
@@ -54,6 +57,7 @@ impl Default for TbfSpec {
             rate: Rate(1_000_000),
             burst: Bytes(15_140),
             limit: None,
+            mark_above: None,
             latency: Span::from_ms(50),
             peak_rate: None,
             mtu: Bytes(1518),
@@ -69,7 +73,7 @@ impl Parameters for TbfSpec {
         let by_peak = self.peak_rate.map(|peak| peak.bytes_in(self.latency).saturating_add(self.mtu.0));
         let limit = self.limit.unwrap_or(Size::Bytes(by_latency.min(by_peak.unwrap_or(u64::MAX))));
         Tbf {
-            fifo: FifoSpec { limit: Some(limit), mark_above: None }.build(bdp_bytes),
+            fifo: FifoSpec { limit: Some(limit), mark_above: self.mark_above }.build(bdp_bytes),
             sustained: Bucket::new(self.rate, self.burst),
             peak: self.peak_rate.map(|peak| Bucket::new(peak, self.mtu)),
             ready: Time::NEVER,
@@ -160,7 +164,7 @@ impl Discipline for Tbf {
         self.fifo.packets()
     }
 
-    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.fifo.set_limits(limit, mark_above);
     }
 

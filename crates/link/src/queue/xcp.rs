@@ -141,7 +141,7 @@ impl Discipline for Xcp {
         self.fifo.packets()
     }
 
-    fn set_limits(&mut self, limit: Limit, mark_above: Limit) {
+    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.fifo.set_limits(limit, mark_above);
     }
 

@@ -48,9 +48,7 @@ impl Net {
             l.loss = loss(plan.seed, &planned.name, of, &format!("loss[{ordinal}]"));
         }
         if change.limit.is_some() || change.mark_above.is_some() {
-            l.limit = change.limit.unwrap_or(l.limit);
-            l.mark_above = change.mark_above.unwrap_or(l.mark_above);
-            g.queue.set_limits(l.limit, l.mark_above);
+            g.queue.set_limits(change.limit, change.mark_above);
         }
         self.note_change(now, change);
     }
