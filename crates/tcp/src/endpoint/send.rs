@@ -114,7 +114,21 @@ impl Endpoint {
             self.emit_next(now, seg, sack);
             return true;
         }
-        if let Some(resend) = probe.or_else(|| self.tx.next_resend(budget)) {
+        self.emit_within(now, seg, sack, budget, probe)
+    }
+
+    /// Sends what goes first within `budget` bytes: `tail`, which recovery asks for, what is lost, new data, what may be sent
+    /// again besides.
+    #[inline]
+    pub(super) fn emit_within(
+        &mut self,
+        now: Time,
+        seg: &mut Segment,
+        sack: &mut SackBlocks,
+        budget: u64,
+        tail: Option<Resend>,
+    ) -> bool {
+        if let Some(resend) = tail.or_else(|| self.tx.next_resend(budget)) {
             self.emit_again(now, seg, sack, &resend);
             return true;
         }

@@ -75,23 +75,7 @@ impl Endpoint {
         if self.tx.rec.watch.is_some() {
             (budget, tail) = self.watch_data(budget);
         }
-        if let Some(resend) = tail.or_else(|| self.tx.next_resend(budget)) {
-            self.emit_again(now, seg, sack, &resend);
-            return true;
-        }
-        let why = match self.next_piece(budget) {
-            Ok(piece) => {
-                self.emit_new(now, seg, sack, piece);
-                return true;
-            }
-            Err(why) => why,
-        };
-        if let Some(resend) = self.tx.next_extra(budget) {
-            self.emit_again(now, seg, sack, &resend);
-            return true;
-        }
-        self.stopped(now, why);
-        false
+        self.emit_within(now, seg, sack, budget, tail)
     }
 
     /// Nothing is left to send but a FIN.
