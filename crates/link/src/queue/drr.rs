@@ -83,12 +83,7 @@ impl Discipline for Drr {
     fn dequeue(&mut self, _now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
         let quantum = self.flows.quantum();
         let queue = self.flows.fitting(|&weight| quantum.saturating_mul(i64::from(weight)))?;
-        let item = self.flows.pop(queue)?;
-        self.flows.charge(queue, item.bytes);
-        if self.flows.queue(queue).packets() == 0 {
-            self.flows.retire(queue);
-        }
-        Some((item, false))
+        self.flows.send(queue).map(|item| (item, false))
     }
 
     fn bytes(&self) -> u64 {

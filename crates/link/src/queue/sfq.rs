@@ -119,12 +119,7 @@ impl Discipline for Sfq {
 
     fn dequeue(&mut self, _now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
         let queue = self.flows.turn()?;
-        let item = self.flows.pop(queue)?;
-        self.flows.charge(queue, item.bytes);
-        if self.flows.queue(queue).packets() == 0 {
-            self.flows.retire(queue);
-        }
-        Some((item, false))
+        self.flows.send(queue).map(|item| (item, false))
     }
 
     fn bytes(&self) -> u64 {

@@ -282,6 +282,16 @@ impl<S: Default> FlowQueues<S> {
         self.packets -= 1;
     }
 
+    /// The first packet of the queue leaves: it is charged for it, and leaves the round when it is empty.
+    pub fn send(&mut self, queue: u32) -> Option<Item> {
+        let item = self.pop(queue)?;
+        self.charge(queue, item.bytes);
+        if self.queue(queue).packets() == 0 {
+            self.retire(queue);
+        }
+        Some(item)
+    }
+
     /// A packet of this queue has been sent.
     #[inline]
     pub fn charge(&mut self, queue: u32, bytes: u32) {
