@@ -13,7 +13,7 @@ LEVELS = [
     {"cc"},
     {"tcp", "link"},
     {"host", "record"},
-    {"traffic"},
+    {"traffic", "trace"},
     {"scenario"},
     {"sim"},
     {"py"},

@@ -17,6 +17,7 @@ mod run;
 mod scenario;
 mod tables;
 mod tcp;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     listing::register(module)?;
     scenario::register(module)?;
     run::register(module)?;
+    trace::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<queue::PyQueue>()?;

@@ -31,6 +31,13 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(module = "elephan._core", frozen)]
 pub struct Cancel(Arc<AtomicBool>);
 
+impl Cancel {
+    /// The flag itself.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
 #[pymethods]
 impl Cancel {
     #[new]
@@ -118,7 +125,7 @@ fn run(
     cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<RunResult> {
     let source = scenario::source(text, name, format)?;
-    let flag = cancel.map(|cancel| cancel.get().0.clone());
+    let flag = cancel.map(|cancel| cancel.get().flag());
     let mut watcher = Watcher { flag, progress, looked: Instant::now(), raised: None };
     let in_folder = folder.is_some();
     let finished = py.detach(|| guard(|| execute(&source, &overrides, seed, folder, &mut watcher)))?;

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use crate::recorder::specs;
+use crate::recorder::{specs, trace_specs};
+use crate::spec::Spec;
 use crate::table::ROW_GROUP_ROWS;
 
 /// The data dictionary as Markdown.
 pub fn data_dictionary() -> String {
     let mut text = String::from(
         "# Data dictionary\n\n\
-         <!-- Generated from crates/record/src/rows.rs by `make generate`; do not edit. -->\n\n\
+         <!-- Generated from crates/record/src/{rows,trace}.rs by `make generate`; do not edit. -->\n\n\
          A run writes one Parquet file per table, `<table>.parquet`; the same tables come back from `elephan.run` as Arrow\n\
          tables. Unit and description of a column are also in the metadata of its Arrow field.\n\n\
          - Times and durations end in `_ns`: whole nanoseconds since the start of the run, rounded down from picoseconds.\n\
@@ -17,7 +18,18 @@ pub fn data_dictionary() -> String {
          - An empty *unit* is a name, a count, a flag or a ratio. *Null* says when a value can be missing.\n",
     );
     let _ = writeln!(text, "- A row group has {ROW_GROUP_ROWS} rows, the last one what is left.");
-    for spec in specs() {
+    tables(&mut text, &specs());
+    text.push_str(
+        "\n# Tables of a trace\n\n\
+         `elephan analyze` writes one Parquet file per table. Times are nanoseconds since the first packet of the capture;\n\
+         `manifest.json` says when that was.\n",
+    );
+    tables(&mut text, &trace_specs());
+    text
+}
+
+fn tables(text: &mut String, specs: &[Spec]) {
+    for spec in specs {
         let _ = write!(text, "\n## {}\n\n{}\n\n", spec.name, spec.description);
         text.push_str("| column | type | unit | null | description |\n|---|---|---|---|---|\n");
         for column in spec.columns {
@@ -26,5 +38,4 @@ pub fn data_dictionary() -> String {
             let _ = writeln!(text, "| `{name}` | {kind} | {} | {null} | {} |", column.unit, column.description);
         }
     }
-    text
 }

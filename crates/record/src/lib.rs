@@ -15,16 +15,18 @@ mod rows;
 mod sink;
 mod spec;
 mod table;
+mod trace;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use dictionary::data_dictionary;
 pub use names::Text;
-pub use recorder::{Recorder, TableData, Tables, specs};
+pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};
+pub use trace::{ConnectionRow, ConnectionSampleRow, TraceEventRow};
 
 /// Why rows could not be stored; one line, with the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -13,6 +13,7 @@ use crate::rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSam
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};
+use crate::trace::{ConnectionRow, ConnectionSampleRow, TraceEventRow};
 
 /// The folder of the captures in the folder of a result.
 const CAPTURES: &str = "captures";
@@ -33,27 +34,42 @@ pub struct TableData {
 /// All tables of a run, in the order of the data dictionary; empty ones are there too.
 pub type Tables = Vec<TableData>;
 
+/// Declares a set of tables that are written together: `/// what they are` `Recorder, specs { field: type, } table: Row, ...`.
 macro_rules! recorder {
-    ($($table:ident: $row:ty,)*) => {
-        /// All tables of one run under construction.
-        pub struct Recorder {
+    ($(#[doc = $about:literal])+ $recorder:ident, $specs:ident { $($field:ident: $type:ty,)* } $($table:ident: $row:ty,)*) => {
+        $(#[doc = $about])+
+        pub struct $recorder {
             names: SharedNames,
-            folder: Option<PathBuf>,
-            captures: Vec<String>,
+            $( $field: $type, )*
             $(
                 #[doc = concat!("The table `", stringify!($table), "`.")]
                 pub $table: Table<$row>,
             )*
         }
 
-        impl Recorder {
-            fn build(
-                folder: Option<PathBuf>,
-                mut sink: impl FnMut(&Spec) -> Result<Sink, Error>,
-            ) -> Result<Recorder, Error> {
+        impl $recorder {
+            fn build(mut sink: impl FnMut(&Spec) -> Result<Sink, Error>) -> Result<$recorder, Error> {
                 let names = Names::shared();
                 $( let $table = Table::new(names.clone(), sink(&<$row>::SPEC)?); )*
-                Ok(Recorder { names, folder, captures: Vec::new(), $($table),* })
+                Ok($recorder { names, $($field: <$type>::default(),)* $($table),* })
+            }
+
+            /// Keeps all rows in memory.
+            pub fn memory() -> $recorder {
+                match $recorder::build(|_| Ok(Sink::Memory(Vec::new()))) {
+                    Ok(recorder) => recorder,
+                    Err(error) => unreachable!("memory needs no file: {error}"),
+                }
+            }
+
+            fn streaming(folder: &Path) -> Result<$recorder, Error> {
+                let file = |spec: &Spec| folder.join(format!("{}.parquet", spec.name));
+                $recorder::build(|spec| Sink::file(&file(spec), spec.schema()))
+            }
+
+            /// The number of a word, for the text columns; ask once per word, not once per row.
+            pub fn intern(&mut self, word: &str) -> Text {
+                names::with(&self.names, |names| names.intern(word))
             }
 
             /// The first error of any table: to be asked now and then, so that a run stops soon after the disk is full.
@@ -73,14 +89,16 @@ macro_rules! recorder {
             }
         }
 
-        /// The tables of a run, in order.
-        pub fn specs() -> Vec<Spec> {
+        /// These tables, in order.
+        pub fn $specs() -> Vec<Spec> {
             vec![ $( <$row>::SPEC ),* ]
         }
     };
 }
 
 recorder! {
+    /// All tables of one run under construction.
+    Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, }
     flows: FlowRow,
     messages: MessageRow,
     flow_samples: FlowSampleRow,
@@ -90,19 +108,25 @@ recorder! {
     events: EventRow,
 }
 
-impl Recorder {
-    /// Keeps all rows in memory.
-    pub fn memory() -> Recorder {
-        match Recorder::build(None, |_| Ok(Sink::Memory(Vec::new()))) {
-            Ok(recorder) => recorder,
-            Err(error) => unreachable!("memory needs no file: {error}"),
-        }
-    }
+recorder! {
+    /// All tables of one trace under construction: what a capture of real or simulated packets says.
+    TraceRecorder, trace_specs {}
+    connections: ConnectionRow,
+    connection_samples: ConnectionSampleRow,
+    trace_events: TraceEventRow,
+}
 
+impl TraceRecorder {
+    /// Streams each table to `<table>.parquet` in an existing folder.
+    pub fn to_folder(folder: &Path) -> Result<TraceRecorder, Error> {
+        TraceRecorder::streaming(folder)
+    }
+}
+
+impl Recorder {
     /// Streams each table to `<table>.parquet` in an existing folder.
     pub fn to_folder(folder: &Path) -> Result<Recorder, Error> {
-        let file = |spec: &Spec| folder.join(format!("{}.parquet", spec.name));
-        Recorder::build(Some(folder.to_owned()), |spec| Sink::file(&file(spec), spec.schema()))
+        Ok(Recorder { folder: Some(folder.to_owned()), ..Recorder::streaming(folder)? })
     }
 
     /// Whether files are written.
@@ -129,10 +153,5 @@ impl Recorder {
     /// The captures begun, as paths in the folder.
     pub fn captures(&self) -> &[String] {
         &self.captures
-    }
-
-    /// The number of a word, for the text columns; ask once per word, not once per row.
-    pub fn intern(&mut self, word: &str) -> Text {
-        names::with(&self.names, |names| names.intern(word))
     }
 }

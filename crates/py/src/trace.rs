@@ -1,0 +1,123 @@
+//! One capture: a file in, tables out, watched from Python.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use elephan_record::{Tables, TraceRecorder};
+use elephan_trace::{Error, Options, Progress, Summary, Vantage};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+
+use crate::errors::{Cancelled, guard, run_error, scenario_error};
+use crate::json;
+use crate::run::Cancel;
+use crate::tables::Table;
+
+/// Python is asked for signals, and told how far the reading is, at most so often.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Trace>()?;
+    module.add_function(wrap_pyfunction!(analyze, module)?)
+}
+
+/// What a capture gave.
+#[pyclass(module = "elephan._core", frozen)]
+pub struct Trace {
+    summary: serde_json::Value,
+    tables: Py<PyDict>,
+}
+
+#[pymethods]
+impl Trace {
+    /// The summary as JSON.
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        json::text(&self.summary)
+    }
+
+    /// The tables by name, for `pyarrow.table`; empty when they were written to a folder.
+    #[getter]
+    fn tables(&self, py: Python<'_>) -> Py<PyDict> {
+        self.tables.clone_ref(py)
+    }
+}
+
+/// Reads a capture. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is
+/// called with (share of the file read, packets) at most ten times a second.
+#[pyfunction]
+#[pyo3(signature = (path, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, progress=None, cancel=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
+fn analyze(
+    py: Python<'_>,
+    path: PathBuf,
+    folder: Option<PathBuf>,
+    burst_gap_ns: Option<u64>,
+    every_ns: Option<u64>,
+    vantage: Option<&str>,
+    progress: Option<Py<PyAny>>,
+    cancel: Option<&Bound<'_, Cancel>>,
+) -> PyResult<Trace> {
+    let vantage = match vantage {
+        None => None,
+        Some(name) => {
+            let known = Vantage::named(name);
+            Some(known.ok_or_else(|| {
+                scenario_error(format!("a capture is made at sender, receiver or between, not {name:?}"))
+            })?)
+        }
+    };
+    let defaults = Options::default();
+    let options = Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage };
+    let flag = cancel.map(|cancel| cancel.get().flag());
+    let in_folder = folder.is_some();
+    let mut looked = Instant::now();
+    let mut raised = None;
+    let mut watch = |at: &Progress| {
+        if flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return false;
+        }
+        if looked.elapsed() < BETWEEN_LOOKS {
+            return true;
+        }
+        looked = Instant::now();
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            progress.as_ref().map_or(Ok(()), |callback| callback.call1(py, (at.share, at.packets)).map(drop))
+        });
+        raised = told.err();
+        raised.is_none()
+    };
+    let outcome: PyResult<Result<(Summary, Tables), Error>> = py.detach(|| {
+        guard(|| {
+            let mut read = || -> Result<(Summary, Tables), Error> {
+                let mut recorder = match &folder {
+                    Some(folder) => TraceRecorder::to_folder(folder)?,
+                    None => TraceRecorder::memory(),
+                };
+                let summary = elephan_trace::analyze(&path, &options, &mut recorder, &mut watch)?;
+                Ok((summary, recorder.finish()?))
+            };
+            Ok(read())
+        })
+    });
+    let (summary, data) = outcome?.map_err(|error| match error {
+        Error::Stopped => raised.unwrap_or_else(|| Cancelled::new_err(error.to_string())),
+        Error::Input(_) => scenario_error(error.to_string()),
+        Error::Record(_) => run_error(error),
+    })?;
+    let tables = PyDict::new(py);
+    for table in data.into_iter().filter(|_| !in_folder) {
+        tables.set_item(table.name, Table(table))?;
+    }
+    Ok(Trace { summary: told(&summary), tables: tables.unbind() })
+}
+
+fn told(s: &Summary) -> serde_json::Value {
+    json!({
+        "format": s.format, "packets": s.packets, "tcp_segments": s.tcp_segments, "udp_datagrams": s.udp_datagrams,
+        "other": s.other, "connections": s.connections, "begin_ns": s.begin_ns, "span_ns": s.span_ns, "notes": s.notes,
+    })
+}

@@ -1,0 +1,170 @@
+//! The tables of a trace: what a capture says about its connections.
+//!
+//! Times are nanoseconds since the first packet of the capture. Counters that a connection of a run has as well have the same
+//! names and mean the same; they say what passed the place of the capture.
+
+use crate::names::Text;
+use crate::table::table;
+
+table! {
+    /// A row is one direction of a connection: the one that carried payload (both, if both did), or that of the opener if
+    /// none did. Counters are those of its sender. A stream of UDP datagrams has only its packets and octets.
+    ConnectionRow, ConnectionColumns in "connections" {
+        /// Its number, in the order in which directions first carry payload
+        connection: i64 = "",
+        /// `tcp` or `udp`
+        protocol: Text = "",
+        /// Host that sends the data: its name in the capture, or its address
+        source: Text = "",
+        /// Port of that host
+        source_port: i64 = "",
+        /// Host that receives the data
+        destination: Text = "",
+        /// Port of that host
+        destination_port: i64 = "",
+        /// Whether the sender of the data opened the connection; null if the capture began later
+        opener: Option<bool> = "",
+        /// Where the capture was made: `sender`, `receiver`, `between` or `unknown`
+        vantage: Text = "",
+        /// First packet of the connection, in either direction
+        start_ns: i64 = "ns",
+        /// Last packet of the connection, in either direction
+        end_ns: i64 = "ns",
+        /// First packet of the direction with payload
+        data_start_ns: Option<i64> = "ns",
+        /// Last ACK of new data of the direction
+        data_end_ns: Option<i64> = "ns",
+        /// From SYN to the ACK of SYN-ACK as seen here: the round-trip time of the handshake
+        handshake_rtt_ns: Option<i64> = "ns",
+        /// Whether the SYN of the sender was seen
+        syn: bool = "",
+        /// Whether the FIN of the sender was seen
+        fin: bool = "",
+        /// Whether either side reset the connection
+        reset: bool = "",
+        /// Payload acknowledged cumulatively (UDP: sent)
+        delivered_bytes: i64 = "B",
+        /// `delivered_bytes` over the time from the first payload to its last ACK
+        goodput_bps: Option<f64> = "bit/s",
+        /// Segments sent, retransmissions and pure ACKs included
+        segs_out: i64 = "",
+        /// Segments received
+        segs_in: i64 = "",
+        /// Segments sent that carried data, retransmissions included
+        data_segs_out: i64 = "",
+        /// Payload bytes sent, retransmissions included
+        data_octets_out: i64 = "B",
+        /// Segments retransmitted
+        segs_retrans: i64 = "",
+        /// Payload bytes retransmitted
+        octets_retrans: i64 = "B",
+        /// Segments that came after later ones without being retransmissions
+        out_of_order: i64 = "",
+        /// Payload bytes that were acknowledged and never seen: the capture lost them
+        missed_bytes: i64 = "B",
+        /// Duplicate ACKs received (RFC 5681 section 2)
+        dup_acks_in: i64 = "",
+        /// SACK options received
+        sacks_rcvd: i64 = "",
+        /// SACK blocks received
+        sack_blocks_rcvd: i64 = "",
+        /// Times that the receiver closed a window which had been open
+        zero_rwin_rcvd: i64 = "",
+        /// Window last advertised by the receiver
+        cur_rwin_rcvd: i64 = "B",
+        /// Largest window advertised by the receiver
+        max_rwin_rcvd: i64 = "B",
+        /// Time in which less than a segment of the receiver's window was left
+        rwin_limited_ns: i64 = "ns",
+        /// Time in which nothing was outstanding, between the first payload and the last ACK
+        idle_ns: i64 = "ns",
+        /// MSS announced to the receiver
+        mss_sent: Option<i64> = "B",
+        /// MSS announced by the receiver
+        mss_rcvd: Option<i64> = "B",
+        /// Shift of the windows that the sender of the data announces; null if its SYN was not seen
+        win_scale_sent: Option<i64> = "",
+        /// Shift of the windows that the receiver of the data announces; null if its SYN was not seen
+        win_scale_rcvd: Option<i64> = "",
+        /// Whether both SYNs had timestamps
+        time_stamps: bool = "",
+        /// Whether both SYNs permitted SACK
+        will_use_sack: bool = "",
+        /// Whether both SYNs agreed on ECN (RFC 3168)
+        ecn: bool = "",
+        /// Segments of the sender that carried CE
+        ce_out: i64 = "",
+        /// Segments of the receiver with ECE, its SYN not counted
+        ece_in: i64 = "",
+        /// How many round-trip times were sampled: from a segment sent once to the ACK that covers it
+        count_rtt: i64 = "",
+        /// Smallest of them
+        min_rtt_ns: Option<i64> = "ns",
+        /// Median, to 3 %
+        median_rtt_ns: Option<i64> = "ns",
+        /// 99th percentile, to 3 %
+        p99_rtt_ns: Option<i64> = "ns",
+        /// Largest of them
+        max_rtt_ns: Option<i64> = "ns",
+        /// Round-trip times sampled, added up
+        sum_rtt_ns: i64 = "ns",
+        /// Most bytes sent and not acknowledged
+        max_inflight_bytes: i64 = "B",
+        /// Bursts: data segments that follow each other closer than the given gap
+        bursts: i64 = "",
+        /// Most segments in a burst
+        burst_max_segs: i64 = "",
+        /// Most payload in a burst
+        burst_max_bytes: i64 = "B",
+    }
+}
+
+table! {
+    /// A row is what a direction of a connection did in an interval of time, and its state at the end of it.
+    ConnectionSampleRow, ConnectionSampleColumns in "connection_samples" {
+        /// End of the interval
+        time_ns: i64 = "ns",
+        /// Its length; it may differ between connections
+        span_ns: i64 = "ns",
+        /// The connection
+        connection: i64 = "",
+        /// Highest payload sent so far
+        sent_bytes: i64 = "B",
+        /// Payload acknowledged cumulatively so far
+        delivered_bytes: i64 = "B",
+        /// Payload sent in the interval, retransmissions included
+        data_octets_out: i64 = "B",
+        /// Payload retransmitted in the interval
+        octets_retrans: i64 = "B",
+        /// Bytes sent and not acknowledged at the end
+        inflight_bytes: i64 = "B",
+        /// Most bytes sent and not acknowledged
+        inflight_max_bytes: i64 = "B",
+        /// Window advertised by the receiver at the end
+        cur_rwin_rcvd: i64 = "B",
+        /// Smallest round-trip time sampled in the interval
+        rtt_min_ns: Option<i64> = "ns",
+        /// Mean of the round-trip times sampled in the interval
+        rtt_mean_ns: Option<i64> = "ns",
+        /// Duplicate ACKs in the interval
+        dup_acks_in: i64 = "",
+        /// Most segments in a burst that ended in the interval
+        burst_max_segs: i64 = "",
+    }
+}
+
+table! {
+    /// A row is something rare that a capture shows.
+    TraceEventRow, TraceEventColumns in "trace_events" {
+        /// When
+        time_ns: i64 = "ns",
+        /// The connection
+        connection: i64 = "",
+        /// `fin`, `reset`, `retransmission`, `out_of_order`, `dup_acks` (the third of a row), `zero_window`, `window_opened`, `missed`
+        kind: Text = "",
+        /// Place in the sender's stream, 0 for its first byte
+        seq_bytes: i64 = "B",
+        /// Payload bytes concerned
+        size_bytes: i64 = "B",
+    }
+}
