@@ -6,6 +6,7 @@
     runs = el.sweep("buffer-sizing", repetitions=10)
     panel = el.compare(["reno", "cubic", "bbr"])
     answer = el.path("1 Gbps", "196 ms", mtu=9000)
+    trace = el.analyze("transfer.pcapng")
 
 Names are imported when first used, so that `import elephan` costs nothing.
 """
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
     from . import cc, hurst, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from .analysis.trace import Trace, analyze
     from .errors import ElephanError, InputError
     from .guest import CongestionControl
     from .longpath.path import Answer, path
@@ -35,6 +37,8 @@ __all__ = [
     "Panel",
     "Run",
     "Sweep",
+    "Trace",
+    "analyze",
     "cc",
     "compare",
     "hurst",
@@ -58,6 +62,8 @@ _NAMES = {
     "Run": ("elephan.runs", "Run"),
     "sweep": ("elephan.sweeps", "sweep"),
     "Sweep": ("elephan.sweeps", "Sweep"),
+    "analyze": ("elephan.analysis.trace", "analyze"),
+    "Trace": ("elephan.analysis.trace", "Trace"),
     "path": ("elephan.longpath.path", "path"),
     "Answer": ("elephan.longpath.path", "Answer"),
     "compare": ("elephan.panel.panel", "compare"),

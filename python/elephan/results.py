@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan import folder, measures, stats
+from elephan.analysis.trace import Trace, load_trace
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.path import Answer, load_answer
 from elephan.panel.experiments import STATISTICS
@@ -72,8 +73,8 @@ def _is_statistic(name: str) -> bool:
     return True
 
 
-def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer:
-    """A finished run, sweep, comparison or answer about a path from its folder; the tables of a run are read when asked for."""
+def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
+    """A finished result of any kind but a study from its folder; the tables of a run or trace are read when asked for."""
     where, manifest = folder.open_result(path)
     if manifest.get("kind") == "run":
         return load_run(where)
@@ -85,6 +86,8 @@ def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer:
     if manifest.get("kind") == "path":
         with _as_damaged(where):
             return load_answer(where)
+    if manifest.get("kind") == "trace":
+        return load_trace(where)
     if manifest.get("kind") != "study":
         raise InputError(f'{where / "manifest.json"}: damaged: no kind of result "{manifest.get("kind")}"')
     raise InputError(f"{where}: holds a study; its single runs are in {where / 'runs'}")
@@ -121,6 +124,10 @@ def _redraw(where: Path, kind: Any) -> Path:
         from elephan.report.path_page import write_path_report
 
         return write_path_report(result, target, figures)
+    if isinstance(result, Trace):
+        from elephan.report.trace_page import write_trace_report
+
+        return write_trace_report(result, target, figures)
     from elephan.report.sweep_page import write_sweep_report
 
     return write_sweep_report(result, target, figures)
@@ -161,6 +168,8 @@ def _values(path: Path) -> Found:
         return {"": {name: {run.seed: value} for name, value in measures.statistics(run).items()}}
     if manifest["kind"] == "path":
         raise InputError(f"{where}: an answer about a path has no statistics to compare")
+    if manifest["kind"] == "trace":
+        raise InputError(f"{where}: the analysis of a capture; elephan analyze FILE --compare RUN lays a run over it")
     found: Found = {}
     for row in _table(where / "runs.parquet"):
         variant = f"{row['experiment']}: {row['variant']}" if "experiment" in row else row["variant"]

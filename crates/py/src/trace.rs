@@ -20,7 +20,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Trace>()?;
-    module.add_function(wrap_pyfunction!(analyze, module)?)
+    module.add_function(wrap_pyfunction!(analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(empty_trace, module)?)
 }
 
 /// What a capture gave.
@@ -113,6 +114,16 @@ fn analyze(
         tables.set_item(table.name, Table(table))?;
     }
     Ok(Trace { summary: told(&summary), tables: tables.unbind() })
+}
+
+/// The tables of a trace without rows, by name, for their columns.
+#[pyfunction]
+fn empty_trace(py: Python<'_>) -> PyResult<Py<PyDict>> {
+    let tables = PyDict::new(py);
+    for table in TraceRecorder::memory().finish().map_err(run_error)? {
+        tables.set_item(table.name, Table(table))?;
+    }
+    Ok(tables.unbind())
 }
 
 fn told(s: &Summary) -> serde_json::Value {

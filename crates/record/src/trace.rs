@@ -148,8 +148,14 @@ table! {
         rtt_mean_ns: Option<i64> = "ns",
         /// Duplicate ACKs in the interval
         dup_acks_in: i64 = "",
-        /// Most segments in a burst that ended in the interval
+        /// Most segments of a burst, as far as it had come in the interval
         burst_max_segs: i64 = "",
+        /// Congestion window at the end; only a log of the sender knows it
+        cwnd_bytes: Option<i64> = "B",
+        /// Slow-start threshold at the end, likewise
+        ssthresh_bytes: Option<i64> = "B",
+        /// Pacing rate at the end, likewise
+        pacing_bps: Option<f64> = "bit/s",
     }
 }
 

@@ -28,8 +28,8 @@ pub struct Options {
     pub vantage: Option<Vantage>,
 }
 
-/// Gap within a burst unless given: some frames of 1500 bytes at 1 Gb/s.
-pub const BURST_GAP_NS: u64 = 100_000;
+/// Gap within a burst unless given: a little more than a frame of 1500 bytes at 1 Gb/s.
+pub const BURST_GAP_NS: u64 = 15_000;
 
 impl Default for Options {
     fn default() -> Options {

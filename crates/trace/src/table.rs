@@ -197,6 +197,7 @@ impl<'a> Connections<'a> {
                     rtt_mean_ns: (bin.rtt_count > 0).then(|| (bin.rtt_sum / bin.rtt_count.max(1)) as i64),
                     dup_acks_in: bin.dup_acks as i64,
                     burst_max_segs: bin.burst_max as i64,
+                    ..ConnectionSampleRow::default()
                 });
             }
         }

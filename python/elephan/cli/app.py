@@ -234,6 +234,28 @@ def path(
     return 1 if done.failures else 0
 
 
+@app.command()
+def analyze(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcap, pcapng), iperf3 -J, or a log of ss -tin.")],
+    every: Annotated[str | None, typer.Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,
+    burst_gap: Annotated[str | None, typer.Option(help="Segments closer than this are one burst; default 15us.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="PLACE", help="Where it was captured: sender, receiver, between.")] = None,
+    compare: Annotated[Path | None, typer.Option(metavar="RUN", help="The folder of a run to draw beside it.")] = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """A real capture or log, with the figures of a run."""
+    from elephan.analysis.trace import analyze as read
+    from elephan.cli import show
+
+    folder = out or Path("results") / f"{file.stem}-trace"
+    done = read(file, out=folder, every=every, burst_gap=burst_gap, at=at, compare=compare, progress=True)
+    if json:
+        show.trace_json(done, folder)
+    else:
+        show.trace(done, folder)
+
+
 @study_app.command("list")
 def study_list(json: Json = False) -> None:
     """The studies that there are."""

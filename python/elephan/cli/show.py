@@ -18,6 +18,7 @@ from elephan.quantity import show as quantity
 from elephan.stats import Interval
 
 if TYPE_CHECKING:
+    from elephan.analysis.trace import Trace
     from elephan.claims import Verdict
     from elephan.longpath.path import Answer
     from elephan.panel.panel import Panel
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from elephan.sweeps import Sweep
 
 _WIDTH_OF_A_FILE = 132
+_CONNECTIONS_MAX = 12  # rows on a terminal
 _COLUMNS_MAX = 8  # laws beside each other on a terminal
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
 
@@ -154,6 +156,47 @@ def compare(done: Panel, folder: Path) -> None:
 def compare_json(done: Panel | Sweep, folder: Path) -> None:
     """A comparison for machines."""
     print_json({"folder": str(folder), **done.as_dict()})
+
+
+def trace(done: Trace, folder: Path) -> None:
+    """A capture or a log: what was seen, a row for each of the largest connections, where the report is."""
+    from elephan.report.trace_page import answer
+
+    console = _console()
+    console.print(f"{escape(done.name)}  [dim]({done.summary['format']})[/dim]", style="bold")
+    for line in answer(done):
+        console.print(escape(line), soft_wrap=True)
+    for note in done.notes:
+        console.print(f"note: {escape(note)}", style="yellow", soft_wrap=True)
+    grid = _grid("connection", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
+    for row in done.ranked[:_CONNECTIONS_MAX]:
+        cells = [
+            quantity(row[key], unit, 3) if row[key] is not None else ""
+            for key, unit in (("delivered_bytes", "bytes"), ("goodput_bps", "bps"), ("segs_retrans", "1"))
+        ]
+        rtts = [quantity(row[key], "ns", 3) if row[key] is not None else "" for key in ("min_rtt_ns", "p99_rtt_ns")]
+        grid.add_row(escape(done.label(row["connection"])), *cells, *rtts, str(row["burst_max_segs"]))
+    console.print(grid)
+    if len(done.ranked) > _CONNECTIONS_MAX:
+        console.print(
+            f"and {len(done.ranked) - _CONNECTIONS_MAX} more in {folder / 'connections.parquet'}", style="dim", soft_wrap=True
+        )
+    _report_line(console, folder)
+
+
+def trace_json(done: Trace, folder: Path) -> None:
+    """A capture or a log, for machines."""
+    from elephan.report.trace_page import found_phases
+
+    found = found_phases(done)
+    print_json(
+        {
+            "folder": str(folder),
+            "summary": done.summary,
+            "connections": done.ranked,
+            "phases": found.as_dict() if found else None,
+        }
+    )
 
 
 def path(done: Answer, folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""Captures and logs of real transfers, with the figures of a run."""

@@ -1,0 +1,278 @@
+"""Logs of real transfers as tables of a trace: `iperf3 -J`, and `ss -tin` repeated.
+
+iperf3 writes for each stream and interval bytes, retransmissions, congestion window and round-trip time (the last three at
+the sender under Linux). `ss -tin` writes the state of each connection at the moment of the call; a log is many calls, each after a
+line with its time (`date +%s.%N`, or ISO 8601), or at equal intervals if there are no such lines:
+
+    while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > ss.log
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import core
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BINARY = (b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
+HEAD_BYTES = 4096
+
+
+def is_log(file: Path) -> bool:
+    """Whether a file is text, not a capture; InputError if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    if not head:
+        raise InputError(f"{file}: an empty file")
+    return not head.startswith(BINARY) and b"\0" not in head
+
+
+def read(file: Path, every_s: float) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    """Tables and summary of a log; `every_s`: time between the calls of `ss` where the log has no times."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"{file}: neither a capture nor a log in UTF-8") from None
+    if text.lstrip().startswith("{"):
+        return _tables("iperf3", *_iperf3(file, text))
+    return _tables("ss", *_ss(file, text, every_s))
+
+
+Found = tuple[list[dict[str, Any]], list[dict[str, Any]], int, list[str]]
+
+
+def _tables(
+    kind: str, connections: list[dict[str, Any]], samples: list[dict[str, Any]], begin_ns: int, notes: list[str]
+) -> tuple[dict[str, pa.Table], dict[str, Any]]:
+    import pyarrow as pa
+
+    empty = {name: pa.table(table) for name, table in core.call("empty_trace").items()}
+    tables = {
+        "connections": _filled(connections, empty["connections"].schema),
+        "connection_samples": _filled(samples, empty["connection_samples"].schema),
+        "trace_events": empty["trace_events"],
+    }
+    span = max((row["time_ns"] for row in samples), default=0)
+    summary = {"format": kind, "packets": 0, "connections": len(connections), "begin_ns": begin_ns, "span_ns": span, "notes": notes}
+    return tables, summary
+
+
+def _filled(rows: list[dict[str, Any]], schema: Any) -> pa.Table:
+    """Rows with zeros and empty texts where a column must have something and the log has nothing."""
+    import pyarrow as pa
+
+    nothing = {"int64": 0, "double": 0.0, "bool": False, "string": ""}
+    default = {field.name: None if field.nullable else nothing[str(field.type)] for field in schema}
+    return pa.Table.from_pylist([default | row for row in rows], schema=schema)
+
+
+def _iperf3(file: Path, text: str) -> Found:
+    try:
+        result = json.loads(text)
+        intervals = result["intervals"]
+        begin = float(result["start"]["timestamp"]["timesecs"])
+        protocol = str(result["start"]["test_start"]["protocol"]).lower()
+        ends = {one["socket"]: one for one in result["start"]["connected"]}
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{file}: not a result of iperf3 -J (no intervals)") from None
+    connections: dict[int, dict[str, Any]] = {}
+    samples = []
+    for interval in intervals:
+        for stream in interval.get("streams", []):
+            samples.append(_iperf3_sample(stream, protocol, ends, connections))
+    notes = [f"iperf3 reports an error: {result['error']}"] if result.get("error") else []
+    for row in connections.values():
+        own = [s for s in samples if s["connection"] == row["connection"]]
+        rtts = [s["rtt_mean_ns"] for s in own if s["rtt_mean_ns"]]
+        row |= _closed(own) | {"min_rtt_ns": min(rtts, default=None), "max_rtt_ns": max(rtts, default=None)}
+    return list(connections.values()), samples, round(begin * 1e9), notes
+
+
+def _iperf3_sample(
+    stream: dict[str, Any], protocol: str, ends: dict[int, dict[str, Any]], connections: dict[int, dict[str, Any]]
+) -> dict[str, Any]:
+    """A stream's interval as a row of `connection_samples`; a stream that is new gets its row of `connections`."""
+    socket, known = stream["socket"], ends.get(stream["socket"], {})
+    sends = stream.get("sender", True)
+    local, remote = (
+        (known.get("local_host", "local"), known.get("local_port", 0)),
+        (known.get("remote_host", "remote"), known.get("remote_port", 0)),
+    )
+    source, destination = (local, remote) if sends else (remote, local)
+    row = connections.setdefault(
+        socket,
+        {
+            "connection": len(connections),
+            "protocol": protocol,
+            "source": source[0],
+            "source_port": source[1],
+            "destination": destination[0],
+            "destination_port": destination[1],
+            "vantage": "sender" if sends else "receiver",
+            "delivered_bytes": 0,
+            "segs_retrans": 0,
+        },
+    )
+    row["delivered_bytes"] += int(stream["bytes"])
+    row["segs_retrans"] += int(stream.get("retransmits", 0))
+    rtt = int(stream["rtt"]) * 1000 if stream.get("rtt") else None
+    window = int(stream["snd_cwnd"]) if stream.get("snd_cwnd") else None
+    return {
+        "time_ns": round(stream["end"] * 1e9),
+        "span_ns": round(stream["seconds"] * 1e9),
+        "connection": row["connection"],
+        "sent_bytes": row["delivered_bytes"],
+        "delivered_bytes": row["delivered_bytes"],
+        "data_octets_out": int(stream["bytes"]),
+        "rtt_min_ns": rtt,
+        "rtt_mean_ns": rtt,
+        "cwnd_bytes": window,
+        "pacing_bps": None,
+    }
+
+
+def _closed(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the columns of a connection say about its time, from its samples."""
+    begin, end = min(s["time_ns"] - s["span_ns"] for s in samples), max(s["time_ns"] for s in samples)
+    moved = samples[-1]["delivered_bytes"] - samples[0]["delivered_bytes"] + samples[0]["data_octets_out"]
+    return {
+        "start_ns": begin,
+        "end_ns": end,
+        "data_start_ns": begin,
+        "data_end_ns": end,
+        "goodput_bps": moved * 8e9 / (end - begin) if end > begin else None,
+    }
+
+
+_EPOCH = re.compile(r"^\s*(\d{9,}(?:\.\d+)?)\s*$")
+_ISO = re.compile(r"^\s*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\s*$")
+_HEAD = re.compile(
+    r"^(?:tcp\s+)?(?:ESTAB|SYN-SENT|FIN-WAIT-[12]|CLOSE-WAIT|LAST-ACK|CLOSING)\s+\d+\s+\d+\s+(\S+):(\d+)\s+(\S+):(\d+)"
+)
+_UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def _time(line: str) -> float | None:
+    if epoch := _EPOCH.match(line):
+        return float(epoch[1])
+    if iso := _ISO.match(line):
+        when = datetime.fromisoformat(iso[1].replace(",", "."))
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    return None
+
+
+def _calls(text: str, every_s: float) -> Iterator[tuple[float, tuple[str, ...], str]]:
+    """Time, ends and details of each connection in each call of `ss`."""
+    now: float | None = None
+    seen: set[tuple[str, ...]] = set()
+    ends: tuple[str, ...] | None = None
+    counted = 0.0
+    for line in text.splitlines():
+        stamp = _time(line)
+        if stamp is not None:
+            now, ends = stamp, None
+            continue
+        head = _HEAD.match(line)
+        if head:
+            ends = head.groups()
+            if now is None and ends in seen:
+                counted, seen = counted + every_s, set()
+            seen.add(ends)
+        elif ends is not None and "cwnd:" in line:
+            yield (counted if now is None else now), ends, line
+            ends = None
+
+
+def _rate(line: str, name: str) -> float | None:
+    found = re.search(rf"\b{name} (\d+(?:\.\d+)?)([KMGT]?)bps", line)
+    return float(found[1]) * _UNITS[found[2]] if found else None
+
+
+def _number(line: str, name: str) -> int | None:
+    found = re.search(rf"\b{name}:(\d+)", line)
+    return int(found[1]) if found else None
+
+
+def _ss(file: Path, text: str, every_s: float) -> Found:
+    connections: dict[tuple[str, ...], dict[str, Any]] = {}
+    samples: list[dict[str, Any]] = []
+    last: dict[int, dict[str, Any]] = {}
+    begin: float | None = None
+    for time, ends, line in _calls(text, every_s):
+        begin = time if begin is None else begin
+        row = connections.setdefault(
+            ends,
+            {
+                "connection": len(connections),
+                "protocol": "tcp",
+                "source": ends[0].strip("[]"),
+                "source_port": int(ends[1]),
+                "destination": ends[2].strip("[]"),
+                "destination_port": int(ends[3]),
+                "vantage": "sender",
+            },
+        )
+        number = row["connection"]
+        sample = _ss_sample(line, number, round((time - begin) * 1e9), last.get(number))
+        last[number] = sample
+        samples.append(sample)
+        retransmitted = re.search(r"\bretrans:\d+/(\d+)", line)
+        least = re.search(r"\bminrtt:(\d+(?:\.\d+)?)", line)
+        row |= {
+            "delivered_bytes": sample["delivered_bytes"],
+            "segs_out": _number(line, "segs_out") or 0,
+            "segs_in": _number(line, "segs_in") or 0,
+            "data_segs_out": _number(line, "data_segs_out") or 0,
+            "data_octets_out": _number(line, "bytes_sent") or 0,
+            "octets_retrans": _number(line, "bytes_retrans") or 0,
+            "segs_retrans": int(retransmitted[1]) if retransmitted else 0,
+            "mss_sent": _number(line, "mss"),
+            "min_rtt_ns": round(float(least[1]) * 1e6) if least else row.get("min_rtt_ns"),
+        }
+    if not samples or begin is None:
+        raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
+    for row in connections.values():
+        row |= _closed([s for s in samples if s["connection"] == row["connection"]])
+    notes = [] if _has_times(text) else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
+    return list(connections.values()), samples, round(begin * 1e9), notes
+
+
+def _has_times(text: str) -> bool:
+    return any(_time(line) is not None for line in text.splitlines())
+
+
+def _ss_sample(line: str, number: int, time_ns: int, before: dict[str, Any] | None) -> dict[str, Any]:
+    segment = _number(line, "mss") or 0
+    rtt = re.search(r"\brtt:(\d+(?:\.\d+)?)/", line)
+    acked, sent = _number(line, "bytes_acked") or 0, _number(line, "bytes_sent") or 0
+    again = _number(line, "bytes_retrans") or 0
+    threshold = _number(line, "ssthresh")
+    return {
+        "time_ns": time_ns,
+        "span_ns": time_ns - before["time_ns"] if before else 0,
+        "connection": number,
+        "sent_bytes": max(sent - again, acked),
+        "delivered_bytes": acked,
+        "data_octets_out": acked - before["delivered_bytes"] if before else 0,
+        "octets_retrans": again - before["_again"] if before else 0,
+        "_again": again,
+        "inflight_bytes": (_number(line, "unacked") or 0) * segment,
+        "inflight_max_bytes": (_number(line, "unacked") or 0) * segment,
+        "cur_rwin_rcvd": _number(line, "snd_wnd") or 0,
+        "rtt_min_ns": None,
+        "rtt_mean_ns": round(float(rtt[1]) * 1e6) if rtt else None,
+        "cwnd_bytes": (_number(line, "cwnd") or 0) * segment or None,
+        "ssthresh_bytes": threshold * segment if threshold else None,
+        "pacing_bps": _rate(line, "pacing_rate"),
+    }

@@ -1,0 +1,246 @@
+"""A capture or a log of real (or simulated) transfers: its connections, their series, and its folder."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan import core, folder
+from elephan.analysis import logs, phases
+from elephan.errors import InputError
+from elephan.measures import column, texts
+from elephan.quantity import seconds
+from elephan.runs import Run, load_run, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLES = ("connections", "connection_samples", "trace_events")
+VANTAGES = ("sender", "receiver", "between")
+CUTS = ("retransmission", "dup_acks")
+
+Array = npt.NDArray[np.float64]
+
+
+class Trace:
+    """What a capture or a log says. Tables are pyarrow Tables, as the data dictionary has them."""
+
+    def __init__(
+        self, tables: Mapping[str, Any], summary: dict[str, Any], manifest: dict[str, Any], beside: Run | None = None
+    ) -> None:
+        self._tables = dict(tables)
+        self.summary = summary
+        self.manifest = manifest
+        self.beside = beside  # the run that it is compared with
+
+    def _table(self, name: str) -> pa.Table:
+        import pyarrow as pa
+
+        table = self._tables[name]
+        if isinstance(table, Path):
+            table = read_table(table)
+        elif not isinstance(table, pa.Table):
+            table = pa.table(table)
+        self._tables[name] = table
+        return table
+
+    @property
+    def connections(self) -> pa.Table:
+        """A row per direction of a connection."""
+        return self._table("connections")
+
+    @property
+    def samples(self) -> pa.Table:
+        """What each direction did in intervals of time."""
+        return self._table("connection_samples")
+
+    @property
+    def events(self) -> pa.Table:
+        """Retransmissions and other rare things."""
+        return self._table("trace_events")
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["name"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about what is damaged, cut off or odd."""
+        return list(self.summary["notes"])
+
+    @property
+    def span_ns(self) -> int:
+        return int(self.summary["span_ns"])
+
+    @cached_property
+    def ranked(self) -> list[dict[str, Any]]:
+        """The rows of `connections`, those that delivered most first."""
+        return sorted(self.connections.to_pylist(), key=lambda row: (-row["delivered_bytes"], row["connection"]))
+
+    def label(self, number: int) -> str:
+        """A connection as a reader would call it; with ports where the hosts alone do not tell it."""
+        row = next(row for row in self.ranked if row["connection"] == number)
+        ends = (row["source"], row["destination"])
+        alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)
+        ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
+        return f"{ends[0]}{ports[0]} → {ends[1]}{ports[1]}"
+
+    def series(self, number: int, name: str) -> tuple[Array, Array]:
+        """A column of `connection_samples` of one connection: ends of the intervals in ns, and values."""
+        samples = self.samples
+        if not samples.num_rows:
+            return np.empty(0), np.empty(0)
+        chosen = column(samples, "connection") == number
+        return column(samples, "time_ns")[chosen], column(samples, name)[chosen]
+
+    def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
+        """Times in ns and places in the stream of events of some kinds."""
+        events = self.events
+        if not events.num_rows:
+            return np.empty(0), np.empty(0)
+        chosen = (column(events, "connection") == number) & np.isin(np.asarray(texts(events, "kind")), kinds)
+        return column(events, "time_ns")[chosen], column(events, "seq_bytes")[chosen]
+
+    def phases(self, number: int | None = None) -> phases.Phases:
+        """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
+        row = self.ranked[0] if number is None else next(row for row in self.ranked if row["connection"] == number)
+        time, delivered = self.series(row["connection"], "delivered_bytes")
+        rtt = row["min_rtt_ns"] or row["handshake_rtt_ns"]
+        if not rtt:
+            raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
+        cuts, _ = self.times(row["connection"], *CUTS)
+        # Retransmissions of one round trip repair one event.
+        separate = cuts[np.insert(np.diff(cuts) > rtt, 0, True)] if cuts.size else cuts
+        try:
+            return phases.find(time / 1e9, delivered, rtt / 1e9, separate / 1e9)
+        except ValueError as error:
+            raise InputError(f"connection {row['connection']}: {error}") from None
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the self-contained HTML report."""
+        from elephan.report.trace_page import write_trace_report
+
+        return write_trace_report(self, Path(path))
+
+    def __repr__(self) -> str:
+        return f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>"
+
+
+def _nanoseconds(value: float | str | None, what: str) -> int | None:
+    if value is None:
+        return None
+    try:
+        span = seconds(value)
+    except ValueError as error:
+        raise InputError(f"{what}: {error}") from None
+    if not (math.isfinite(span) and 1e-9 <= span <= 86400):
+        raise InputError(f"{what}: {value!r} is not between 1 ns and a day")
+    return round(span * 1e9)
+
+
+def _read(path: Path, where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Tables (paths in a folder, or data) and summary of a capture; Ctrl-C stops the reading."""
+    from elephan.progress import bar
+
+    stop, box = core.Stop(), {}
+
+    def work() -> None:
+        try:
+            box["trace"] = core.call_with("analyze", str(path), str(where) if where else None, **options, cancel=stop.token)
+        except BaseException as error:
+            box["error"] = error
+
+    with bar(path.name, 1.0, progress) as shown:
+        options = options | {"progress": lambda share, _packets: shown.set(share)}
+        thread = threading.Thread(target=work, name="elephan-analyze", daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.05)
+        except KeyboardInterrupt:
+            stop.ask()
+            thread.join()
+            raise
+    if "error" in box:
+        raise box["error"]
+    summary = json.loads(box["trace"].summary)
+    return ({name: where / f"{name}.parquet" for name in TABLES} if where else dict(box["trace"].tables)), summary
+
+
+def analyze(
+    path: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    every: float | str | None = None,
+    burst_gap: float | str | None = None,
+    at: str | None = None,
+    compare: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Trace:
+    """Reads a capture (pcap, pcapng, also gzip-compressed), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
+
+    `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s).
+    `burst_gap`: data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`,
+    `"receiver"` or `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `out`: a folder
+    for tables and report. InputError: a file that is none of these, in one line.
+    """
+    file = Path(path)
+    if at is not None and at not in VANTAGES:
+        raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
+    beside = load_run(compare) if compare is not None else None
+    options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
+    if out is None:
+        return _trace(file, None, options, beside, progress)
+    with folder.result_folder(out) as partial:
+        trace = _trace(file, partial, options, beside, progress)
+        if beside is not None and compare is not None:
+            trace.manifest["compared_with"] = str(Path(compare).resolve())
+        _write(trace, partial)
+    return load_trace(out)
+
+
+def _trace(file: Path, where: Path | None, options: dict[str, Any], beside: Run | None, progress: bool) -> Trace:
+    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file)}
+    if logs.is_log(file):
+        tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
+        return Trace(tables, summary, manifest, beside)
+    tables, summary = _read(file, where, options, progress)
+    return Trace(tables, summary, manifest, beside)
+
+
+def _write(trace: Trace, partial: Path) -> None:
+    """Everything of a result folder that is not there yet."""
+    from pyarrow import parquet
+
+    from elephan.report.trace_page import write_trace_report
+
+    for name in TABLES:
+        file = partial / f"{name}.parquet"
+        if not file.exists():
+            parquet.write_table(trace._table(name), file)
+    folder.write_json(partial / "summary.json", trace.summary)
+    folder.write_json(partial / "manifest.json", trace.manifest)
+    write_trace_report(trace, partial / "report.html", partial / "figures")
+
+
+def load_trace(path: str | os.PathLike[str]) -> Trace:
+    """A finished analysis from its folder; tables are read when asked for."""
+    where, manifest = folder.open_result(path)
+    if manifest.get("kind") != "trace":
+        raise InputError(f"{where}: holds a {manifest.get('kind')}, not the analysis of a capture")
+    try:
+        summary = json.loads((where / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(f"{where / 'summary.json'}: missing or damaged") from None
+    compared = manifest.get("compared_with")
+    beside = load_run(compared) if compared and Path(compared).is_dir() else None
+    return Trace({name: where / f"{name}.parquet" for name in TABLES}, summary, manifest, beside)

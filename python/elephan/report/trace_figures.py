@@ -1,0 +1,262 @@
+"""Figures of a trace: throughput, round-trip times, windows, the stream over time, bursts. A run beside it is dashed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.measures import column
+from elephan.quantity import show
+from elephan.report import draw as d
+from elephan.report.style import INK, MUTED, ORANGE, SERIES, VERMILLION, Drawing, color, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from elephan.analysis.phases import Phases
+    from elephan.analysis.trace import Trace
+    from elephan.runs import Run
+
+SHOWN_MAX = 6  # connections in one figure
+PHASE_COLOURS = dict(zip(("bandwidth discovery", "congestion avoidance", "steady state"), SERIES[:3], strict=True))
+DASHED = (4, 3)
+RECEIVERS = "receiver's window"
+FAR = 3.0
+_ENDS = ["flow", "source", "destination", "traffic"]
+
+
+def _shown(trace: Trace) -> list[int]:
+    """The connections that delivered most, as far as they have a series."""
+    rows = [row for row in trace.ranked if row["delivered_bytes"] > 0]
+    return [row["connection"] for row in rows[:SHOWN_MAX]]
+
+
+def _rest(trace: Trace) -> str:
+    with_data = sum(row["delivered_bytes"] > 0 for row in trace.ranked)
+    return f" The {SHOWN_MAX} of {with_data} connections that delivered most." if with_data > SHOWN_MAX else ""
+
+
+def _time_axis(axes: Axes, trace: Trace, label: bool = True) -> float:
+    beside = _run_span(trace.beside) if trace.beside else 0
+    factor, unit = d.time_scale(max(trace.span_ns, beside, 1))
+    axes.set_xlim(0, max(trace.span_ns, beside, 1) * factor)
+    if label:
+        axes.set_xlabel(f"time since the first packet, {unit}")
+    return factor
+
+
+def _run_span(run: Run) -> float:
+    """Time from the first flow's start to the end of the run."""
+    return float(run.duration_ns - _run_begin(run))
+
+
+def _run_begin(run: Run) -> float:
+    starts = column(run.flows, "start_ns")
+    return float(starts.min()) if starts.size else 0.0
+
+
+def _run_series(trace: Trace, name: str) -> dict[str, tuple[int, d.Array, d.Array]]:
+    """A column of `flow_samples` of the run beside it: colour, times since the first flow began, values.
+
+    Flows between the hosts of a connection that is shown have its colour; only if there are none all are shown, up to six.
+    """
+    run = trace.beside
+    if run is None or not run.flow_samples.num_rows:
+        return {}
+    samples = run.flow_samples
+    flow, time, value = column(samples, "flow"), column(samples, "time_ns"), column(samples, name)
+    ends = {row["flow"]: (row["source"], row["destination"], row["traffic"]) for row in run.flows.select(_ENDS).to_pylist()}
+    rows = {row["connection"]: (row["source"], row["destination"]) for row in trace.ranked}
+    places = {rows[number]: place for place, number in reversed(list(enumerate(_shown(trace))))}
+    sampled = list(dict.fromkeys(int(f) for f in flow))
+    alike = {f: places[ends[f][:2]] for f in sampled if ends[f][:2] in places}
+    kept = alike or {f: place for place, f in enumerate(sampled[:SHOWN_MAX])}
+    begin = _run_begin(run)
+    chosen = {f: flow == f for f in list(kept)[:SHOWN_MAX]}
+    return {f"run: {ends[f][2]}": (kept[f], time[own] - begin, value[own]) for f, own in chosen.items()}
+
+
+def _rates(time: d.Array, total: d.Array, width: float) -> tuple[d.Array, d.Array]:
+    """Middles of intervals of `width` and the rate in each, bit/s, from a cumulative count."""
+    if time.size < 2:
+        return np.empty(0), np.empty(0)
+    edges = np.arange(max(time[0] - width, 0.0), time[-1] + width, width)
+    at = np.interp(edges, np.insert(time, 0, edges[0]), np.insert(total, 0, 0.0))
+    return (edges[:-1] + edges[1:]) / 2, np.diff(at) * 8e9 / width
+
+
+def _top(values: list[d.Array]) -> float:
+    return max(float(y.max()) for y in values if y.size)
+
+
+def throughput(trace: Trace) -> Drawing | None:
+    """Acknowledged payload per interval."""
+    width = max(trace.span_ns / 120, 1e6)
+    shown = {n: _rates(*trace.series(n, "delivered_bytes"), width) for n in _shown(trace)}
+    shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
+    if not shown:
+        return None
+    found = _run_series(trace, "delivered_bytes")
+    beside = {name: (place, *_rates(time, total, width)) for name, (place, time, total) in found.items()}
+    top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
+    figure, (axes,) = new_figure(height=2.9)
+    factor = d.value_axis(axes, "goodput", top, "bps")
+    x = _time_axis(axes, trace)
+    for i, (number, (time, rate)) in enumerate(shown.items()):
+        axes.plot(*d.thin(time * x, rate * factor), color=color(i), label=trace.label(number))
+    _dashed(axes, beside, x, factor)
+    _ticks(axes, trace, list(shown), x)
+    _legend(axes)
+    caption = f"Payload acknowledged, in intervals of {show(width, 'ns', 2)}; ticks on the axis are retransmissions.{_rest(trace)}"
+    return Drawing("throughput", "Goodput", caption, figure)
+
+
+def _dashed(axes: Axes, beside: dict[str, tuple[int, d.Array, d.Array]], x: float, factor: float) -> None:
+    for name, (place, time, value) in beside.items():
+        if time.size:
+            axes.plot(*d.thin(time * x, value * factor), color=color(place), dashes=DASHED, linewidth=1.1, label=name)
+
+
+def _ticks(axes: Axes, trace: Trace, numbers: list[int], x: float) -> None:
+    times = np.concatenate([trace.times(n, "retransmission")[0] for n in numbers]) if numbers else np.empty(0)
+    if times.size:
+        grid = max(trace.span_ns, 1) / 600
+        at = np.unique(np.round(times / grid)) * grid
+        style: Any = {"color": INK, "markersize": 5, "markeredgewidth": 0.7, "clip_on": False}
+        axes.plot(at * x, np.zeros(at.size), "|", transform=axes.get_xaxis_transform(), **style)
+
+
+def _legend(axes: Axes) -> None:
+    """Names below the picture, where there is more than one line."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure = axes.get_figure()
+    if len(labels) > 1 and figure is not None:
+        columns = 2 if max(len(label) for label in labels) > 24 else 3
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
+
+
+def round_trips(trace: Trace) -> Drawing | None:
+    """Round-trip times over time."""
+    shown = {n: trace.series(n, "rtt_mean_ns") for n in _shown(trace)}
+    shown = {n: (t[~np.isnan(y)], y[~np.isnan(y)]) for n, (t, y) in shown.items() if (~np.isnan(y)).any()}
+    if not shown:
+        return None
+    found = _run_series(trace, "sample_rtt_ns")
+    beside = {name: (place, t[~np.isnan(y)], y[~np.isnan(y)]) for name, (place, t, y) in found.items()}
+    top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
+    figure, (axes,) = new_figure(height=2.7)
+    factor = d.value_axis(axes, "round-trip time", top, "ns")
+    x = _time_axis(axes, trace)
+    for i, (number, (time, rtt)) in enumerate(shown.items()):
+        axes.plot(*d.thin(time * x, rtt * factor), color=color(i), label=trace.label(number))
+    _dashed(axes, beside, x, factor)
+    _legend(axes)
+    at = {row["vantage"] for row in trace.ranked if row["connection"] in shown}
+    where = " The capture is not at the sender: these are the times from here to the receiver and back." if at - {"sender"} else ""
+    caption = f"From a segment sent once to the ACK that covers it, the mean of each interval.{where}"
+    return Drawing("round-trip", "Round-trip time", caption, figure)
+
+
+def windows(trace: Trace) -> Drawing | None:
+    """What was in flight, and the windows that bound it, of the largest connection."""
+    numbers = _shown(trace)[:1]
+    if not numbers:
+        return None
+    number = numbers[0]
+    lines = [
+        ("in flight", trace.series(number, "inflight_max_bytes"), color(0), (None, None)),
+        (RECEIVERS, trace.series(number, "cur_rwin_rcvd"), ORANGE, (3, 2)),
+        ("congestion window", trace.series(number, "cwnd_bytes"), VERMILLION, (None, None)),
+    ]
+    lines = [(name, (t, y), c, s) for name, (t, y), c, s in lines if y.size and np.nanmax(np.nan_to_num(y)) > 0]
+    beside = dict(list(_run_series(trace, "inflight_bytes").items())[:1])
+    flying = [float(np.nanmax(y)) for name, (_, y), *_ in lines if name != RECEIVERS]
+    flying += [float(y.max()) for *_, y in beside.values() if y.size]
+    if not flying or not max(flying):
+        return None
+    # A receive window far above what is in flight bounds nothing and would flatten the picture.
+    lines = [line for line in lines if float(np.nanmax(line[1][1])) < FAR * max(flying)]
+    figure, (axes,) = new_figure(height=2.9)
+    top = max(max(flying), *(float(np.nanmax(y)) for _, (_, y), *_ in lines))
+    factor = d.value_axis(axes, "bytes of the connection", top, "bytes")
+    x = _time_axis(axes, trace)
+    for name, (time, value), paint, dashes in lines:
+        style: Any = {} if dashes[0] is None else {"dashes": dashes}
+        axes.plot(*d.thin(time * x, value * factor), color=paint, label=name, **style)
+    for name, (_, time, value) in beside.items():
+        axes.plot(*d.thin(time * x, value * factor), color=MUTED, dashes=DASHED, linewidth=1.1, label=f"{name}, in flight")
+    _legend(axes)
+    caption = f"{trace.label(number)}: most bytes in flight in each interval. A capture does not see the congestion window."
+    return Drawing("windows", "Bytes in flight and windows", caption, figure)
+
+
+def time_sequence(trace: Trace) -> Drawing | None:
+    """Place in the stream over time: sent, acknowledged, retransmitted."""
+    numbers = [n for n in _shown(trace) if next(r for r in trace.ranked if r["connection"] == n)["data_segs_out"] > 0]
+    if not numbers:
+        return None
+    number = numbers[0]
+    (time, sent), (_, acked) = trace.series(number, "sent_bytes"), trace.series(number, "delivered_bytes")
+    again, places = trace.times(number, "retransmission")
+    figure, (axes,) = new_figure(height=3.4)
+    factor = d.value_axis(axes, "place in the stream", float(sent.max()), "bytes")
+    x = _time_axis(axes, trace)
+    axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
+    axes.plot(*d.thin(time * x, sent * factor), color=color(0), linewidth=1.0, label="sent")
+    axes.plot(*d.thin(time * x, acked * factor), color=color(2), linewidth=1.0, label="acknowledged")
+    if again.size:
+        step = max(1, again.size // 4000)
+        axes.plot(again[::step] * x, places[::step] * factor, ".", color=VERMILLION, markersize=2.5, label="retransmitted")
+    d.legend(axes, loc="upper left")
+    caption = f"{trace.label(number)}: the shaded height is what is in flight."
+    return Drawing("time-sequence", "Time-sequence graph", caption, figure)
+
+
+def bursts(trace: Trace) -> Drawing | None:
+    """The longest burst in each interval, of the largest connection."""
+    numbers = _shown(trace)[:1]
+    if not numbers:
+        return None
+    time, longest = trace.series(numbers[0], "burst_max_segs")
+    if not time.size or longest.max() <= 1:
+        return None
+    figure, (axes,) = new_figure(height=2.4)
+    d.heading(axes, "segments in the longest burst")
+    axes.set_ylim(0, float(longest.max()) * 1.08)
+    x = _time_axis(axes, trace)
+    axes.plot(*d.thin(time * x, longest), color=color(3), linewidth=1.0)
+    caption = f"{trace.label(numbers[0])}: data segments that follow each other within the gap of a burst."
+    return Drawing("bursts", "Bursts", caption, figure)
+
+
+def phases(trace: Trace, found: Phases) -> Drawing:
+    """The phases of the largest connection, as bands behind its rate."""
+    number = trace.ranked[0]["connection"]
+    width = max(trace.span_ns / 400, 1e6)
+    time, rate = _rates(*trace.series(number, "delivered_bytes"), width)
+    figure, (axes,) = new_figure(height=2.9)
+    factor = d.value_axis(axes, "goodput", float(rate.max()), "bps")
+    x = _time_axis(axes, trace)
+    for name, paint in PHASE_COLOURS.items():
+        first = True
+        for stretch in found.stretches:
+            if stretch.name == name:
+                label = name if first else None
+                axes.axvspan(stretch.begin_s * 1e9 * x, stretch.end_s * 1e9 * x, color=paint, alpha=0.16, linewidth=0, label=label)
+                first = False
+    axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
+    d.reference(axes, found.plateau_bps * factor, f"plateau {show(found.plateau_bps, 'bps')}", "right")
+    _legend(axes)
+    return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
+
+
+def draw_all(trace: Trace) -> list[Drawing]:
+    """All figures that the trace has data for."""
+    drawings = [throughput(trace), time_sequence(trace), windows(trace), round_trips(trace), bursts(trace)]
+    try:
+        found = trace.phases()
+    except (InputError, IndexError):
+        found = None
+    return [one for one in drawings if one is not None] + ([phases(trace, found)] if found else [])

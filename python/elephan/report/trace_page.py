@@ -1,0 +1,156 @@
+"""The report of a capture or a log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.analysis.phases import DISCOVERY, PHASES, Phases
+from elephan.errors import InputError
+from elephan.quantity import show
+from elephan.report.page import Cell, Column, Page, Section, Table, write_page
+from elephan.report.run_page import facts
+from elephan.report.trace_figures import draw_all
+
+if TYPE_CHECKING:
+    from elephan.analysis.trace import Trace
+
+ROWS_MAX = 20
+
+
+def found_phases(trace: Trace) -> Phases | None:
+    """The phases of the connection that delivered most, if it has any."""
+    try:
+        return trace.phases()
+    except (InputError, IndexError):
+        return None
+
+
+def _whole(count: int) -> str:
+    return f"{count:,}".replace(",", "\u202f")
+
+
+def answer(trace: Trace) -> list[str]:
+    """What was seen, in a few sentences."""
+    summary, rows = trace.summary, trace.ranked
+    span = show(trace.span_ns, "ns", 3)
+    if not rows:
+        return [f"{_whole(summary['packets'])} packets in {span}, no TCP or UDP among them."]
+    packets = f"{_whole(summary['packets'])} packets" if summary["packets"] else f"a log of {summary['format']}"
+    count = len(
+        {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
+    )
+    lines = [f"{packets} in {span}: {_whole(count)} connection{'s' if count > 1 else ''}."]
+    best = rows[0]
+    if best["goodput_bps"]:
+        retransmitted = ""
+        if best["data_segs_out"]:
+            retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
+        rtt = f", round-trip time at least {show(best['min_rtt_ns'], 'ns', 3)}" if best["min_rtt_ns"] else ""
+        lines.append(
+            f"{trace.label(best['connection'])} delivered {show(best['delivered_bytes'], 'bytes', 3)} at "
+            f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
+        )
+    found = found_phases(trace)
+    if found is not None:
+        slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
+        shares = ", ".join(f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005)
+        cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
+        lines.append(f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {shares}; {cuts}.")
+        if 0 < found.recovery_s < float("inf"):
+            lines.append(
+                f"At the end it was not back at its plateau; at its pace that takes {show(found.recovery_s, 's', 2)} more."
+            )
+    return lines
+
+
+def _value(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> Cell:
+    return Cell("" if row[key] is None else show(row[key], unit, digits))
+
+
+def _connection_table(trace: Trace) -> Table:
+    units = {
+        "delivered_bytes": "bytes",
+        "goodput_bps": "bps",
+        "data_segs_out": "1",
+        "segs_retrans": "1",
+        "dup_acks_in": "1",
+        "min_rtt_ns": "ns",
+        "p99_rtt_ns": "ns",
+        "max_inflight_bytes": "bytes",
+        "burst_max_segs": "1",
+    }
+    rows = [
+        [Cell(trace.label(row["connection"])), Cell(row["vantage"])]
+        + [_value(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        for row in trace.ranked[:ROWS_MAX]
+    ]
+    heads = (
+        "connection",
+        "seen at",
+        "delivered",
+        "goodput",
+        "segments",
+        "again",
+        "dup ACKs",
+        "least RTT",
+        "p99 RTT",
+        "in flight",
+        "burst",
+    )
+    note = f"The {len(rows)} of {len(trace.ranked)} directions that delivered most." if len(trace.ranked) > len(rows) else ""
+    return Table([Column(head, i >= 2) for i, head in enumerate(heads)], rows, note)
+
+
+def _limits_table(trace: Trace) -> Table:
+    rows = []
+    for row in trace.ranked[:ROWS_MAX]:
+        span = (row["data_end_ns"] or 0) - (row["data_start_ns"] or 0)
+        if span <= 0 or row["protocol"] != "tcp":
+            continue
+        share = [show(row[key] / span, "%", 2) for key in ("rwin_limited_ns", "idle_ns")]
+        scale = "unknown" if row["win_scale_rcvd"] is None else str(row["win_scale_rcvd"])
+        cells = [trace.label(row["connection"]), *share, show(row["max_rwin_rcvd"], "bytes"), scale, str(row["zero_rwin_rcvd"])]
+        options = [name for key, name in (("time_stamps", "timestamps"), ("will_use_sack", "SACK"), ("ecn", "ECN")) if row[key]]
+        rows.append([Cell(text) for text in (*cells, show(row["missed_bytes"], "bytes"), ", ".join(options))])
+    heads = (
+        "connection",
+        "window full",
+        "nothing in flight",
+        "largest window",
+        "window scale",
+        "closed",
+        "missed by the capture",
+        "options",
+    )
+    return Table([Column(head, 1 <= i <= 6) for i, head in enumerate(heads)], rows)
+
+
+def trace_page(trace: Trace) -> Page:
+    """The page of a trace."""
+    drawings = draw_all(trace)
+    summary = trace.summary
+    begin = datetime.fromtimestamp(summary["begin_ns"] / 1e9, UTC).isoformat(timespec="milliseconds")
+    tables = [table for table in (_connection_table(trace), _limits_table(trace)) if table.rows]
+    sections = [Section("", "", drawings[:1])] if drawings else []
+    sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []
+    sections.append(Section("Connections", tables=tables))
+    beside = f" Dashed: the run {trace.beside.name}." if trace.beside is not None else ""
+    return Page(
+        kicker=f"elephan · {summary['format']}",
+        title=trace.name,
+        question="What did these connections do, and what held them back?",
+        answer=answer(trace),
+        fine=f"Begins {begin}.{beside}",
+        warnings=trace.notes,
+        version=str(trace.manifest["elephan"]),
+        command=str(trace.manifest["command"]),
+        sections=sections,
+        facts=facts(trace.manifest),
+    )
+
+
+def write_trace_report(trace: Trace, path: Path, figures: Path | None = None) -> Path:
+    """Writes the report of a trace."""
+    return write_page(trace_page(trace), path, figures)
