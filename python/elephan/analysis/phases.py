@@ -1,7 +1,8 @@
 """The phases of a flow, in any series of its rate: bandwidth discovery, steady state, congestion avoidance.
 
 With x(t) the rate over intervals of a round-trip time R or longer (the median of five, since a hole that is filled
-acknowledges the data of several round trips at once), its plateau P the 98th percentile, and the times at which the window was cut (losses; where none are given, a fall of x below 0.75 of the interval before is taken for one):
+acknowledges the data of several round trips at once), its plateau P the 98th percentile, and the times of the window's cuts
+(losses; where none are given, a fall of x below 0.75 of the interval before is taken for one):
 
 - discovery: from the first data to the first cut or to x >= 0.95 P; log2 x grows by `slope` per round trip, fitted;
 - congestion avoidance: from a cut to x >= 0.95 P or to the next cut;
@@ -77,7 +78,7 @@ class Phases:
 
 def _regular(time_s: Array, bytes_: Array, step: float) -> tuple[Array, Array]:
     """Ends of intervals of `step` and the rate in each, from a cumulative count."""
-    count = max(round(float(time_s[-1] - time_s[0]) / step), 1)
+    count = max(int(float(time_s[-1] - time_s[0]) / step + 1e-9), 1)  # only whole intervals
     edges = np.linspace(time_s[0], time_s[0] + count * step, count + 1)
     at = np.interp(edges, time_s, bytes_)
     return edges[1:], np.diff(at) * 8 / step
@@ -109,9 +110,10 @@ def _slope(ends: Array, rate: Array, rtt_s: float) -> float:
 
 def _recovery(ends: Array, rate: Array, last_cut: float, plateau: float) -> float:
     """Seconds after the end until a line through what follows the last cut comes to the plateau."""
-    if rate[-3:].mean() >= FULL * plateau:
+    if rate.size < 3 or rate[-3:].mean() >= FULL * plateau:
         return 0.0
-    after = ends > last_cut
+    # The median of five still sees the rate before the cut for two intervals.
+    after = ends > last_cut + (SMOOTHED // 2 + 1) * (ends[1] - ends[0])
     if after.sum() < 3:
         return math.nan
     slope, level = np.polyfit(ends[after] - ends[-1], rate[after], 1)
@@ -146,15 +148,15 @@ def find(time_s: npt.ArrayLike, delivered_bytes: npt.ArrayLike, rtt_s: float, cu
     for k, start in enumerate(starts):
         stop = int(starts[k + 1]) if k + 1 < starts.size else rate.size
         regained = np.flatnonzero(full[start + 1 : stop])
-        end = start + 1 + int(regained[0]) if regained.size else stop
-        for i in range(max(int(start), found + 1), end):
+        until = int(start) + 1 + int(regained[0]) if regained.size else stop
+        for i in range(max(int(start), found + 1), until):
             names[i] = AVOIDANCE
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
-    edges = [0, *(int(start) for start in starts), rate.size]
+    edges: list[int] = [0, *(int(start) for start in starts), rate.size]
     for first, last in itertools.pairwise(edges):
-        for i in np.flatnonzero(_steady(rate, first, last, window)):
-            if names[i] == UNSETTLED:
-                names[i] = STEADY
+        for place in np.flatnonzero(_steady(rate, first, last, window)):
+            if names[place] == UNSETTLED:
+                names[place] = STEADY
     stretches: list[Phase] = []
     for name, end in zip(names, ends, strict=True):
         begin = float(end) - step

@@ -114,7 +114,7 @@ class Trace:
         """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
         row = self.ranked[0] if number is None else next(row for row in self.ranked if row["connection"] == number)
         time, delivered = self.series(row["connection"], "delivered_bytes")
-        rtt = row["min_rtt_ns"] or row["handshake_rtt_ns"]
+        rtt = row["median_rtt_ns"] or row["min_rtt_ns"] or row["handshake_rtt_ns"]
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
         cuts, _ = self.times(row["connection"], *CUTS)

@@ -1,0 +1,326 @@
+"""`elephan analyze`: captures of our own runs give the runs' counters exactly; damaged files survive; logs; phases."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan.analysis import phases
+
+DATA = Path(__file__).parent / "data"
+
+SCENARIO = """
+title    = "Losses"
+duration = "6 s"
+
+[hosts.client]
+count = 2
+[hosts.server]
+[switches.sw]
+
+[[links]]
+between = ["client", "sw"]
+rate    = "100 Mbps"
+delay   = "1 ms"
+
+[[links]]
+between = ["sw", "server"]
+rate    = "20 Mbps"
+delay   = "10 ms"
+queue   = { kind = "fifo", limit = "1 bdp" }
+forward = { loss = { bernoulli = 0.01 } }
+
+[[traffic]]
+name = "upload"
+from = "client"
+to   = "server"
+kind = "bulk"
+size = "3 MB"
+
+[record]
+every    = "100 ms"
+captures = ["client[0]", "server"]
+"""
+
+# The same names mean the same in `flows` and in `connections`.
+SAME = [
+    "segs_out",
+    "segs_in",
+    "data_segs_out",
+    "data_octets_out",
+    "segs_retrans",
+    "octets_retrans",
+    "dup_acks_in",
+    "sacks_rcvd",
+    "sack_blocks_rcvd",
+    "zero_rwin_rcvd",
+    "cur_rwin_rcvd",
+    "max_rwin_rcvd",
+    "mss_sent",
+    "mss_rcvd",
+    "win_scale_sent",
+    "win_scale_rcvd",
+    "time_stamps",
+    "will_use_sack",
+    "ecn",
+]
+
+
+@pytest.fixture(scope="module")
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> el.Run:
+    return el.run(SCENARIO, out=tmp_path_factory.mktemp("lossy") / "r", report=False)
+
+
+def capture(run: el.Run, name: str) -> Path:
+    return next(path for path in run.captures if path.stem == name)
+
+
+@pytest.mark.parametrize("stack", ["rfc", "linux", "winxp", "linux-2.4"])
+def test_counters_are_those_of_the_run(stack: str, tmp_path: Path) -> None:
+    run = el.run(SCENARIO, set={"stack": stack}, out=tmp_path / "r", report=False)
+    flow = run.flows.to_pylist()[0]
+    (row,) = el.analyze(capture(run, "client[0]")).connections.to_pylist()
+    assert flow["segs_retrans"] > 5, "there are losses"
+    assert {name: row[name] for name in SAME} == {name: flow[name] for name in SAME}
+    assert row["delivered_bytes"] == flow["thru_octets_acked"] == 3_000_000
+    assert (row["source"], row["destination"], row["vantage"]) == ("client[0]", "server", "sender")
+    assert (row["syn"], row["fin"], row["opener"], row["missed_bytes"], row["out_of_order"]) == (True, True, True, 0, 0)
+
+
+def test_at_the_receiver_only_what_arrived_is_seen(lossy: el.Run) -> None:
+    rows = el.analyze(capture(lossy, "server")).connections.to_pylist()
+    flows = {flow["source"]: flow for flow in lossy.flows.to_pylist()}
+    assert {row["source"] for row in rows} == set(flows)
+    for row in rows:
+        flow = flows[row["source"]]
+        assert row["vantage"] == "receiver"
+        assert row["delivered_bytes"] == 3_000_000
+        assert 3_000_000 <= row["data_octets_out"] < flow["data_octets_out"]
+        # Nothing overtakes anything here, so what fills a hole was sent again.
+        assert row["out_of_order"] == 0
+        assert 0 < row["segs_retrans"] <= flow["segs_retrans"]
+
+
+def test_round_trips_series_and_bursts(lossy: el.Run) -> None:
+    trace = el.analyze(capture(lossy, "client[0]"), every="100 ms")
+    (row,) = trace.connections.to_pylist()
+    # 2 x 11 ms of propagation, 1538 B at 100 Mb/s and at 20, the ACK's 84 B (with 12 B of timestamps more) at both rates.
+    least = 22e6 + 1538 * 8 * (10 + 50) + 90 * 8 * (10 + 50)
+    assert least <= row["min_rtt_ns"] < least + 1e5
+    assert row["min_rtt_ns"] <= row["median_rtt_ns"] <= row["p99_rtt_ns"] <= row["max_rtt_ns"]
+    assert row["handshake_rtt_ns"] == pytest.approx(22e6, abs=2e5)
+    samples = trace.samples.to_pylist()
+    assert {s["span_ns"] for s in samples} == {100_000_000}
+    assert sum(s["data_octets_out"] for s in samples) == row["data_octets_out"]
+    assert sum(s["octets_retrans"] for s in samples) == row["octets_retrans"]
+    assert max(s["inflight_max_bytes"] for s in samples) == row["max_inflight_bytes"]
+    assert samples[-1]["delivered_bytes"] == 3_000_000
+    again = [e for e in trace.events.to_pylist() if e["kind"] == "retransmission"]
+    assert sum(e["size_bytes"] for e in again) == row["octets_retrans"]
+    # The initial window of ten segments is handed to the port at once.
+    assert row["burst_max_segs"] >= 10
+    one = el.analyze(capture(lossy, "client[0]"), burst_gap="10 s").connections.to_pylist()[0]
+    assert (one["bursts"], one["burst_max_segs"], one["burst_max_bytes"]) == (1, row["data_segs_out"], row["data_octets_out"])
+
+
+def test_a_file_cut_off_anywhere_gives_what_came_before(lossy: el.Run, tmp_path: Path) -> None:
+    whole = capture(lossy, "client[0]").read_bytes()
+    packets = el.analyze(capture(lossy, "client[0]")).summary["packets"]
+    cut = tmp_path / "cut.pcapng"
+    before = 0
+    for length in (120, 400, 401, 5000, len(whole) // 2, len(whole) - 1):
+        cut.write_bytes(whole[:length])
+        trace = el.analyze(cut)
+        assert before <= trace.summary["packets"] < packets
+        before = trace.summary["packets"]
+    assert "ends in the middle of a block" in trace.notes[0]
+    cut.write_bytes(whole[:100_000] + bytes([255]) * 64 + whole[100_064:])
+    assert any("damaged" in note or "block" in note for note in el.analyze(cut).notes)
+    for start in range(28):  # less than a section header
+        cut.write_bytes(whole[:start])
+        with pytest.raises(el.InputError, match=r"cut\.pcapng: "):
+            el.analyze(cut)
+
+
+def test_gzip_and_pcap_are_read(lossy: el.Run, tmp_path: Path) -> None:
+    file = capture(lossy, "client[0]")
+    plain = el.analyze(file)
+    with gzip.open(tmp_path / "c.pcapng.gz", "wb") as packed:
+        packed.write(file.read_bytes())
+    again = el.analyze(tmp_path / "c.pcapng.gz")
+    assert again.connections.equals(plain.connections)
+    assert again.samples.equals(plain.samples)
+
+
+def ipv4_tcp(seq: int, payload: int, flags: int = 0x10, ack: int = 0, source: int = 1, vlan: bool = False) -> bytes:
+    """An Ethernet frame by hand (RFC 791, 9293), without the payload's bytes."""
+    tag = b"\x81\x00\x00\x05" if vlan else b""
+    ip = struct.pack(
+        ">BBHHHBBH4s4s", 0x45, 0, 40 + payload, 1, 0, 64, 6, 0, bytes([10, 0, 0, source]), bytes([10, 0, 0, 3 - source])
+    )
+    ports = (1000, 2000) if source == 1 else (2000, 1000)
+    tcp = struct.pack(">HHIIBBHHH", *ports, seq % 2**32, ack % 2**32, 0x50, flags, 1000, 0, 0)
+    return b"\x02" * 12 + tag + b"\x08\x00" + ip + tcp
+
+
+def pcap(path: Path, frames: list[tuple[float, bytes]], link_type: int = 1, order: str = "<", nanoseconds: bool = False) -> Path:
+    """A pcap file by hand; times in seconds."""
+    unit = 1e9 if nanoseconds else 1e6
+    data = struct.pack(order + "IHHiIII", 0xA1B23C4D if nanoseconds else 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
+    for time, frame in frames:
+        data += struct.pack(order + "IIII", int(time), round(time % 1 * unit), len(frame), 1500) + frame
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("nanoseconds", [False, True])
+@pytest.mark.parametrize("vlan", [False, True])
+def test_frames_made_by_hand(order: str, nanoseconds: bool, vlan: bool, tmp_path: Path) -> None:
+    first = 2**32 - 1000  # sequence numbers wrap in the second segment
+    frames = [
+        (5.0, ipv4_tcp(first, 0, flags=2, vlan=vlan)),
+        (5.01, ipv4_tcp(99, 0, flags=0x12, ack=first + 1, source=2, vlan=vlan)),
+        (5.0101, ipv4_tcp(first + 1, 0, ack=100, vlan=vlan)),
+        (5.02, ipv4_tcp(first + 1, 1000, ack=100, vlan=vlan)),
+        (5.021, ipv4_tcp(first + 1001, 1000, ack=100, vlan=vlan)),
+        (5.04, ipv4_tcp(100, 0, ack=first + 1001, source=2, vlan=vlan)),
+        (5.25, ipv4_tcp(first + 1001, 1000, ack=100, vlan=vlan)),
+        (5.27, ipv4_tcp(100, 0, ack=first + 2001, source=2, vlan=vlan)),
+    ]
+    trace = el.analyze(pcap(tmp_path / "c.pcap", frames, order=order, nanoseconds=nanoseconds))
+    (row,) = trace.connections.to_pylist()
+    assert (row["source"], row["source_port"], row["destination_port"]) == ("10.0.0.1", 1000, 2000)
+    assert (row["segs_out"], row["segs_in"], row["data_segs_out"], row["data_octets_out"]) == (5, 3, 3, 3000)
+    assert (row["segs_retrans"], row["delivered_bytes"], row["count_rtt"]) == (1, 2000, 1), "Karn: the second is not sampled"
+    assert row["min_rtt_ns"] == pytest.approx(20e6, abs=1000)
+    assert row["handshake_rtt_ns"] == pytest.approx(10.1e6, abs=1000)
+    assert row["vantage"] == "sender"
+    assert trace.summary["begin_ns"] == 5_000_000_000
+
+
+def test_what_the_capture_lost_is_said(tmp_path: Path) -> None:
+    frames = [(1.0, ipv4_tcp(1, 1000)), (1.001, ipv4_tcp(2001, 1000)), (1.1, ipv4_tcp(100, 0, ack=3001, source=2))]
+    trace = el.analyze(pcap(tmp_path / "c.pcap", frames))
+    (row,) = trace.connections.to_pylist()
+    assert (row["missed_bytes"], row["delivered_bytes"], row["segs_retrans"]) == (1000, 3000, 0)
+    assert [e["kind"] for e in trace.events.to_pylist()] == ["missed"]
+
+
+def test_reordering_is_told_from_retransmission(tmp_path: Path) -> None:
+    swapped = [(1.0, ipv4_tcp(1, 100)), (1.001, ipv4_tcp(201, 100)), (1.0011, ipv4_tcp(101, 100))]
+    late = [(1.0, ipv4_tcp(1, 100)), (1.001, ipv4_tcp(201, 100)), (1.2, ipv4_tcp(101, 100))]
+    found = [el.analyze(pcap(tmp_path / "c.pcap", frames)).connections.to_pylist()[0] for frames in (swapped, late)]
+    assert [(row["out_of_order"], row["segs_retrans"]) for row in found] == [(1, 0), (0, 1)]
+
+
+def test_iperf3() -> None:
+    trace = el.analyze(DATA / "iperf3.json")
+    told = json.loads((DATA / "iperf3.json").read_text())["end"]["sum_sent"]
+    (row,) = trace.connections.to_pylist()
+    assert (row["delivered_bytes"], row["segs_retrans"]) == (told["bytes"], told["retransmits"])
+    assert row["goodput_bps"] == pytest.approx(told["bits_per_second"], rel=1e-3)
+    assert trace.samples.column("cwnd_bytes")[0].as_py() == 52128
+
+
+def test_ss() -> None:
+    trace = el.analyze(DATA / "ss.log")
+    bulk = trace.ranked[0]
+    assert (bulk["source"], bulk["source_port"], bulk["mss_sent"]) == ("10.9.0.1", 46034, 1448)
+    time, window = trace.series(bulk["connection"], "cwnd_bytes")
+    assert window[:2].tolist() == [51 * 1448, 56 * 1448]
+    assert np.diff(time[:2])[0] == pytest.approx((1795341554.759440593 - 1795341554.405974114) * 1e9, abs=1e3)
+    assert trace.notes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty file"),
+        ("hello\n", "neither a capture, nor a result of iperf3 -J, nor a log of ss -tin"),
+        ('{"start": {}}', r"not a result of iperf3 -J \(no intervals\)"),
+        ("\0\1\2\3 rubbish", "not a capture: neither pcap nor pcapng"),
+    ],
+)
+def test_what_is_no_capture_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text(text)
+    with pytest.raises(el.InputError, match=rf"x\.log: {message}"):
+        el.analyze(tmp_path / "x.log")
+    with pytest.raises(el.InputError, match="No such file"):
+        el.analyze(tmp_path / "nothing.pcap")
+    with pytest.raises(el.InputError, match="between 1 ns and a day"):
+        el.analyze(DATA / "ss.log", every="0 s")
+    with pytest.raises(el.InputError, match='not "sendr"'):
+        el.analyze(DATA / "ss.log", at="sendr")
+
+
+def command(*words: str | Path) -> str:
+    code = "from elephan.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_command_writes_a_report(lossy: el.Run, tmp_path: Path) -> None:
+    where = tmp_path / "t"
+    arguments = ["analyze", capture(lossy, "client[0]"), "--out", where, "--compare", lossy.tables.path]
+    assert "client[0] → server delivered 3 MB" in command(*arguments)
+    assert {p.name for p in where.iterdir()} >= {
+        "connections.parquet",
+        "connection_samples.parquet",
+        "manifest.json",
+        "report.html",
+    }
+    assert {"throughput", "time-sequence", "windows", "round-trip", "phases"} <= {p.stem for p in (where / "figures").iterdir()}
+    assert "run: upload" in (where / "report.html").read_text()
+    assert el.load(where).connections.num_rows == 1
+    shutil.rmtree(where / "figures")
+    command("report", where)
+    assert (where / "figures" / "throughput.png").exists()
+    assert json.loads(command(*arguments, "--json"))["connections"][0]["delivered_bytes"] == 3_000_000
+
+
+def sawtooth() -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Doubling every 100 ms to 100 Mb/s, then a plateau to 5 s, halved at 5 s, back up in 5 s, a plateau."""
+    time = np.arange(0, 15, 0.01)
+    rate = np.where(time < 1, 100e6 * 2.0 ** ((time - 1) / 0.1), 100e6)
+    rate = np.where((time >= 5) & (time < 10), 50e6 + 10e6 * (time - 5), rate)
+    return time, np.concatenate([[0], np.cumsum(rate[:-1] * 0.01 / 8)]), [5.0]
+
+
+def test_phases_of_a_sawtooth() -> None:
+    time, delivered, cuts = sawtooth()
+    for given in (cuts, None):
+        found = phases.find(time, delivered, 0.1, given)
+        assert [p.name for p in found.stretches] == [
+            phases.DISCOVERY,
+            phases.STEADY,
+            phases.AVOIDANCE,
+            phases.STEADY,
+        ]
+        assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
+        assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
+        assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
+        # 0.95 of the plateau is reached 4.5 s after the cut.
+        assert found.stretches[2].end_s == pytest.approx(9.5, abs=0.3)
+        assert (found.cuts, found.recovery_s) == (1, 0.0)
+
+
+def test_a_flow_that_will_not_recover_in_time() -> None:
+    time, delivered, cuts = sawtooth()
+    early = time < 7
+    found = phases.find(time[early], delivered[early], 0.1, cuts)
+    # At 7 s it has 70 Mb/s and gains 10 a second: 95 come 2.5 s later.
+    assert found.recovery_s == pytest.approx(2.5, abs=0.2)
+    assert not found.recovers_within(2.0)
+    assert found.recovers_within(3.0)
+    with pytest.raises(ValueError, match="at least two points"):
+        phases.find([0.0], [0.0], 0.1)
