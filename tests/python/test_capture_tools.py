@@ -214,6 +214,8 @@ def test_others_count_what_we_count(case: str, tmp_path: Path) -> None:
         tcptrace = by_tcptrace(capture, tmp_path / "c.pcap")
         tcptrace["dup_acks_in"] -= idle
         assert tcptrace == {name: flow[name] for name in tcptrace}
+        (ours,) = el.analyze(capture).connections.to_pylist()
+        assert {name: ours[name] for name in tcptrace | tshark} == tcptrace | tshark
 
 
 @pytest.mark.parametrize(("framing", "protocol"), [("ethernet", "eth"), ("ppp", "ppp"), ("none", "raw")])

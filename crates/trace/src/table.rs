@@ -15,6 +15,8 @@ type Key = (End, End, bool);
 
 /// A connection that is over is kept for its last packets for so long.
 const LINGER_NS: u64 = 10_000_000_000;
+/// A time so much later than the one before is damaged: a year.
+const LEAP_NS: u64 = 366 * 86_400 * 1_000_000_000;
 /// Connections are swept when their number has doubled since the last time, from so many on.
 const SWEEP_AT: usize = 4096;
 
@@ -37,7 +39,7 @@ pub struct Connections<'a> {
     sweep_at: usize,
     first: Option<u64>,
     last: u64,
-    backwards: u64,
+    odd: u64,
 }
 
 impl<'a> Connections<'a> {
@@ -52,7 +54,7 @@ impl<'a> Connections<'a> {
             sweep_at: SWEEP_AT,
             first: None,
             last: 0,
-            backwards: 0,
+            odd: 0,
         }
     }
 
@@ -71,12 +73,15 @@ impl<'a> Connections<'a> {
         (self.first.unwrap_or(0), self.last)
     }
 
-    /// Nanoseconds since the first packet; time never runs backwards.
+    /// Nanoseconds since the first packet; time never runs backwards, nor does it leap.
     fn clock(&mut self, time_ns: u64) -> u64 {
         let first = *self.first.get_or_insert(time_ns);
         let now = time_ns.saturating_sub(first);
-        self.backwards += u64::from(now < self.last || time_ns < first);
-        self.last = self.last.max(now);
+        let odd = now < self.last || time_ns < first || now - self.last > LEAP_NS;
+        self.odd += u64::from(odd);
+        if !odd {
+            self.last = now;
+        }
         self.last
     }
 
@@ -161,10 +166,10 @@ impl<'a> Connections<'a> {
             self.write(key, *live);
         }
         let mut notes = Vec::new();
-        if self.backwards > 0 {
+        if self.odd > 0 {
             notes.push(format!(
                 "{} packets have earlier times than those before them; they count as simultaneous",
-                self.backwards
+                self.odd
             ));
         }
         self.recorder.check()?;
