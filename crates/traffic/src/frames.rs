@@ -56,7 +56,7 @@ fn frame_size() -> Bytes {
 pub struct Source {
     carried_bytes: u64,
     gaps: Gaps,
-    flows: Option<(Stream, u64)>,
+    flows: Option<Box<(Stream, u64)>>,
 }
 
 impl Frames {
@@ -104,7 +104,7 @@ impl Spec for Frames {
                 Gaps::new(self.gaps.clone().unwrap_or(GapLaw::Fixed), interval, stream)
             }
         };
-        let flows = (setting.part == Part::Clock).then(|| ((setting.stream)("pairs"), setting.pairs));
+        let flows = (setting.part == Part::Clock).then(|| Box::new(((setting.stream)("pairs"), setting.pairs)));
         Source { carried_bytes, gaps, flows }
     }
 
@@ -127,7 +127,7 @@ impl Spec for Frames {
 impl Generate for Source {
     #[inline]
     fn next_offer(&mut self) -> Option<Offer> {
-        let pair = self.flows.as_mut().map_or(0, |(stream, flows)| stream.index(*flows));
+        let pair = self.flows.as_mut().map_or(0, |drawn| drawn.0.index(drawn.1));
         Some(Offer { gap: self.gaps.next_gap(), bytes: self.carried_bytes, pair })
     }
 }

@@ -61,7 +61,7 @@ impl Gap {
     /// Its generator; `slot` is the length of a slot.
     pub(crate) fn gaps(&self, slot: Interval, stream: Stream) -> Gaps {
         match self {
-            Gap::Bernoulli(p) => Gaps::Slots { log_miss: libm::log1p(-p), slot, carry: 0, stream },
+            Gap::Bernoulli(p) => Gaps::Slots(Box::new(Slots { log_miss: libm::log1p(-p), slot, carry: 0, stream })),
             Gap::Drawn(law) => Gaps::drawn(law.sampler(), stream),
         }
     }
@@ -246,17 +246,30 @@ pub enum Gaps {
         stream: Stream,
     },
     Bursts(Box<Interrupted>),
-    /// `log_miss` is ln(1 - p), minus infinity for an arrival in every slot.
-    Slots {
-        log_miss: f64,
-        slot: Interval,
-        carry: u64,
-        stream: Stream,
-    },
+    Slots(Box<Slots>),
     Drawn {
         sampler: Sampler,
         stream: Stream,
     },
+}
+
+/// A Bernoulli process.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    /// ln(1 - p), minus infinity for an arrival in every slot.
+    log_miss: f64,
+    slot: Interval,
+    /// `carry / of` picoseconds are owed.
+    carry: u64,
+    stream: Stream,
+}
+
+impl Slots {
+    fn next_gap(&mut self) -> Span {
+        let every = self.log_miss == f64::NEG_INFINITY;
+        let empty = if every { 0.0 } else { libm::log(self.stream.uniform_open()) / self.log_miss };
+        self.slot.times(1 + empty as u64, &mut self.carry)
+    }
 }
 
 /// An interrupted Poisson process (Kuczura 1973), from its stationary state.
@@ -335,11 +348,7 @@ impl Gaps {
                 Span(interval.whole)
             }
             Gaps::Exponential { mean_ps, stream } => Span(((stream.exponential(*mean_ps) + 0.5) as u64).max(1)),
-            Gaps::Slots { log_miss, slot, carry, stream } => {
-                let empty =
-                    if *log_miss == f64::NEG_INFINITY { 0.0 } else { libm::log(stream.uniform_open()) / *log_miss };
-                slot.times(1 + empty as u64, carry)
-            }
+            Gaps::Slots(slots) => slots.next_gap(),
             Gaps::Bursts(interrupted) => Span(((interrupted.next_ps() + 0.5) as u64).max(1)),
             Gaps::Drawn { sampler, stream } => Span(sampler.sample(stream, (1, u64::MAX))),
         }

@@ -56,7 +56,7 @@ pub struct Source {
     sizes: Sampler,
     stream: Stream,
     gaps: Gaps,
-    connections: Option<(Stream, u64)>,
+    connections: Option<Box<(Stream, u64)>>,
 }
 
 impl Spec for Messages {
@@ -105,7 +105,7 @@ impl Spec for Messages {
             sizes: if clock { Sampler::Fixed(1) } else { self.size.sampler() },
             stream: (setting.stream)("sizes"),
             gaps,
-            connections: clock.then(|| ((setting.stream)("pairs"), setting.pairs)),
+            connections: clock.then(|| Box::new(((setting.stream)("pairs"), setting.pairs))),
         }
     }
 
@@ -134,7 +134,7 @@ impl Generate for Source {
     #[inline]
     fn next_offer(&mut self) -> Option<Offer> {
         let bytes = self.sizes.sample(&mut self.stream, Bytes::RANGE);
-        let pair = self.connections.as_mut().map_or(0, |(stream, connections)| stream.index(*connections));
+        let pair = self.connections.as_mut().map_or(0, |drawn| drawn.0.index(drawn.1));
         Some(Offer { gap: self.gaps.next_gap(), bytes, pair })
     }
 }
