@@ -68,6 +68,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
+    let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
         switches,
@@ -76,6 +77,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         events: EventQueue::default(),
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
+        closures: links_watched.then(Box::default),
         captures: None,
         injected: 0,
         delivered: 0,
@@ -106,6 +108,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let can_be_paused = sends_pause(plan, l.to);
     let counted = matches!(&plan.nodes[l.from as usize].kind, NodeKind::Switch(s)
         if matches!(s.flow_control, FlowControl::Pause(p) if p.per == PausePer::Egress));
+    let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
         QueueSpec::Fifo(fifo) => Some(fifo),
@@ -150,6 +153,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 latency,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
+                watch: watched.then(Box::default),
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

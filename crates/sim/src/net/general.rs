@@ -74,6 +74,9 @@ impl Net {
         let verdict = g.queue.enqueue(now, item, &mut self.discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress));
+            }
         }
         match verdict {
             Verdict::Accepted => {}
@@ -120,6 +123,9 @@ impl Net {
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress), false);
+            }
             l.counts.drops += 1;
         }
         let l = &self.links[link as usize];
@@ -225,13 +231,18 @@ impl Net {
             self.discard(now, link);
             return;
         };
+        g.end_wait(now, item, window);
+        if g.watch.is_some() {
+            self.count_held(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[item.handle];
         if marked {
             p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
@@ -280,6 +291,8 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
         let Some(response) = g.response else { return };
         g.gate.receive(now, pause::quanta(l.rate, quanta), response);
+        let gate = g.gate;
+        self.gated(now, link, None, gate);
         self.start_if_free(now, link);
     }
 

@@ -4,6 +4,7 @@ use elephan_engine::{Class, Event};
 use elephan_link::{EgressControl, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
+use super::closures::Blame;
 use super::link::Flight;
 use super::{NONE, Net};
 
@@ -136,6 +137,9 @@ impl Net {
         let quanta = if stop { self.switches[switch].quanta.unwrap_or(0) } else { 0 };
         for &port in &ports {
             let link = self.switches[switch].egress[port as usize];
+            if stop {
+                self.asked(now, link, None, Blame::Memory);
+            }
             self.send_pause(now, link, quanta);
         }
         self.scratch = ports;
