@@ -13,6 +13,7 @@ mod guests;
 mod ideal;
 mod net;
 mod packet;
+mod pauses;
 mod sample;
 mod spread;
 mod summary;

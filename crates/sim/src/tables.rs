@@ -112,6 +112,7 @@ impl Tables {
 
     /// Moves what the network has logged into the `events` table.
     pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
+        self.pauses(net, plan, recorder);
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
             let link = &plan.links[o.link as usize];
@@ -282,6 +283,7 @@ impl World<'_> {
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }
         }
+        self.tables.holds(&mut self.net, self.plan, self.recorder);
         Ok(())
     }
 

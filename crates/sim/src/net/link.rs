@@ -10,6 +10,7 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
+use super::closures::Watch;
 use super::impair::Impair;
 
 /// "No such": switch, port, link.
@@ -158,6 +159,8 @@ pub struct General {
     pub sending: Sending,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
+    /// Its switch counts what waits here.
+    pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     pub gate: Gate,
@@ -182,6 +185,8 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
+    pub watch: Option<Box<Watch>>,
 }
 
 /// What is on the wire of a general port.

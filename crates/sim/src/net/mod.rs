@@ -8,6 +8,7 @@
 mod build;
 mod capture;
 mod change;
+mod closures;
 mod fast;
 mod general;
 mod impair;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
+pub use closures::Closures;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -132,6 +134,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
+    /// What ports' records of their closures share; kept when `log` is.
+    pub closures: Option<Box<Closures>>,
     /// Capture files, if there are any.
     pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
