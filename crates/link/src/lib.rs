@@ -7,5 +7,6 @@ pub mod pause;
 pub mod queue;
 pub mod spec;
 
+pub use congestion::CongestionManagement;
 pub use memory::SharedMemory;
 pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PauseReaction};

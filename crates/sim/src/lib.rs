@@ -10,6 +10,7 @@ mod error;
 mod flow;
 mod guests;
 mod ideal;
+mod limits;
 mod net;
 mod packet;
 mod sample;

@@ -9,6 +9,7 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
+use super::cm::{WaitsFor, is_tcp};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
@@ -17,8 +18,8 @@ impl General {
     /// Brings the integrals of the queue up to `now`.
     fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
-        counts.byte_ps += span * u128::from(self.queue.bytes());
-        self.packet_ps += span * u128::from(self.queue.packets());
+        counts.byte_ps += span * u128::from(self.bytes());
+        self.packet_ps += span * u128::from(self.packets());
         self.integrated = now;
     }
 
@@ -39,7 +40,7 @@ impl Link {
     pub fn close_books(&mut self, window: Window) {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
-        let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
+        let end = u128::from(g.packets()) * u128::from(window.end.0);
         g.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
@@ -52,6 +53,15 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
+        let limiter = if self.management.is_some() {
+            match self.waits_for(link, packet) {
+                WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
+                WaitsFor::Limiter(place) => Some(place),
+                WaitsFor::Port => None,
+            }
+        } else {
+            None
+        };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &self.packets[packet];
@@ -69,7 +79,10 @@ impl Net {
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let p = &mut self.packets[packet];
-        let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+        let verdict = match (limiter, &mut g.nic) {
+            (Some(place), Some(nic)) => nic.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters),
+            _ => g.queue.enqueue(now, item, &mut self.discarded),
+        };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
         }
@@ -87,14 +100,18 @@ impl Net {
                 self.release_memory(now, out_of, charged, ingress);
             }
         }
+        let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
         self.discard(now, link);
         if !matches!(verdict, Verdict::Dropped(_)) {
+            if kept && self.management.is_some() {
+                self.sample(now, link, packet, item.bytes);
+            }
             self.start_if_free(now, link);
         }
         let l = &mut self.links[link as usize];
         if let Some(g) = &l.general {
-            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
-            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.bytes());
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.packets());
         }
     }
 
@@ -154,7 +171,7 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    fn start_if_free(&mut self, now: Time, link: u32) {
+    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
@@ -206,8 +223,9 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at();
+        let (next, urgent) = g.next(now, &mut self.discarded);
+        let Some((item, marked, limiter)) = next else {
+            let ready = g.ready_at();
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -221,10 +239,12 @@ impl Net {
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.end_wait(now, item, window);
+        if !urgent {
+            g.end_wait(now, item, window);
+        }
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
+        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
         let impaired = g.impair.is_some();
         let tap = g.taps.started;
@@ -243,6 +263,9 @@ impl Net {
             p.traits |= traits::CAPTURED;
         }
         let end = l.busy_until;
+        if let Some(place) = limiter {
+            self.leave_limiter(now, link, place, item, wire);
+        }
         if tap != NONE {
             self.capture(now, tap, item.handle);
         }
