@@ -18,7 +18,18 @@ from elephan.source import Source, open_source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events")
+TABLES = (
+    "flows",
+    "messages",
+    "flow_samples",
+    "ports",
+    "port_samples",
+    "switch_samples",
+    "pauses",
+    "holds",
+    "limiter_samples",
+    "events",
+)
 
 
 def read_table(file: Path) -> pa.Table:
@@ -105,6 +116,11 @@ class Run:
     def port_samples(self) -> pa.Table:
         """The state of ports at sample times."""
         return self.tables["port_samples"]
+
+    @property
+    def limiter_samples(self) -> pa.Table:
+        """A row per limiter of a host and sample time."""
+        return self.tables["limiter_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

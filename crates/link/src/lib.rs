@@ -9,5 +9,6 @@ pub mod queue;
 pub mod spec;
 
 pub use egress::EgressControl;
+pub use congestion::CongestionManagement;
 pub use memory::SharedMemory;
 pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PauseReaction, PausePer};

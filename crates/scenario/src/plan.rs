@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use elephan_link::{
-    FlowControl, Framing, Loss, PauseReaction,
+    CongestionManagement, FlowControl, Framing, Loss, PauseReaction,
     queue::{Limit, QueueSpec},
 };
 use elephan_tcp::Options;
@@ -22,6 +22,7 @@ pub struct Plan {
     pub warmup: Time,
     pub seed: u64,
     pub ecmp: Ecmp,
+    pub congestion_management: CongestionManagement,
     pub nodes: Vec<Node>,
     /// One entry per direction; `links[links[i].reverse].reverse == i`.
     pub links: Vec<Link>,

@@ -30,7 +30,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::six_bits;
+use super::{Problem, above_zero, pages, period, six_bits, some_rate};
 
 /// In which unit an increase counts its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +132,16 @@ impl Default for Ecm {
 }
 
 impl Ecm {
+    /// What cannot be, beyond the ranges of the schema.
+    pub fn problem(&self) -> Option<Problem> {
+        pages(self.set_point, self.page)
+            .or_else(|| above_zero("sample_bytes", self.sample_bytes))
+            .or_else(|| above_zero("oversample_bytes", self.oversample_bytes))
+            .or_else(|| some_rate("rate_unit", self.rate_unit))
+            .or_else(|| some_rate("rate_min", self.rate_min))
+            .or_else(|| period("drift_period", self.drift_period))
+    }
+
     fn set_point_pages(&self) -> f64 {
         (self.set_point.0 / self.page.0.max(1)) as f64
     }

@@ -34,7 +34,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FEEDBACK_MAX, jittered, six_bits};
+use super::{FEEDBACK_MAX, Problem, above_zero, jittered, pages, period, six_bits, some_rate};
 
 /// Bytes between samples for each eighth of the feedback, with a sample base of 150 000.
 const TABLE: [f64; 8] = [150_000.0, 75_000.0, 50_000.0, 37_500.0, 30_000.0, 25_000.0, 21_500.0, 18_500.0];
@@ -121,6 +121,13 @@ pub struct Qcn {
     pub drift_factor: f64,
     /// See `drift_factor`.
     pub drift_period: Span,
+    /// "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
+    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning assumed"))]
+    pub fbhat: bool,
+    /// "EFR Max" of 2007. What it bounds is not known: without effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning unknown"))]
+    pub efr_max: Option<u64>,
 }
 
 impl Default for Qcn {
@@ -145,6 +152,8 @@ impl Default for Qcn {
             keep_target: true,
             drift_factor: 1.0005,
             drift_period: Span::ZERO,
+            fbhat: false,
+            efr_max: None,
         }
     }
 }
@@ -160,8 +169,23 @@ impl Qcn {
             cycle_time: Span::ZERO,
             active_increase: Rate(12_000_000),
             drift_period: Span::from_us(200),
+            fbhat: true,
+            efr_max: Some(1_000_000),
             ..Qcn::default()
         }
+    }
+
+    /// What cannot be, beyond the ranges of the schema.
+    pub fn problem(&self) -> Option<Problem> {
+        let [least, most] = self.probability;
+        let probability = || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
+        pages(self.set_point, self.page)
+            .or_else(|| above_zero("sample_base", self.sample_base))
+            .or_else(|| (!(0.0 < least && least <= most && most <= 1.0)).then(probability))
+            .or_else(|| above_zero("cycle_bytes", self.cycle_bytes))
+            .or_else(|| some_rate("rate_min", self.rate_min))
+            .or_else(|| period("cycle_time", self.cycle_time))
+            .or_else(|| period("drift_period", self.drift_period))
     }
 
     /// Largest |Fb|, in pages.

@@ -81,6 +81,12 @@ impl Resolver<'_> {
         }
     }
 
+    pub(super) fn congestion_management(&mut self, words: &Scenario) {
+        if let Some((key, message)) = words.congestion_management.problem() {
+            self.report(at!["congestion_management", key], message);
+        }
+    }
+
     fn flow_control(&mut self, at: Path, switch: &Switches) {
         let FlowControl::Pause(pause) = switch.flow_control else { return };
         let at_pause = at.key("flow_control");

@@ -90,6 +90,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
@@ -112,6 +113,7 @@ pub(crate) fn resolve(
         warmup: Time(words.warmup.0),
         seed: words.seed,
         ecmp: words.ecmp,
+        congestion_management: words.congestion_management.clone(),
         nodes: r.nodes,
         links: r.links,
         options,

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use elephan_link::Framing;
+use elephan_link::congestion::Feedback;
 use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
 use elephan_scenario::Plan;
 use elephan_tcp::SackBlocks;
@@ -23,20 +24,26 @@ use elephan_units::Time;
 
 use super::{NONE, Net};
 use crate::Error;
-use crate::packet::{Packet, traits};
+use crate::packet::{Notice, Packet, traits};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
 const ETHERNET_LEAST_BYTES: u32 = 60;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
-/// IEEE 802 Local Experimental EtherType 1, for frames without IP.
-const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
+/// IEEE 802 Local Experimental EtherType 2, for frames without IP.
+const ETHERTYPE_RAW: [u8; 2] = [0x88, 0xB6];
 /// Protocol field of PPP (RFC 1332).
 const PPP_IPV4: [u8; 2] = [0x00, 0x21];
 /// IEEE 802.3 Annex 31A and 31B: where MAC control frames go, their type, the opcode of PAUSE.
 const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
 const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
+/// Congestion notification message (IEEE 802.1Q), whose fields behind feedback and congestion point are zero here; those of
+/// ECM have no type of their own, so the first one for local experiments (IEEE 802) stands for it.
+const ETHERTYPE_CNM: [u8; 2] = [0x22, 0xE7];
+const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
+/// Offset and change of the queue, priority, destination and length of the sampled frame.
+const CNM_REST_BYTES: usize = 14;
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
@@ -291,7 +298,7 @@ impl Captures {
     /// A frame that carries `carried` bytes of no known protocol.
     fn raw_frame(&mut self, now: Time, tap: Tap, carried: u32, (source, destination): (u32, u32)) {
         if tap.framing == Framing::Ethernet {
-            let frame = Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_EXPERIMENT]);
+            let frame = Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_RAW]);
             self.push(now, tap, frame.as_bytes(), ETHERNET_HEADER_BYTES as u32 + carried, frame.len as u32);
         }
     }
@@ -305,6 +312,24 @@ impl Captures {
         let source = mac(self.ends[link as usize].0);
         let control = [&PAUSE_DESTINATION[..], &source, &ETHERTYPE_MAC_CONTROL, &OPCODE_PAUSE, &quanta.to_be_bytes()];
         self.push(now, tap, Frame::of(&control).as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+    }
+
+    /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
+    fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
+        let tap = self.taps[tap as usize];
+        if tap.framing != Framing::Ethernet {
+            return;
+        }
+        let (source, destination) = (mac(self.ends[first as usize].0), mac(self.ends[last as usize].1));
+        let (kind, feedback) = match notice.feedback {
+            Feedback::Qcn(bits) => (ETHERTYPE_CNM, u16::from(bits).to_be_bytes()),
+            of => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),
+        };
+        let point = u64::from(notice.point).to_be_bytes();
+        let rest = [0; CNM_REST_BYTES];
+        let frame = Frame::of(&[&destination, &source, &kind, &feedback, &point, &rest]);
+        let bytes = (ip_bytes + ETHERNET_HEADER_BYTES as u32).max(ETHERNET_LEAST_BYTES);
+        self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
     }
 
     /// Keeps what the scenario says of a packet, `whole` of its bytes if it says nothing.
@@ -326,8 +351,13 @@ impl Net {
     #[cold]
     pub(super) fn capture(&mut self, now: Time, tap: u32, packet: u32) {
         let Some(captures) = &mut self.captures else { return };
-        let (packet, sack) = self.packets.get(packet);
-        captures.packet(now, tap, packet, sack, self.routes.first_and_last(packet.route));
+        let (p, sack) = self.packets.get(packet);
+        let ends = self.routes.first_and_last(p.route);
+        if p.traits & traits::NOTIFICATION != 0 {
+            captures.notification(now, tap, (p.ip_bytes, self.packets.notice(packet)), ends);
+        } else {
+            captures.packet(now, tap, p, sack, ends);
+        }
     }
 
     /// A PAUSE frame passes a tap of the port of `link`.

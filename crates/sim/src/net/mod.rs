@@ -9,10 +9,12 @@ mod build;
 mod capture;
 mod change;
 mod closures;
+mod cm;
 mod fast;
 mod general;
 mod impair;
 mod link;
+mod nic;
 mod route;
 mod switch;
 
@@ -26,6 +28,7 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
+pub use cm::{LIMITERS, Management};
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -44,7 +47,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
+    /// Quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -65,10 +68,12 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// A congestion point tells a source.
+    Notification,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -79,6 +84,7 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Notification,
     ];
 
     pub fn name(self) -> &'static str {
@@ -92,6 +98,7 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Notification => "cnm",
         }
     }
 }
@@ -148,6 +155,10 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
+    /// Congestion management, if there is any.
+    pub management: Option<Box<Management>>,
+    /// Limiters whose senders must stop.
+    pub full_limiters: u32,
     /// Ports to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
@@ -257,11 +268,10 @@ impl Net {
 
     /// Packets in queues, on wires and in switches, counted where they are.
     pub fn inside(&self) -> u64 {
-        use elephan_link::queue::Discipline;
         let on_link = |l: &Link| {
             let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
             let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
-            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets() + late(g))
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.packets() + g.urgent.len() as u64 + late(g))
         };
         self.links.iter().map(on_link).sum()
     }
