@@ -9,6 +9,7 @@ entry: a measure may name in brackets what of the run it takes (`elephan.rows.Pa
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -116,7 +117,7 @@ def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
     order = np.lexsort((time, ids))
     ids, time, values = ids[order], time[order], values[order]
     edges = np.append(np.unique(ids, return_index=True)[1], ids.size)
-    return [(time[a:b], values[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(time[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
 
 
 def _delivered(run: Run) -> Array:
@@ -128,7 +129,7 @@ def _silence(run: Run) -> Array:
     found = []
     for time, values in _by(run.flow_samples, "flow", "delivered_bytes"):
         moved = np.flatnonzero(np.diff(values) > 0)
-        # From the last sample that shows something new to the one before the next that does.
+        # From a sample that shows something new to the next that does: at most an interval of samples too long.
         gaps = np.diff(np.concatenate([[time[0]], time[moved + 1], [time[-1]]]))
         found.append(float(gaps.max()))
     return np.asarray(found)
@@ -197,7 +198,7 @@ class Measure:
 _ALL = [
     Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
     Measure("delivered_bps", "bps", "goodput of each flow from its first to its last sample", _delivered),
-    Measure("silence_ns", "ns", "longest time in which the samples of each flow show nothing delivered", _silence),
+    Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", _silence),
     Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", _window_segments),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
