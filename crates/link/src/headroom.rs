@@ -103,10 +103,11 @@ pub mod dcqcn {
     }
 
     /// Where ECN must mark to come before PFC with the dynamic threshold `beta (B - p n t_flight - s) / p`, all traffic of one
-    /// priority from all ports to one: `beta (B - p n t_flight) / (p n (beta + 1))`.
+    /// priority from all ports to one: `beta (B - p n t_flight) / (p n (beta + 1))`, to the nearest byte.
     pub fn dynamic_ecn(buffer: u64, ports: u64, priorities: u64, flight: u64, beta: u64) -> u64 {
         let free = buffer.saturating_sub(ports * priorities * flight);
-        (beta * free).checked_div(priorities * ports * (beta + 1)).unwrap_or(0)
+        let parts = priorities * ports * (beta + 1);
+        (beta * free + parts / 2).checked_div(parts).unwrap_or(0)
     }
 }
 
@@ -162,6 +163,6 @@ mod tests {
     #[test]
     fn dcqcn_literals() {
         assert_eq!(dcqcn::static_pfc(12_000_000, 32, 8, 22_400), 24_475);
-        assert_eq!(dcqcn::dynamic_ecn(12_000_000, 32, 8, 22_400, 8), 21_755);
+        assert_eq!(dcqcn::dynamic_ecn(12_000_000, 32, 8, 22_400, 8), 21_756);
     }
 }

@@ -16,7 +16,7 @@ use crate::packet::traits;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
-    fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
+    pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
         counts.byte_ps += span * u128::from(self.queue.bytes());
         self.packet_ps += span * u128::from(self.queue.packets());
@@ -75,7 +75,7 @@ impl Net {
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
             if let Some(watch) = &mut g.watch {
-                watch.enter(item, (l.out_of != NONE).then_some(p.ingress));
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
         }
         match verdict {
@@ -109,7 +109,7 @@ impl Net {
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: u32) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
@@ -124,7 +124,7 @@ impl Net {
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
             if let Some(watch) = &mut g.watch {
-                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress), false);
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
         }
@@ -135,7 +135,7 @@ impl Net {
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
             if counted {
-                self.left_queue(now, link, item.bytes);
+                self.left_queue(now, link, ingress, item.bytes);
             }
             self.release_memory(now, out_of, charged, ingress);
         }
@@ -170,7 +170,7 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    fn start_if_free(&mut self, now: Time, link: u32) {
+    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
@@ -195,7 +195,7 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if let Some(quanta) = g.control.take() {
+        if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
@@ -203,14 +203,14 @@ impl Net {
             l.counts.pauses_sent += 1;
             let flight = Flight {
                 arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | u32::from(quanta),
+                packet: CONTROL | content,
                 then: NONE,
             };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
             if tap != NONE {
-                self.capture_pause(now, tap, link, quanta);
+                self.capture_pause(now, tap, link, content);
             }
             return;
         }
@@ -222,8 +222,14 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
+        let mut opens = Time::NEVER;
+        if let Some(station) = &g.pfc {
+            let (mask, first) = station.shut_at(now);
+            g.queue.set_paused(mask);
+            opens = first;
+        }
         let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at();
+            let ready = g.queue.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -247,7 +253,7 @@ impl Net {
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
         g.end_scheduled = awaited;
-        let (impaired, counted) = (g.impair.is_some(), g.counted);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -280,7 +286,7 @@ impl Net {
         }
         self.discard(now, link);
         if counted {
-            self.left_queue(now, link, item.bytes);
+            self.left_queue(now, link, ingress, item.bytes);
         }
     }
 
@@ -303,13 +309,8 @@ impl Net {
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(quanta);
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(period) };
-        if g.refresh < g.refresh_armed {
-            g.refresh_armed = g.refresh;
-            let time = g.refresh;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
+        g.control = Some(u32::from(quanta));
+        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
@@ -317,6 +318,16 @@ impl Net {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
+    }
+
+    /// The pauses that the port of `link` has sent are to be repeated at this time.
+    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.refresh = time;
+        if time < g.refresh_armed {
+            g.refresh_armed = time;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
     }
 
     /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
@@ -335,9 +346,13 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].quanta {
-            self.send_pause(now, link, quanta);
+        let switch = &self.switches[out_of as usize];
+        match switch.quanta {
+            Some(_) if switch.pfc => self.refresh_pfc(now, link),
+            Some(quanta) => self.send_pause(now, link, quanta),
+            None => {}
         }
+        self.look_for_deadlock(now, link);
     }
 }
 

@@ -9,10 +9,13 @@ mod build;
 mod capture;
 mod change;
 mod closures;
+mod deadlock;
 mod fast;
+mod flow_control;
 mod general;
 mod impair;
 mod link;
+mod pfc;
 mod route;
 mod switch;
 
@@ -26,6 +29,7 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
+pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
@@ -65,10 +69,14 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// Ports that wait for each other's buffers in a cycle.
+    Deadlock,
+    /// A priority was paused for too long.
+    Watchdog,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -79,6 +87,8 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Deadlock,
+        Kind::Watchdog,
     ];
 
     pub fn name(self) -> &'static str {
@@ -92,6 +102,8 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Deadlock => "deadlock",
+            Kind::Watchdog => "watchdog",
         }
     }
 }
@@ -148,7 +160,10 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
-    /// Ports to pause or resume; kept to spare an allocation.
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
+    /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
     discarded: Discarded,
@@ -251,8 +266,12 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
-        let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
+        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
+        if content & pfc::PFC != 0 {
+            self.receive_pfc(now, link, content);
+        } else {
+            self.receive_pause(now, reverse, content as u16);
+        }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.
