@@ -975,6 +975,8 @@ class Dumbbell(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1335,6 +1337,105 @@ class Prio(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Ets(Table):
+    """Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+
+    classes: The classes; the strict ones are served in this order. Without it each priority has a class of its own, and all share
+        alike. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ets")
+
+    classes: list[EtsClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class EtsClass(Table):
+    """One class of `ets`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    strict: Served before all classes that are not strict, and before the strict ones after it. Default: false.
+    percent: Least share of what strict classes leave, in per cent; without it an equal part of what the others leave of 100.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    strict: bool | None = None
+    percent: float | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Wrr(Table):
+    """Weighted round robin by packets between classes of priorities
+
+    classes: The classes, in the order of their turns. Without it each priority has a class of its own, of weight 1. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "wrr")
+
+    classes: list[WrrClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class WrrClass(Table):
+    """One class of `wrr`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    weight: Packets that it may send in its turn. Default: 1.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    weight: int | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Tbf(Table):
     """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
 
@@ -1443,7 +1544,7 @@ class Star(Table):
     preset: A known switch.
     memory: Bytes that the switch's ports share.
     latency: Forwarding latency of the switch. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "star")
@@ -1471,6 +1572,8 @@ class Star(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1489,7 +1592,7 @@ class Star(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1513,7 +1616,36 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
-    per: Literal["memory", "egress"] | None = None
+    per: Literal["memory", "egress", "ingress"] | None = None
+    quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pfc(Table):
+    """Priority-based flow control (IEEE 802.1Qbb): stops single priorities of what a neighbour sends.
+
+    priorities: The lossless priorities; frames of the others are dropped when they do not fit. Default: [0, 1, 2, 3, 4, 5, 6, 7].
+    per: What is counted. Default: "ingress".
+    xoff: A priority is paused when so much of it is there.
+    xon: It is resumed when its bytes have fallen to this; without it two full frames (3036 B) below `xoff`.
+    alpha: Instead of `xoff`: a priority of a port is paused when it has this times what is free of the shared memory (Choudhury and
+        Hahne 1998).
+    headroom: Memory of each lossless priority of each port for what still arrives after the pause is decided; without it what its
+        link needs in the worst case.
+    watchdog: What waits of a priority that a neighbour has paused for longer than this is dropped, and pauses of it are ignored
+        until none has come for as long; without it never.
+    quanta: Time of a pause, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pfc")
+
+    priorities: list[int] | None = None
+    per: Literal["ingress", "egress"] | None = None
+    xoff: Size | None = None
+    xon: Size | None = None
+    alpha: float | None = None
+    headroom: Size | None = None
+    watchdog: Time | None = None
     quanta: int | None = None
 
 
@@ -1561,6 +1693,8 @@ class Hop(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1601,6 +1735,8 @@ class FatTree(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1647,6 +1783,8 @@ class LeafSpine(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1692,7 +1830,7 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
     """
 
@@ -1710,7 +1848,7 @@ class Switch(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
 
 
@@ -1763,6 +1901,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1784,6 +1924,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1919,6 +2061,8 @@ class Direction(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -2717,6 +2861,8 @@ __all__ = [
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "Ets",
+    "EtsClass",
     "ExplicitRate",
     "Exponential",
     "Fast",
@@ -2755,6 +2901,7 @@ __all__ = [
     "PauseReaction",
     "Pcp",
     "Periodic",
+    "Pfc",
     "Pi2",
     "Pie",
     "Prio",
@@ -2779,6 +2926,8 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Wrr",
+    "WrrClass",
     "Xcp",
     "Yeah",
 ]

@@ -15,7 +15,12 @@ const TEN_GIG: Rate = Rate(10_000_000_000);
 const SHORT: Span = Span::from_ns(500);
 
 fn pause(xoff: u64, xon: u64) -> FlowControl {
-    FlowControl::Pause(Pause { per: elephan_link::PausePer::Memory, xoff: Bytes(xoff), xon: Bytes(xon), quanta: 0xFFFF })
+    FlowControl::Pause(Pause {
+        per: elephan_link::PausePer::Memory,
+        xoff: Bytes(xoff),
+        xon: Bytes(xon),
+        quanta: 0xFFFF,
+    })
 }
 
 /// The whole numbers of some columns, row by row; null is -1.

@@ -230,13 +230,10 @@ mod tests {
         let ecn = |priority| Item { ecn: 2, ..item(priority, 1000) };
         let mut offer = |priority| q.enqueue(Time::ZERO, ecn(priority), &mut Vec::new());
         let full = Verdict::Dropped("queue_full");
-        assert_eq!([3, 3, 3, 0, 0].map(&mut offer), [
-            Verdict::Accepted,
-            Verdict::Accepted,
-            Verdict::Marked,
-            Verdict::Accepted,
-            full
-        ]);
+        assert_eq!(
+            [3, 3, 3, 0, 0].map(&mut offer),
+            [Verdict::Accepted, Verdict::Accepted, Verdict::Marked, Verdict::Accepted, full]
+        );
         assert_eq!(q.bytes(), 4000);
     }
 

@@ -128,7 +128,10 @@ impl Resolver<'_> {
             (Some(_), Some(_)) => self.report(at.key("alpha"), "xoff is given too: one of both"),
             (None, Some(_)) => {
                 if pfc.xon.is_some() {
-                    self.report(at.key("xon"), "goes with xoff; with alpha pauses end two full frames below the threshold");
+                    self.report(
+                        at.key("xon"),
+                        "goes with xoff; with alpha pauses end two full frames below the threshold",
+                    );
                 }
                 if pfc.per == PfcPer::Egress {
                     self.report(at.key("alpha"), "counts what has come in: it goes with per = \"ingress\"");

@@ -108,7 +108,8 @@ impl Net {
     /// The bytes that hold a priority of an ingress port of a switch and wait at each of its egress ports for good.
     fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u64)> + 'a {
         let switch = &self.switches[s];
-        let whole = move |out: u32| if switch.pfc { stuck[out as usize] >> p & 1 == 1 } else { stuck[out as usize] == 0xFF };
+        let whole =
+            move |out: u32| if switch.pfc { stuck[out as usize] >> p & 1 == 1 } else { stuck[out as usize] == 0xFF };
         (0u32..).zip(&switch.egress).filter(move |&(_, &out)| whole(out)).map(move |(to, &out)| {
             let general = self.links[out as usize].general.as_ref();
             (out, switch.holding_bytes(port, to, p).unwrap_or_else(|| general.map_or(0, |g| g.queue.bytes())))

@@ -55,7 +55,8 @@ pub fn station(plan: &Plan, link: &Link) -> Option<Box<Station>> {
 pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: Vec<u32>) -> Switch {
     let quanta = planned.flow_control.quanta();
     let into = |&l: &u32| &plan.links[plan.links[l as usize].reverse as usize];
-    let periods = || -> Vec<Span> { egress.iter().map(|l| refresh_period(into(l).rate, quanta.unwrap_or(0))).collect() };
+    let periods =
+        || -> Vec<Span> { egress.iter().map(|l| refresh_period(into(l).rate, quanta.unwrap_or(0))).collect() };
     let fixed = |(xoff, xon): (Bytes, Bytes)| Threshold::Static { xoff, xon };
     let mut pause = None;
     let (mut by_ingress, mut by_queue, mut pfc) = (None, None, false);

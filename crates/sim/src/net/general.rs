@@ -201,11 +201,7 @@ impl Net {
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight {
-                arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | content,
-                then: NONE,
-            };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);

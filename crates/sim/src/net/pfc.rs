@@ -172,7 +172,9 @@ impl Net {
         let l = &self.links[link as usize];
         let quanta = self.switches[l.out_of as usize].quanta.unwrap_or(0);
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
-        let Some(g) = &mut self.links[link as usize].general else { unreachable!("a port of a switch with PFC is general") };
+        let Some(g) = &mut self.links[link as usize].general else {
+            unreachable!("a port of a switch with PFC is general")
+        };
         let before = g.control.map_or(0, |content| content >> 8 & 0xFF);
         g.control = Some(PFC | (before | u32::from(about | held)) << 8 | u32::from(held));
         let refresh = if held == 0 { Time::NEVER } else { now.saturating_add(period) };

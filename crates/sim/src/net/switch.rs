@@ -60,7 +60,13 @@ impl Switch {
         };
         match (self.quanta, self.pfc) {
             (None, _) => 0,
-            (Some(_), false) => if is(port) { 0xFF } else { 0 },
+            (Some(_), false) => {
+                if is(port) {
+                    0xFF
+                } else {
+                    0
+                }
+            }
             (Some(_), true) => (0..8).filter(|p| is(port * 8 + p)).fold(0, |mask, p| mask | 1 << p),
         }
     }
