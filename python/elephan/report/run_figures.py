@@ -414,7 +414,8 @@ def _pause_lines(axes: Axes, view: View, factor: float) -> None:
     found: dict[tuple[float, float], list[str]] = {}
     for name, switch in view.run.resolved.get("switches", {}).items():
         control = switch.get("flow_control", {})
-        if control.get("kind") != "none" and "xoff" in control and "xon" in control:
+        of_memory = control.get("kind") == "pause" and control.get("per", "memory") == "memory"
+        if of_memory and "xoff" in control and "xon" in control:
             found.setdefault((size_bytes(control["xoff"]), size_bytes(control["xon"])), []).append(name)
     for (xoff, xon), names in found.items():
         whose = f" of {', '.join(names)}" if len(found) > 1 else ""
