@@ -1476,7 +1476,17 @@ class Star(Table):
         | None
     ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
@@ -1491,10 +1501,11 @@ class NoFlowControl(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Pause(Table):
-    """IEEE 802.3x PAUSE (Annex 31B) for the shared memory.
+    """IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
 
-    xoff: PAUSE is sent when the occupancy of the shared memory reaches this.
+    xoff: PAUSE is sent when the occupancy reaches this.
     xon: Transmission is resumed (PAUSE with time 0) when the occupancy has fallen to this.
+    per: What is counted. Default: "memory".
     quanta: `pause_time` of a PAUSE, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
     """
 
@@ -1502,6 +1513,7 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
+    per: Literal["memory", "egress"] | None = None
     quanta: int | None = None
 
 
@@ -1685,7 +1697,17 @@ class Switch(Table):
     """
 
     count: int | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | dict[str, Any] | None = None

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use elephan_link::FlowControl;
 use elephan_link::queue::{Parameters, QueueSpec};
+use elephan_link::{FlowControl, PausePer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
@@ -84,10 +84,11 @@ impl Resolver<'_> {
     fn flow_control(&mut self, at: Path, switch: &Switches) {
         let FlowControl::Pause(pause) = switch.flow_control else { return };
         let at_pause = at.key("flow_control");
-        let Some(memory) = switch.memory else {
-            let message = format!("pause watches the switch's shared memory; give {at}.memory");
+        if pause.per == PausePer::Memory && switch.memory.is_none() {
+            let message =
+                format!("pause watches the switch's shared memory; give {at}.memory, or say per = \"egress\"");
             return self.report(at_pause, message);
-        };
+        }
         if pause.xoff.0 == 0 {
             self.report(at_pause.key("xoff"), "0 B: the switch would never stop pausing");
         }
@@ -95,7 +96,7 @@ impl Resolver<'_> {
             let message = format!("{} is above xoff, {}", pause.xon, pause.xoff);
             self.report(at_pause.key("xon"), message);
         }
-        if pause.xoff > memory {
+        if let Some(memory) = switch.memory.filter(|memory| pause.xoff > *memory) {
             let message = format!("{} is above the switch's memory, {memory}", pause.xoff);
             self.report(at_pause.key("xoff"), message);
         }

@@ -25,7 +25,6 @@ const PRIORITIES: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub enum Blame {
     /// The buffer of this link's port.
-    #[allow(dead_code, reason = "buffers of a port that send PAUSE")]
     Egress(u32),
     /// What came in through the port that is told to pause.
     #[allow(dead_code, reason = "buffers of an ingress port that send PAUSE")]

@@ -10,6 +10,7 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
@@ -68,7 +69,8 @@ impl Net {
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
-        let p = &mut self.packets[packet];
+        let (p, counted) = (&mut self.packets[packet], g.counted);
+        let from = p.ingress;
         let verdict = g.queue.enqueue(now, item, &mut self.discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
@@ -91,6 +93,10 @@ impl Net {
             }
         }
         self.discard(now, link);
+        if counted {
+            let refused = matches!(verdict, Verdict::Dropped(_));
+            self.queued(now, link, from, if refused { 0 } else { item.bytes });
+        }
         if !matches!(verdict, Verdict::Dropped(_)) {
             self.start_if_free(now, link);
         }
@@ -122,11 +128,15 @@ impl Net {
             }
             l.counts.drops += 1;
         }
-        let out_of = self.links[link as usize].out_of;
+        let l = &self.links[link as usize];
+        let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
+            if counted {
+                self.left_queue(now, link, item.bytes);
+            }
             self.release_memory(now, out_of, charged, ingress);
         }
         self.discarded = discarded;
@@ -237,7 +247,7 @@ impl Net {
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
         g.end_scheduled = awaited;
-        let impaired = g.impair.is_some();
+        let (impaired, counted) = (g.impair.is_some(), g.counted);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -269,6 +279,9 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
+        if counted {
+            self.left_queue(now, link, item.bytes);
+        }
     }
 
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
@@ -287,12 +300,11 @@ impl Net {
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
         let l = &self.links[link as usize];
         // The far end counts quanta at the rate of the direction that is paused.
-        let time = pause::quanta(self.links[l.reverse as usize].rate, quanta);
+        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
         g.control = Some(quanta);
-        // Repeated at half its time, well before it runs out.
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(time.0 / 2)) };
+        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(period) };
         if g.refresh < g.refresh_armed {
             g.refresh_armed = g.refresh;
             let time = g.refresh;
@@ -323,7 +335,7 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].pause_quanta() {
+        if let Some(quanta) = self.switches[out_of as usize].quanta {
             self.send_pause(now, link, quanta);
         }
     }

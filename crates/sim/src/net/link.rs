@@ -159,6 +159,8 @@ pub struct General {
     pub sending: Sending,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
+    /// Its switch counts what waits here.
+    pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     pub gate: Gate,
