@@ -25,6 +25,8 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
+    pub const RAW: u16 = 2048;
 }
 
 /// One packet on its way.
