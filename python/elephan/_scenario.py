@@ -35,6 +35,8 @@ class Scenario(ScenarioModel):
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
     ecmp: How several shortest paths are used. Default: "flow".
+    reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
+        that none leads to keep the old route, whose packets are dropped until the repair.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -53,6 +55,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
+    reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
@@ -1725,6 +1728,8 @@ class Link(Table):
         uniform = ["1 ms", "5 ms"] }` drawn for each.
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
+    up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
+        comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction. Default: true.
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -1745,6 +1750,7 @@ class Link(Table):
     delay: Time | Linear | Uniform | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -1892,6 +1898,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
+    up: Whether it carries anything; a link is down both ways if it is in one.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -1902,6 +1909,7 @@ class Direction(Table):
 
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -2856,8 +2864,8 @@ class Change(Table):
     """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
 
     at: When; of several entries for one time the later one wins.
-    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `delay`,
-        `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
+    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,
+        `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
         (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
         is set again.
     """

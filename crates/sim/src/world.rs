@@ -35,6 +35,8 @@ pub const ARRIVALS: u32 = 1 << 31;
 pub const CLOCKS: u32 = 1 << 30;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
+/// Marks the event of a change of routes, that follows a change of the link given.
+pub const REROUTE: u32 = 1 << 30;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -192,6 +194,7 @@ impl<'a> World<'a> {
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
             Class::Change if id == CHANGES => self.change(now),
+            Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),

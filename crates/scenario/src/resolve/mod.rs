@@ -112,6 +112,7 @@ pub(crate) fn resolve(
         warmup: Time(words.warmup.0),
         seed: words.seed,
         ecmp: words.ecmp,
+        reroute: words.reroute,
         nodes: r.nodes,
         links: r.links,
         options,

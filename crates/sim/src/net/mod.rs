@@ -9,6 +9,7 @@ mod build;
 mod capture;
 mod change;
 mod closures;
+mod failure;
 mod fast;
 mod general;
 mod impair;
@@ -29,7 +30,7 @@ pub use closures::Closures;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
-pub use route::{END, Routes};
+pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
 use crate::packet::{Packets, traits};
@@ -251,6 +252,9 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
+        if frame.then == failure::CUT {
+            return;
+        }
         let reverse = l.reverse;
         self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
     }
