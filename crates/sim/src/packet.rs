@@ -25,6 +25,10 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
+    pub const CUT: u16 = 4096;
+    /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
+    pub const RAW: u16 = 2048;
 }
 
 /// One packet on its way.

@@ -24,12 +24,15 @@ pub struct Tables {
     reasons: Vec<(&'static str, Text)>,
     tcp: Text,
     udp: Text,
+    ethernet: Text,
     empty: Text,
     /// Bytes sent by each port at the last sample.
     pub tx_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
+    /// From the beginning of each round of an `incast` to its last answer.
+    pub rounds: Spread,
     /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
     pub acknowledged: Spread,
     pub slowdowns: Spread,
@@ -43,7 +46,7 @@ pub struct Tables {
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
 const REASONS: &[&str] =
-    &["", "queue_full", "memory_full", "link_loss", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
+    &["", "queue_full", "memory_full", "link_loss", "link_down", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
@@ -71,10 +74,12 @@ impl Tables {
             reasons: REASONS.iter().map(|&r| (r, recorder.intern(r))).collect(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
+            ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
+            rounds: Spread::default(),
             acknowledged: Spread::default(),
             slowdowns: Spread::default(),
             ended: Vec::new(),
@@ -100,6 +105,7 @@ impl Tables {
     pub fn warm(&mut self) {
         self.latencies = Spread::default();
         self.completions = Spread::default();
+        self.rounds = Spread::default();
         self.acknowledged = Spread::default();
         self.slowdowns = Spread::default();
     }
@@ -167,6 +173,7 @@ impl World<'_> {
         let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
+        let raw = matches!(&flow.application, Application::Datagrams(d) if d.raw);
         let sender = self.sockets.get(flow.sender as usize);
         let receiver = self.sockets.get(flow.receiver as usize);
         let stats = |socket: Option<&Socket>| socket.map_or_else(Snapshot::default, |s| s.endpoint.stats(now));
@@ -180,7 +187,13 @@ impl World<'_> {
             traffic: t.traffic[flow.traffic as usize],
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
-            protocol: if udp { t.udp } else { t.tcp },
+            protocol: if raw {
+                t.ethernet
+            } else if udp {
+                t.udp
+            } else {
+                t.tcp
+            },
             congestion_control: if udp { t.empty } else { t.law(law) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),

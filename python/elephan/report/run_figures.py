@@ -447,7 +447,20 @@ def pause(view: View) -> Drawing:
 
 
 # What a report shows, in this order, as far as the run has the data.
-REPORT = ("sawtooth", "goodput", "sharing", "ranking", "latency", "completion", "memory", "drops", "pause", "rtt")
+REPORT = (
+    "sawtooth",
+    "goodput",
+    "sharing",
+    "ranking",
+    "latency",
+    "completion",
+    "memory",
+    "drops",
+    "pause",
+    "pause-timeline",
+    "pause-tree",
+    "rtt",
+)
 
 
 def known(name: str) -> str:
@@ -479,3 +492,7 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
     if first in ("slow-start", "goodput-window") and "sawtooth" in names:
         names.remove("sawtooth")
     return [REGISTRY[name].draw(view) for name in names]
+
+
+# Registers its figures.
+from elephan.report import spreading_figures as spreading_figures  # noqa: E402
