@@ -78,6 +78,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         treatments: Vec::new(),
         rates: BTreeMap::new(),
         management: Management::of(plan),
+        told: Vec::new(),
         full_limiters: 0,
         scratch: Vec::new(),
         discarded: Vec::new(),

@@ -18,6 +18,7 @@ mod route;
 mod switch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
@@ -153,6 +154,8 @@ pub struct Net {
     pub rates: BTreeMap<u32, Rates>,
     /// Congestion management, if there is any.
     pub management: Option<Box<Management>>,
+    /// Whom a congestion point has just told; kept to spare an allocation.
+    told: Vec<(Source, Feedback)>,
     /// Limiters whose senders must stop.
     pub full_limiters: u32,
     /// Ports to pause or resume; kept to spare an allocation.
