@@ -54,7 +54,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
-    congestion_management: NoFlowControl | Qcn | Ecm | dict[str, Any] | None = None
+    congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
@@ -1695,6 +1695,13 @@ class Switch(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class NoCongestionManagement(Table):
+    """No notifications."""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
 class Qcn(Table):
     """Quantized Congestion Notification (IEEE 802.1Qau).
 
@@ -1719,6 +1726,9 @@ class Qcn(Table):
         true.
     drift_factor: Every `drift_period` (0 s is never) a limited rate is multiplied by this. Default: 1.0005.
     drift_period: See `drift_factor`. Default: "0 s".
+    fair: Whether feedback goes by what each source sends. Default: "none".
+    fair_alpha: What the share of a source counts beside the queue, of `fair = "af-qcn"`. Default: 0.5.
+    fair_memory: Part of the bytes counted for each source that a sample leaves. Default: 0.5.
     fbhat: "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
         Default: false.
     efr_max: "EFR Max" of 2007. What it bounds is not known: without effect.
@@ -1753,6 +1763,9 @@ class Qcn(Table):
     keep_target: bool | None = None
     drift_factor: float | None = None
     drift_period: Time | None = None
+    fair: Literal["none", "af-qcn", "fqcn"] | None = None
+    fair_alpha: float | None = None
+    fair_memory: float | None = None
     fbhat: bool | None = None
     efr_max: int | None = None
     notification: Size | None = None
@@ -1771,7 +1784,7 @@ class Ecm(Table):
     weight: Weight of the change of the queue (W). Default: 2.0.
     sample_bytes: Bytes between samples. Default: "75 KB".
     increase_gain: Increase for a unit of feedback, in `rate_unit` (Gi). Default: 0.53333.
-    gain_unit: What an increase counts. Default: "raw".
+    gi_unit: What an increase counts. Default: "raw".
     positive_when: When a positive notification is sent. Default: "feedback".
     decrease_gain: Decrease for a unit of feedback in six bits (Gd). Default: 0.0078125.
     rate_unit: Unit of increases (Ru). Default: "1 Mbps".
@@ -1799,7 +1812,7 @@ class Ecm(Table):
     weight: float | None = None
     sample_bytes: Size | None = None
     increase_gain: float | None = None
-    gain_unit: Literal["raw", "q6"] | None = None
+    gi_unit: Literal["raw", "q6"] | None = None
     positive_when: Literal["feedback", "below-set-point"] | None = None
     decrease_gain: float | None = None
     rate_unit: Rate | None = None
@@ -2852,6 +2865,7 @@ __all__ = [
     "Lognormal",
     "Lp",
     "Messages",
+    "NoCongestionManagement",
     "NoFlowControl",
     "Onoff",
     "Pareto",

@@ -87,14 +87,7 @@ impl CongestionPoint {
 
     /// A frame of `size` bytes is accepted; `queue_bytes` wait then, it among them. What its source is told, or None.
     #[pyo3(signature = (now, size, queue_bytes, source=0, tagged=false))]
-    fn enqueue(
-        &mut self,
-        now: f64,
-        size: f64,
-        queue_bytes: f64,
-        source: u32,
-        tagged: bool,
-    ) -> PyResult<Option<f64>> {
+    fn enqueue(&mut self, now: f64, size: f64, queue_bytes: f64, source: u32, tagged: bool) -> PyResult<Option<f64>> {
         later(&mut self.now, now)?;
         let (bytes, queue) = (frame("size", size)?, number::bytes("queue_bytes", queue_bytes)?);
         let CongestionPoint { point, told, .. } = self;

@@ -9,7 +9,9 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::names::{self, Names, SharedNames, Text};
-use crate::rows::{EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
+use crate::rows::{
+    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+};
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};

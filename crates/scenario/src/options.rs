@@ -68,11 +68,7 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
 
 /// Congestion management of this kind with the parameters of its law in `table`, numbers as for [`queue`]; `name` is what errors
 /// call the place. How a network carries it out is refused: without a network it would say nothing.
-pub fn congestion_management(
-    name: &str,
-    kind: &str,
-    table: Map<String, Json>,
-) -> Result<CongestionManagement, Errors> {
+pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
     let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
     let handling = serde_json::to_value(Handling::default()).unwrap_or_default();
     if let Some(key) = table.keys().find(|key| handling.get(key).is_some()) {
@@ -92,8 +88,8 @@ pub fn congestion_management(
     if !problems.is_empty() {
         return Err(fail(problems));
     }
-    let management: CongestionManagement = serde_json::from_value(given.to_json())
-        .map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    let management: CongestionManagement =
+        serde_json::from_value(given.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
     match management.problem() {
         Some((key, message)) => Err(Errors::one(name, key, message)),
         None => Ok(management),

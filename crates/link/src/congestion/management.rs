@@ -100,13 +100,7 @@ pub struct Handling {
 
 impl Default for Handling {
     fn default() -> Handling {
-        Handling {
-            notification: Bytes(64),
-            per: Per::Pair,
-            limit_acks: false,
-            stop_at: Bytes(64_000),
-            tag: Bytes(0),
-        }
+        Handling { notification: Bytes(64), per: Per::Pair, limit_acks: false, stop_at: Bytes(64_000), tag: Bytes(0) }
     }
 }
 

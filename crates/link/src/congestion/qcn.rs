@@ -190,7 +190,8 @@ impl Qcn {
     /// What cannot be, beyond the ranges of the schema.
     pub fn problem(&self) -> Option<Problem> {
         let [least, most] = self.probability;
-        let probability = || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
+        let probability =
+            || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
         pages(self.set_point, self.page)
             .or_else(|| above_zero("sample_base", self.sample_base))
             .or_else(|| (!(0.0 < least && least <= most && most <= 1.0)).then(probability))

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_engine::{Bell, Class, Event};
 use elephan_link::CongestionManagement;
-use elephan_link::congestion::{Feedback, Handling, Per, Point};
 use elephan_link::congestion::fair::Source;
+use elephan_link::congestion::{Feedback, Handling, Per, Point};
 use elephan_link::queue::{Discarded, Discipline, Item};
 use elephan_random::Stream;
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
@@ -245,8 +245,9 @@ impl Net {
         (p.charged, p.ingress, p.traits, p.ident) = (0, 0, traits::NOTIFICATION, ordinal as u16);
         *self.packets.notice_mut(new) = Notice { point: link, key, feedback };
         if let Some(log) = &mut self.log {
-            let (kind, value) = (Kind::Notification, Some(feedback.value()));
-            log.push(Occurrence { time: now, kind, link, flow, bytes, value, reason: "" });
+            let (kind, value) = (Kind::Notification, feedback.value());
+            let reason = if value == 0.0 { "stop" } else { "" };
+            log.push(Occurrence { time: now, kind, link, flow, bytes, value: Some(value), reason });
         }
         let way = self.routes.link(way);
         self.send(now, way, new);
@@ -287,7 +288,6 @@ impl Net {
             *self.packets.tag_mut(item.handle) = point;
         }
         nic.on_start(now, place, item.bytes, wire);
-        self.full_limiters -= u32::from(nic.has_room(place, item.bytes));
         if nic.has_drained(place, item.bytes) {
             management.drained.push((link, nic.limiters()[place].key));
         }
@@ -328,7 +328,7 @@ impl Net {
         let management = self.management.as_mut()?;
         while let Some(&(link, key)) = management.drained.last() {
             let nic = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut())?;
-            match nic.next_stopped(key) {
+            match nic.next_stopped(key, &mut self.full_limiters) {
                 Some(socket) => return Some(socket),
                 None => management.drained.pop(),
             };

@@ -13,8 +13,8 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::cm::CongestionPoint;
-use super::nic::Nic;
 use super::impair::Impair;
+use super::nic::Nic;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;

@@ -156,7 +156,7 @@ pub struct Net {
     pub management: Option<Box<Management>>,
     /// Whom a congestion point has just told; kept to spare an allocation.
     told: Vec<(Source, Feedback)>,
-    /// Limiters whose senders must stop.
+    /// Limiters that hold their senders.
     pub full_limiters: u32,
     /// Ports to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
