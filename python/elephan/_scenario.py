@@ -37,6 +37,7 @@ class Scenario(ScenarioModel):
     ecmp: How several shortest paths are used. Default: "flow".
     reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
         that none leads to keep the old route, whose packets are dropped until the repair.
+    congestion_management: Whether switches tell sources of their queues: `[congestion_management]`. Default: { kind = "none" }.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -56,6 +57,7 @@ class Scenario(ScenarioModel):
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
     reroute: Time | None = None
+    congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
@@ -1856,6 +1858,143 @@ class Switch(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class NoCongestionManagement(Table):
+    """No notifications."""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
+class Qcn(Table):
+    """Quantized Congestion Notification (IEEE 802.1Qau).
+
+    preset: A published set that fills in the keys which are not given; without it the defaults, those of 802.1Qau.
+    set_point: Set point of the queue (Qeq). Default: "26 KB".
+    page: Unit in which the queue is counted, rounded down. Default: "1 B".
+    weight: Weight of the change of the queue (W). Default: 2.0.
+    sampling: How the distance to the next sample follows from the feedback. Default: "table".
+    sample_base: Bytes between samples of an uncongested queue, of `sampling = "table"`. Default: "150 KB".
+    probability: Probabilities with the least and the most feedback, of the other two. Default: [0.01, 0.1].
+    jitter: Distances to samples and cycles are drawn within so much of their mean. Default: 0.15.
+    gain: Decrease for a unit of feedback (Gd). Default: 0.0078125.
+    decrease_max: Largest decrease by one notification (d). Default: 0.5.
+    rate_min: Least rate of a limiter (Rmin). Default: "5 Mbps".
+    cycle_bytes: Bytes of a cycle (BC). Default: "150 KB".
+    cycle_time: Time of a cycle (T); 0 s is none. Default: "15 ms".
+    fast_recovery: Cycles of fast recovery (F). Default: 5.
+    active_increase: Step of active increase. Default: "5 Mbps".
+    hyper_active_increase: Step of hyper-active increase. Default: "50 Mbps".
+    half_cycles: Which cycles are half as long. Default: "after-fast-recovery".
+    keep_target: A notification before the first cycle of bytes has ended leaves the target rate (extra fast recovery). Default:
+        true.
+    drift_factor: Every `drift_period` (0 s is never) a limited rate is multiplied by this. Default: 1.0005.
+    drift_period: See `drift_factor`. Default: "0 s".
+    fair: Whether feedback goes by what each source sends. Default: "none".
+    fair_alpha: What the share of a source counts beside the queue, of `fair = "af-qcn"`. Default: 0.5.
+    fair_memory: Part of the bytes counted for each source that a sample leaves. Default: 0.5.
+    fbhat: "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
+        Default: false.
+    efr_max: "EFR Max" of 2007. What it bounds is not known: without effect.
+    notification: Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it. Default:
+        "64 B".
+    per: What a limiter is for. Default: "pair".
+    limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
+    stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
+        KB".
+    tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "qcn")
+
+    preset: Literal["802.1Qau", "seed-2007", "hoti-2011"] | None = None
+    set_point: Size | None = None
+    page: Size | None = None
+    weight: float | None = None
+    sampling: Literal["table", "probability", "bernoulli"] | None = None
+    sample_base: Size | None = None
+    probability: list[float] | None = None
+    jitter: float | None = None
+    gain: float | None = None
+    decrease_max: float | None = None
+    rate_min: Rate | None = None
+    cycle_bytes: Size | None = None
+    cycle_time: Time | None = None
+    fast_recovery: int | None = None
+    active_increase: Rate | None = None
+    hyper_active_increase: Rate | None = None
+    half_cycles: Literal["after-fast-recovery", "hyper-active"] | None = None
+    keep_target: bool | None = None
+    drift_factor: float | None = None
+    drift_period: Time | None = None
+    fair: Literal["none", "af-qcn", "fqcn"] | None = None
+    fair_alpha: float | None = None
+    fair_memory: float | None = None
+    fbhat: bool | None = None
+    efr_max: int | None = None
+    notification: Size | None = None
+    per: Literal["pair", "flow"] | None = None
+    limit_acks: bool | None = None
+    stop_at: Size | None = None
+    tag: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Ecm(Table):
+    """Ethernet Congestion Management, QCN's rival until 2007.
+
+    set_point: Set point of the queue (Qeq). Default: "24 KB".
+    page: Unit in which the queue is counted, rounded down. Default: "64 B".
+    weight: Weight of the change of the queue (W). Default: 2.0.
+    sample_bytes: Bytes between samples. Default: "75 KB".
+    increase_gain: Increase for a unit of feedback, in `rate_unit` (Gi). Default: 0.53333.
+    gi_unit: What an increase counts. Default: "raw".
+    positive_when: When a positive notification is sent. Default: "feedback".
+    decrease_gain: Decrease for a unit of feedback in six bits (Gd). Default: 0.0078125.
+    rate_unit: Unit of increases (Ru). Default: "1 Mbps".
+    rate_min: Least rate of a limiter (Rmin). Default: "1 Mbps".
+    drift: Increase by itself (Rd), every `drift_period`. Default: "1 Mbps".
+    drift_period: Td; 0 s is never. Default: "1 ms".
+    max_above: A queue above this gives the most negative feedback.
+    zero_above: A queue above this stops sources.
+    zero_time: A stopped source waits for a time drawn uniformly up to this. Default: "1 ms".
+    oversample_above: A queue above this is sampled every `oversample_bytes`.
+    oversample_bytes: See `oversample_above`. Default: "15 KB".
+    notification: Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it. Default:
+        "64 B".
+    per: What a limiter is for. Default: "pair".
+    limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
+    stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
+        KB".
+    tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ecm")
+
+    set_point: Size | None = None
+    page: Size | None = None
+    weight: float | None = None
+    sample_bytes: Size | None = None
+    increase_gain: float | None = None
+    gi_unit: Literal["raw", "q6"] | None = None
+    positive_when: Literal["feedback", "below-set-point"] | None = None
+    decrease_gain: float | None = None
+    rate_unit: Rate | None = None
+    rate_min: Rate | None = None
+    drift: Rate | None = None
+    drift_period: Time | None = None
+    max_above: Size | None = None
+    zero_above: Size | None = None
+    zero_time: Time | None = None
+    oversample_above: Size | None = None
+    oversample_bytes: Size | None = None
+    notification: Size | None = None
+    per: Literal["pair", "flow"] | None = None
+    limit_acks: bool | None = None
+    stop_at: Size | None = None
+    tag: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Link(Table):
     """Full-duplex links between two nodes or groups of nodes.
 
@@ -3081,6 +3220,7 @@ __all__ = [
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "Ecm",
     "Ets",
     "EtsClass",
     "ExplicitRate",
@@ -3115,6 +3255,7 @@ __all__ = [
     "Lognormal",
     "Lp",
     "Messages",
+    "NoCongestionManagement",
     "NoFlowControl",
     "Onoff",
     "Pareto",
@@ -3127,6 +3268,7 @@ __all__ = [
     "Pi2",
     "Pie",
     "Prio",
+    "Qcn",
     "Record",
     "Red",
     "Reno",

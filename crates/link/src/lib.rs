@@ -9,6 +9,7 @@ pub mod pause;
 pub mod queue;
 pub mod spec;
 
+pub use congestion::CongestionManagement;
 pub use egress::EgressControl;
 pub use ingress::IngressMemory;
 pub use memory::SharedMemory;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use elephan_link::{
-    FlowControl, Framing, Loss, PauseReaction,
+    CongestionManagement, FlowControl, Framing, Loss, PauseReaction,
     headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
@@ -26,6 +26,7 @@ pub struct Plan {
     pub ecmp: Ecmp,
     /// From a link's going down or up until routes are made anew; none: they stay.
     pub reroute: Option<Span>,
+    pub congestion_management: CongestionManagement,
     pub nodes: Vec<Node>,
     /// One entry per direction; `links[links[i].reverse].reverse == i`.
     pub links: Vec<Link>,

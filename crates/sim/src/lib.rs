@@ -11,6 +11,7 @@ mod error;
 mod flow;
 mod guests;
 mod ideal;
+mod limits;
 mod net;
 mod packet;
 mod pauses;

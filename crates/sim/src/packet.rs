@@ -2,6 +2,7 @@
 
 use elephan_cc::train::{Arrival, Departure};
 use elephan_engine::Slab;
+use elephan_link::congestion::Feedback;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
 
@@ -25,10 +26,14 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
-    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
-    pub const CUT: u16 = 4096;
+    /// A notification of congestion, for the host's port whose link is its `dest`.
+    pub const NOTIFICATION: u16 = 512;
     /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
     pub const RAW: u16 = 2048;
+    /// Says which congestion point limits its source.
+    pub const TAGGED: u16 = 4096;
+    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
+    pub const CUT: u16 = 8192;
 }
 
 /// One packet on its way.
@@ -62,6 +67,22 @@ pub struct Stamp {
     pub arrival: Option<Arrival>,
 }
 
+/// What a notification of congestion says.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice {
+    /// The link whose port is the congestion point.
+    pub point: u32,
+    /// Whose frames were sampled: the key of a limiter.
+    pub key: u32,
+    pub feedback: Feedback,
+}
+
+impl Default for Notice {
+    fn default() -> Notice {
+        Notice { point: 0, key: 0, feedback: Feedback::Qcn(0) }
+    }
+}
+
 /// All packets of a run.
 #[derive(Default)]
 pub struct Packets {
@@ -69,8 +90,10 @@ pub struct Packets {
     sacks: Vec<SackBlocks>,
     /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
     headers: Vec<CongestionHeader>,
-    /// The same for stamps.
+    /// The same for stamps, for what notifications say, and for the congestion points that tags name.
     stamps: Vec<Stamp>,
+    notices: Vec<Notice>,
+    tags: Vec<u32>,
 }
 
 impl Packets {
@@ -105,6 +128,12 @@ impl Packets {
         if self.slab[handle].traits & traits::STAMPED != 0 {
             *self.stamp_mut(copy) = *self.stamp(handle);
         }
+        if self.slab[handle].traits & traits::NOTIFICATION != 0 {
+            *self.notice_mut(copy) = *self.notice(handle);
+        }
+        if self.slab[handle].traits & traits::TAGGED != 0 {
+            *self.tag_mut(copy) = self.tag(handle);
+        }
         copy
     }
 
@@ -129,11 +158,7 @@ impl Packets {
 
     /// The congestion header of a packet that is [`traits::HEADED`], or place for one.
     pub fn header_mut(&mut self, handle: u32) -> &mut CongestionHeader {
-        let place = handle as usize;
-        if self.headers.len() <= place {
-            self.headers.resize(place + 1, CongestionHeader::default());
-        }
-        &mut self.headers[place]
+        place_of(&mut self.headers, handle, CongestionHeader::default())
     }
 
     /// The stamp of a packet that is [`traits::STAMPED`].
@@ -143,17 +168,42 @@ impl Packets {
 
     /// The stamp of a packet that is [`traits::STAMPED`], or place for one.
     pub fn stamp_mut(&mut self, handle: u32) -> &mut Stamp {
-        let place = handle as usize;
-        if self.stamps.len() <= place {
-            self.stamps.resize(place + 1, Stamp::default());
-        }
-        &mut self.stamps[place]
+        place_of(&mut self.stamps, handle, Stamp::default())
+    }
+
+    /// What a packet says that is a [`traits::NOTIFICATION`].
+    pub fn notice(&self, handle: u32) -> &Notice {
+        &self.notices[handle as usize]
+    }
+
+    /// What a packet says that is a [`traits::NOTIFICATION`], or place for it.
+    pub fn notice_mut(&mut self, handle: u32) -> &mut Notice {
+        place_of(&mut self.notices, handle, Notice::default())
+    }
+
+    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`].
+    pub fn tag(&self, handle: u32) -> u32 {
+        self.tags[handle as usize]
+    }
+
+    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`], or place for it.
+    pub fn tag_mut(&mut self, handle: u32) -> &mut u32 {
+        place_of(&mut self.tags, handle, 0)
     }
 
     #[inline]
     pub fn get_mut(&mut self, handle: u32) -> (&mut Packet, &mut SackBlocks) {
         (&mut self.slab[handle], &mut self.sacks[handle as usize])
     }
+}
+
+/// The place of a packet in a list that is as long as the highest packet that ever needed one.
+fn place_of<T: Copy>(list: &mut Vec<T>, handle: u32, empty: T) -> &mut T {
+    let place = handle as usize;
+    if list.len() <= place {
+        list.resize(place + 1, empty);
+    }
+    &mut list[place]
 }
 
 impl std::ops::Index<u32> for Packets {

@@ -44,6 +44,7 @@ impl World<'_> {
         }
         self.sample_ports(now);
         self.sample_switches(now);
+        self.sample_limiters(now);
     }
 
     fn sample_flows(&mut self, now: Time) {
@@ -92,6 +93,7 @@ impl World<'_> {
             let sent = tx_bytes - std::mem::replace(&mut self.tables.tx_before[i], tx_bytes);
             let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
             let paused_ns = link.paused_until(now).ns();
+            let notifications = link.notifications_sent() as i64;
             let capacity = link.rate.bps() as f64 * every.ps() as f64 / (8.0 * PS_PER_S as f64);
             let utilisation = match self.net.rates.contains_key(&(i as u32)) {
                 true => self.net.utilisation(i as u32, sent, Time(now.0.saturating_sub(every.ps())), now),
@@ -106,6 +108,7 @@ impl World<'_> {
                 drops,
                 marks,
                 paused_ns,
+                notifications,
                 utilisation,
             });
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::flow::{Application, Flow};
-use crate::net::{Deadlock, Window};
+use crate::net::{Deadlock, Link, Management, Window};
 use crate::world::World;
 
 /// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
@@ -45,6 +45,10 @@ impl World<'_> {
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
         put("deadlock", self.deadlock());
         put("watchdogs", json!(self.net.watchdogs));
+        let of_management = |count: fn(&Management) -> u64| self.net.management.as_deref().map_or(0, count);
+        put("notifications_sent", json!(of_management(|m| m.sent)));
+        put("notifications_received", json!(of_management(|m| m.received)));
+        put("limiters", json!(self.net.links.iter().map(Link::limiters_made).sum::<u64>()));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
         put("duplicates", json!(self.net.duplicated));
         put("reordered", json!(self.net.links.iter().map(|l| l.reordered()).sum::<u64>()));

@@ -314,6 +314,8 @@ impl World<'_> {
             paused_ns: link.paused_until(now).ns(),
             pauses_sent: c.pauses_sent as i64,
             pauses_received: c.pauses_received as i64,
+            notifications_sent: link.notifications_sent() as i64,
+            notifications_received: link.notifications_received() as i64,
             utilisation,
         }
     }

@@ -17,7 +17,8 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::net::{self, Layout, NONE, Net, Paths, REFRESH, Routes};
+use crate::limits::stopped;
+use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
 use crate::tables::Tables;
 
@@ -186,6 +187,7 @@ impl<'a> World<'a> {
         let (now, id) = (event.time(), event.id());
         match event.class() {
             Class::Arrival => self.arrival_of_frame(now, id),
+            Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
             Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
@@ -199,6 +201,9 @@ impl<'a> World<'a> {
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),
+        }
+        if self.net.has_drained() {
+            self.resume_senders(now);
         }
     }
 
@@ -215,7 +220,11 @@ impl<'a> World<'a> {
     fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.traits & traits::UDP != 0 {
+        if p.traits & (traits::UDP | traits::NOTIFICATION) != 0 {
+            if p.traits & traits::NOTIFICATION != 0 {
+                self.notified(now, packet);
+                return;
+            }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
@@ -287,6 +296,9 @@ impl<'a> World<'a> {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
         while socket.endpoint.may_transmit() {
+            if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
+                break;
+            }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;

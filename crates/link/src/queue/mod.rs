@@ -114,6 +114,11 @@ pub trait Discipline {
     /// Other limits from now on, if given; what waits stays.
     fn set_limits(&mut self, _limit: Option<Limit>, _mark_above: Option<Limit>) {}
 
+    /// Takes out the waiting packets that `of` names, in their order. A discipline that cannot takes out none.
+    fn extract(&mut self, _of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        Vec::new()
+    }
+
     /// The rate of the link that it feeds, at the beginning and whenever it changes.
     fn set_rate(&mut self, _rate: Rate) {}
 
@@ -196,6 +201,9 @@ macro_rules! queues {
             }
             fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
                 match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
+            }
+            fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+                match self { $(Queue::$variant(q) => q.extract(of),)+ }
             }
             fn set_rate(&mut self, rate: Rate) {
                 match self { $(Queue::$variant(q) => q.set_rate(rate),)+ }

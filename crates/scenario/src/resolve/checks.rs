@@ -78,6 +78,12 @@ impl Resolver<'_> {
         }
     }
 
+    pub(super) fn congestion_management(&mut self, words: &Scenario) {
+        if let Some((key, message)) = words.congestion_management.problem() {
+            self.report(at!["congestion_management", key], message);
+        }
+    }
+
     fn flow_control(&mut self, at: Path, switch: &Switches) {
         let at_control = at.key("flow_control");
         match &switch.flow_control {

@@ -91,6 +91,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
@@ -114,6 +115,7 @@ pub(crate) fn resolve(
         seed: words.seed,
         ecmp: words.ecmp,
         reroute: words.reroute,
+        congestion_management: words.congestion_management.clone(),
         nodes: r.nodes,
         links: r.links,
         options,

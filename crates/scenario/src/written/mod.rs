@@ -15,6 +15,7 @@ pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWord
 pub use sweep::{Axis, SweepWords, Zip};
 pub use traffic::{FlowPairing, Members, TrafficWords};
 
+use elephan_link::CongestionManagement;
 use elephan_tcp::Overrides;
 use elephan_units::Span;
 use indexmap::IndexMap;
@@ -66,6 +67,9 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub reroute: Option<Span>,
+    /// Whether switches tell sources of their queues: `[congestion_management]`.
+    #[serde(default)]
+    pub congestion_management: CongestionManagement,
     /// Full-duplex links: `[[links]]`.
     #[serde(default)]
     pub links: Vec<Links>,

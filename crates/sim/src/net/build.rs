@@ -1,6 +1,6 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
 use elephan_link::queue::{Discipline, Limit, QueueSpec};
@@ -13,7 +13,7 @@ use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::{Layout, Net, Taps};
+use super::{Layout, Management, Net, Taps, cm};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -79,6 +79,9 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         rates: BTreeMap::new(),
         deadlocks: Vec::new(),
         watchdogs: 0,
+        management: Management::of(plan),
+        told: Vec::new(),
+        full_limiters: 0,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })
@@ -105,7 +108,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
-    let general = general || !plain || !l.up || out_of != NONE || can_be_paused;
+    let managed = !plan.congestion_management.is_none();
+    let general = general || !plain || !l.up || out_of != NONE || can_be_paused || managed;
     let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
@@ -141,6 +145,9 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 packet_ps: 0,
                 wait_ps: 0,
                 latency,
+                urgent: VecDeque::new(),
+                point: cm::point(plan, l),
+                nic: cm::nic(plan, l),
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
                 watch: watched.then(Box::default),
@@ -193,6 +200,15 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
             routes.add(&graph, from as u32, to, &mut near).map_err(|no| match no {
                 NoRoute::Unreachable(to) => Error::Unreachable(name(from as u32), name(to)),
                 NoRoute::TooMany(to) => Error::ManyPaths(name(from as u32), name(to)),
+            })?;
+        }
+    }
+    if !plan.congestion_management.is_none() {
+        for (switch, hosts) in cm::sources(plan, &routes) {
+            let name = |node: u32| plan.nodes[node as usize].name.clone();
+            routes.add(&graph, switch, &hosts, &mut near).map_err(|no| match no {
+                NoRoute::Unreachable(to) => Error::Unreachable(name(switch), name(to)),
+                NoRoute::TooMany(to) => Error::ManyPaths(name(switch), name(to)),
             })?;
         }
     }

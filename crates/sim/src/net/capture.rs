@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use elephan_link::Framing;
+use elephan_link::congestion::Feedback;
 use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
 use elephan_scenario::Plan;
 use elephan_tcp::SackBlocks;
@@ -24,7 +25,7 @@ use elephan_units::Time;
 use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
-use crate::packet::{Packet, traits};
+use crate::packet::{Notice, Packet, traits};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -40,6 +41,11 @@ const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
 /// IEEE 802.1Qbb.
 const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
+/// Congestion notification message (IEEE 802.1Q), whose fields behind feedback and congestion point are zero here; those of
+/// ECM have no type of their own, so the first one for local experiments stands for it.
+const ETHERTYPE_CNM: [u8; 2] = [0x22, 0xE7];
+/// Offset and change of the queue, priority, destination and length of the sampled frame.
+const CNM_REST_BYTES: usize = 14;
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
@@ -318,6 +324,24 @@ impl Captures {
         self.push(now, tap, frame.as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
     }
 
+    /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
+    fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
+        let tap = self.taps[tap as usize];
+        if tap.framing != Framing::Ethernet {
+            return;
+        }
+        let (source, destination) = (mac(self.ends[first as usize].0), mac(self.ends[last as usize].1));
+        let (kind, feedback) = match notice.feedback {
+            Feedback::Qcn(bits) => (ETHERTYPE_CNM, u16::from(bits).to_be_bytes()),
+            of => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),
+        };
+        let point = u64::from(notice.point).to_be_bytes();
+        let rest = [0; CNM_REST_BYTES];
+        let frame = Frame::of(&[&destination, &source, &kind, &feedback, &point, &rest]);
+        let bytes = (ip_bytes + ETHERNET_HEADER_BYTES as u32).max(ETHERNET_LEAST_BYTES);
+        self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
+    }
+
     /// Keeps what the scenario says of a packet, `whole` of its bytes if it says nothing.
     fn push(&mut self, now: Time, tap: Tap, headers: &[u8], packet_bytes: u32, whole: u32) {
         let kept = self.snap_bytes.map_or(whole, |snap| snap.min(packet_bytes));
@@ -337,8 +361,13 @@ impl Net {
     #[cold]
     pub(super) fn capture(&mut self, now: Time, tap: u32, packet: u32) {
         let Some(captures) = &mut self.captures else { return };
-        let (packet, sack) = self.packets.get(packet);
-        captures.packet(now, tap, packet, sack, self.routes.first_and_last(packet.route));
+        let (p, sack) = self.packets.get(packet);
+        let ends = self.routes.first_and_last(p.route);
+        if p.traits & traits::NOTIFICATION != 0 {
+            captures.notification(now, tap, (p.ip_bytes, self.packets.notice(packet)), ends);
+        } else {
+            captures.packet(now, tap, p, sack, ends);
+        }
     }
 
     /// A PAUSE frame passes a tap of the port of `link`.

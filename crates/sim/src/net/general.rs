@@ -9,6 +9,7 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
+use super::cm::{WaitsFor, is_tcp};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
@@ -18,8 +19,8 @@ impl General {
     /// Brings the integrals of the queue up to `now`.
     pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
-        counts.byte_ps += span * u128::from(self.queue.bytes());
-        self.packet_ps += span * u128::from(self.queue.packets());
+        counts.byte_ps += span * u128::from(self.bytes());
+        self.packet_ps += span * u128::from(self.packets());
         self.integrated = now;
     }
 
@@ -40,7 +41,7 @@ impl Link {
     pub fn close_books(&mut self, window: Window) {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
-        let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
+        let end = u128::from(g.packets()) * u128::from(window.end.0);
         g.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
@@ -53,12 +54,20 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
+        if self.links[link as usize].general.as_ref().is_some_and(|g| g.down) {
+            return self.refuse(now, link, packet);
+        }
+        let limiter = if self.management.is_some() {
+            match self.waits_for(link, packet) {
+                WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
+                WaitsFor::Limiter(place) => Some(place),
+                WaitsFor::Port => None,
+            }
+        } else {
+            None
+        };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if g.down {
-            self.refuse(now, link, packet);
-            return;
-        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let item = Item {
@@ -75,7 +84,10 @@ impl Net {
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
-        let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+        let verdict = match (limiter, &mut g.nic) {
+            (Some(place), Some(nic)) => nic.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters),
+            _ => g.queue.enqueue(now, item, &mut self.discarded),
+        };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
             if let Some(watch) = &mut g.watch {
@@ -96,18 +108,23 @@ impl Net {
                 self.release_memory(now, out_of, charged, ingress);
             }
         }
-        self.discard(now, link);
+        let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
+        // A discipline may drop the packet again that it has just accepted.
         if counted {
             let refused = matches!(verdict, Verdict::Dropped(_));
             self.queued(now, link, from, if refused { 0 } else { item.bytes });
         }
+        self.discard(now, link);
         if !matches!(verdict, Verdict::Dropped(_)) {
+            if kept && self.management.is_some() {
+                self.sample(now, link, packet, item.bytes);
+            }
             self.start_if_free(now, link);
         }
         let l = &mut self.links[link as usize];
         if let Some(g) = &l.general {
-            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
-            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.bytes());
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.packets());
         }
     }
 
@@ -226,14 +243,10 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let mut opens = Time::NEVER;
-        if let Some(station) = &g.pfc {
-            let (mask, first) = station.shut_at(now);
-            g.queue.set_paused(mask);
-            opens = first;
-        }
-        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at().min(opens);
+        let opens = g.close_gates(now);
+        let (next, urgent) = g.next(now, &mut self.discarded);
+        let Some((item, marked, limiter)) = next else {
+            let ready = g.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -241,9 +254,11 @@ impl Net {
             self.discard(now, link);
             return;
         };
-        g.end_wait(now, item, window);
-        if g.watch.is_some() {
-            self.count_held(now, link, item);
+        if !urgent {
+            g.end_wait(now, item, window);
+            if g.watch.is_some() {
+                self.count_held(now, link, item);
+            }
         }
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
@@ -255,9 +270,9 @@ impl Net {
         }
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
+        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted && !urgent, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -274,6 +289,9 @@ impl Net {
             p.traits |= traits::CAPTURED;
         }
         let end = l.busy_until;
+        if let Some(place) = limiter {
+            self.leave_limiter(now, link, place, item, wire);
+        }
         if tap != NONE {
             self.capture(now, tap, item.handle);
         }

@@ -1,17 +1,21 @@
 //! One direction of a link and the port that feeds it.
 
+use std::collections::VecDeque;
+
 use elephan_engine::{Class, Event, EventQueue, Ring};
 use elephan_link::{
     FrameCost, GilbertElliott,
     pause::Gate,
-    queue::{Limit, Queue},
+    queue::{Item, Limit, Queue},
 };
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::closures::Watch;
+use super::cm::CongestionPoint;
 use super::impair::Impair;
+use super::nic::Nic;
 use super::pfc::Station;
 
 /// "No such": switch, port, link.
@@ -187,6 +191,12 @@ pub struct General {
     pub wait_ps: u128,
     /// The part of the link's delay that is the latency of a far-end switch without memory.
     pub latency: Span,
+    /// Notifications of congestion, ahead of the queue.
+    pub urgent: VecDeque<Item>,
+    /// Of an egress port of a switch, under congestion management.
+    pub point: Option<Box<CongestionPoint>>,
+    /// The limiters of a host's port, under congestion management.
+    pub nic: Option<Box<Nic>>,
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
@@ -279,9 +289,8 @@ impl Link {
 
     /// Waiting bytes and packets at `now`; only for ports that are not fused.
     pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
-        use elephan_link::queue::Discipline;
         match &self.general {
-            Some(g) => (g.queue.bytes(), g.queue.packets()),
+            Some(g) => (g.bytes(), g.packets()),
             None => {
                 self.advance(now);
                 (self.waiting_charged, self.waiting.len() as u64)

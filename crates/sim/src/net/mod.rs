@@ -9,6 +9,7 @@ mod build;
 mod capture;
 mod change;
 mod closures;
+mod cm;
 mod deadlock;
 mod failure;
 mod fast;
@@ -16,11 +17,13 @@ mod flow_control;
 mod general;
 mod impair;
 mod link;
+mod nic;
 mod pfc;
 mod route;
 mod switch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
@@ -30,6 +33,7 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
+pub use cm::{LIMITERS, Management};
 pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
@@ -49,7 +53,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
+    /// Quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -74,10 +78,12 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
+    /// A congestion point tells a source.
+    Notification,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -90,6 +96,7 @@ impl Kind {
         Kind::Reorder,
         Kind::Deadlock,
         Kind::Watchdog,
+        Kind::Notification,
     ];
 
     pub fn name(self) -> &'static str {
@@ -105,6 +112,7 @@ impl Kind {
             Kind::Reorder => "reorder",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
+            Kind::Notification => "cnm",
         }
     }
 }
@@ -164,6 +172,12 @@ pub struct Net {
     /// Cycles of paused ports that were found, and how often a watchdog has fired.
     pub deadlocks: Vec<Deadlock>,
     pub watchdogs: u64,
+    /// Congestion management, if there is any.
+    pub management: Option<Box<Management>>,
+    /// Whom a congestion point has just told; kept to spare an allocation.
+    told: Vec<(Source, Feedback)>,
+    /// Limiters that hold their senders.
+    pub full_limiters: u32,
     /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
@@ -280,11 +294,10 @@ impl Net {
 
     /// Packets in queues, on wires and in switches, counted where they are.
     pub fn inside(&self) -> u64 {
-        use elephan_link::queue::Discipline;
         let on_link = |l: &Link| {
             let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
             let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
-            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets() + late(g))
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.packets() + g.urgent.len() as u64 + late(g))
         };
         self.links.iter().map(on_link).sum()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_link::{CongestionManagement, FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
 use elephan_scenario::{
     Captures, Ecmp, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
@@ -28,6 +28,7 @@ impl Builder {
                 seed: 1,
                 ecmp: Ecmp::default(),
                 reroute: None,
+                congestion_management: CongestionManagement::None,
                 nodes: vec![],
                 links: vec![],
                 options: vec![],
