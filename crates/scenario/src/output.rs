@@ -188,7 +188,8 @@ impl<'a> Marker<'a> {
                 return (Origin::Assumed, name);
             }
             ["congestion_management", key] if self.tree.at(at).is_some() => {
-                let preset = self.tree.get("congestion_management").and_then(|m| m.get("preset")).and_then(Node::as_text);
+                let preset =
+                    self.tree.get("congestion_management").and_then(|m| m.get("preset")).and_then(Node::as_text);
                 return preset::of_qcn(preset.unwrap_or_default(), key);
             }
             ["traffic", _, "congestion_control", ..] => return self.congestion_control(schema, json, at),

@@ -6,6 +6,7 @@ use elephan_units::{Bytes, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fair::{FairPoint, Source};
 use super::{Problem, ecm, qcn};
 use ecm::Ecm;
 use qcn::Qcn;
@@ -99,13 +100,7 @@ pub struct Handling {
 
 impl Default for Handling {
     fn default() -> Handling {
-        Handling {
-            notification: Bytes(64),
-            per: Per::Pair,
-            limit_acks: false,
-            stop_at: Bytes(64_000),
-            tag: Bytes(0),
-        }
+        Handling { notification: Bytes(64), per: Per::Pair, limit_acks: false, stop_at: Bytes(64_000), tag: Bytes(0) }
     }
 }
 
@@ -145,8 +140,11 @@ impl CongestionManagement {
     pub fn point(&self, stream: Stream) -> Option<Point> {
         match self {
             CongestionManagement::None => None,
-            CongestionManagement::Qcn(words) => Some(Point::Qcn(qcn::CongestionPoint::new(&words.law, stream))),
-            CongestionManagement::Ecm(words) => Some(Point::Ecm(ecm::CongestionPoint::new(&words.law))),
+            CongestionManagement::Qcn(words) => {
+                let point = qcn::CongestionPoint::new(&words.law, stream);
+                Some(Point::Qcn(Box::new(FairPoint::new(&words.law, point))))
+            }
+            CongestionManagement::Ecm(words) => Some(Point::Ecm(Box::new(ecm::CongestionPoint::new(&words.law)))),
         }
     }
 
@@ -191,17 +189,25 @@ impl Feedback {
 /// The congestion point of one queue, of either law.
 #[derive(Clone, Debug)]
 pub enum Point {
-    Qcn(qcn::CongestionPoint),
-    Ecm(ecm::CongestionPoint),
+    Qcn(Box<FairPoint>),
+    Ecm(Box<ecm::CongestionPoint>),
 }
 
 impl Point {
     /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. `tagged`: it says that its source is limited
-    /// by this very point. Answers what to tell its source.
-    pub fn on_frame(&mut self, bytes: u32, queue: u64, tagged: bool) -> Option<Feedback> {
+    /// by this very point. `told` gets whom to tell what.
+    pub fn on_frame(
+        &mut self,
+        (bytes, queue): (u32, u64),
+        tagged: bool,
+        source: impl FnOnce() -> Source,
+        told: &mut Vec<(Source, Feedback)>,
+    ) {
         match self {
-            Point::Qcn(point) => point.on_frame(bytes, queue).map(Feedback::Qcn),
-            Point::Ecm(point) => point.on_frame(bytes, queue, tagged).map(Feedback::Ecm),
+            Point::Qcn(point) => point.on_frame(bytes, queue, source, told),
+            Point::Ecm(point) => {
+                told.extend(point.on_frame(bytes, queue, tagged).map(|says| (source(), Feedback::Ecm(says))));
+            }
         }
     }
 }

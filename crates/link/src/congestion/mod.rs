@@ -5,6 +5,7 @@
 //! Management, its rival. Both are state machines: frames, notifications and timers come from outside.
 
 pub mod ecm;
+pub mod fair;
 mod management;
 pub mod qcn;
 

@@ -12,6 +12,7 @@ mod routes;
 mod stacks;
 
 pub(crate) use checks::limit_of;
+pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
 
@@ -113,6 +114,7 @@ pub(crate) fn resolve(
         warmup: Time(words.warmup.0),
         seed: words.seed,
         ecmp: words.ecmp,
+        reroute: words.reroute,
         congestion_management: words.congestion_management.clone(),
         nodes: r.nodes,
         links: r.links,

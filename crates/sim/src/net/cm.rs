@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_engine::{Bell, Class, Event};
 use elephan_link::CongestionManagement;
+use elephan_link::congestion::fair::Source;
 use elephan_link::congestion::{Feedback, Handling, Per, Point};
 use elephan_link::queue::{Discarded, Discipline, Item};
 use elephan_random::Stream;
@@ -197,27 +198,41 @@ impl Net {
     /// A frame of `bytes` has been accepted by the port of `link`.
     pub(super) fn sample(&mut self, now: Time, link: u32, packet: u32, bytes: u32) {
         let Some(g) = &mut self.links[link as usize].general else { return };
-        let Some(point) = &mut g.point else { return };
+        let (Some(point), Some(management)) = (&mut g.point, &mut self.management) else { return };
         let p = &self.packets[packet];
         let tagged = p.traits & traits::TAGGED != 0 && self.packets.tag(packet) == link;
-        let Some(feedback) = point.point.on_frame(bytes, g.queue.bytes(), tagged) else { return };
-        point.sent += 1;
-        self.notify(now, link, packet, feedback);
+        let source = || {
+            let (first, last) = self.routes.first_and_last(p.route);
+            let key = match management.handling.per {
+                Per::Pair => management.ends[last as usize].1,
+                Per::Flow => p.flow,
+            };
+            Source { port: first, key, flow: p.flow }
+        };
+        let told = &mut self.told;
+        point.point.on_frame((bytes, g.queue.bytes()), tagged, source, told);
+        if !told.is_empty() {
+            point.sent += told.len() as u64;
+            self.notify_all(now, link);
+        }
     }
 
-    /// The congestion point of `link` tells the source of `packet`.
-    fn notify(&mut self, now: Time, link: u32, packet: u32, feedback: Feedback) {
+    fn notify_all(&mut self, now: Time, link: u32) {
+        let mut told = std::mem::take(&mut self.told);
+        for (source, feedback) in told.drain(..) {
+            self.notify(now, link, source, feedback);
+        }
+        self.told = told;
+    }
+
+    /// The congestion point of `link` tells a source.
+    fn notify(&mut self, now: Time, link: u32, of: Source, feedback: Feedback) {
         let Some(management) = &mut self.management else { return };
-        let Packet { route, flow, .. } = self.packets[packet];
-        let (first, last) = self.routes.first_and_last(route);
+        let Source { port: first, key, flow } = of;
         let (switch, source) = (management.ends[link as usize].0, management.ends[first as usize].0);
         let Some(mut way) = self.routes.of_flow(switch, source, flow) else { return };
         management.sent += 1;
         let bytes = management.handling.notification.0 as u32;
-        let key = match management.handling.per {
-            Per::Pair => management.ends[last as usize].1,
-            Per::Flow => flow,
-        };
         if Routes::is_spread(way) {
             way = self.routes.of_packet(way, flow, management.sent as u32);
         }
@@ -230,8 +245,9 @@ impl Net {
         (p.charged, p.ingress, p.traits, p.ident) = (0, 0, traits::NOTIFICATION, ordinal as u16);
         *self.packets.notice_mut(new) = Notice { point: link, key, feedback };
         if let Some(log) = &mut self.log {
-            let (kind, value) = (Kind::Notification, Some(feedback.value()));
-            log.push(Occurrence { time: now, kind, link, flow, bytes, value, reason: "" });
+            let (kind, value) = (Kind::Notification, feedback.value());
+            let reason = if value == 0.0 { "stop" } else { "" };
+            log.push(Occurrence { time: now, kind, link, flow, bytes, value: Some(value), reason });
         }
         let way = self.routes.link(way);
         self.send(now, way, new);
@@ -272,7 +288,6 @@ impl Net {
             *self.packets.tag_mut(item.handle) = point;
         }
         nic.on_start(now, place, item.bytes, wire);
-        self.full_limiters -= u32::from(nic.has_room(place, item.bytes));
         if nic.has_drained(place, item.bytes) {
             management.drained.push((link, nic.limiters()[place].key));
         }
@@ -313,7 +328,7 @@ impl Net {
         let management = self.management.as_mut()?;
         while let Some(&(link, key)) = management.drained.last() {
             let nic = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut())?;
-            match nic.next_stopped(key) {
+            match nic.next_stopped(key, &mut self.full_limiters) {
                 Some(socket) => return Some(socket),
                 None => management.drained.pop(),
             };

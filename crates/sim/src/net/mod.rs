@@ -10,15 +10,20 @@ mod capture;
 mod change;
 mod closures;
 mod cm;
+mod deadlock;
+mod failure;
 mod fast;
+mod flow_control;
 mod general;
 mod impair;
 mod link;
 mod nic;
+mod pfc;
 mod route;
 mod switch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
@@ -29,10 +34,11 @@ pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
 pub use cm::{LIMITERS, Management};
+pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
-pub use route::{END, Routes};
+pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
 use crate::packet::{Packets, traits};
@@ -68,12 +74,16 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// Ports that wait for each other's buffers in a cycle.
+    Deadlock,
+    /// A priority was paused for too long.
+    Watchdog,
     /// A congestion point tells a source.
     Notification,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -84,6 +94,8 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Deadlock,
+        Kind::Watchdog,
         Kind::Notification,
     ];
 
@@ -98,6 +110,8 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Deadlock => "deadlock",
+            Kind::Watchdog => "watchdog",
             Kind::Notification => "cnm",
         }
     }
@@ -155,11 +169,16 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
     /// Congestion management, if there is any.
     pub management: Option<Box<Management>>,
-    /// Limiters whose senders must stop.
+    /// Whom a congestion point has just told; kept to spare an allocation.
+    told: Vec<(Source, Feedback)>,
+    /// Limiters that hold their senders.
     pub full_limiters: u32,
-    /// Ports to pause or resume; kept to spare an allocation.
+    /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
     discarded: Discarded,
@@ -262,8 +281,15 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
-        let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
+        if frame.then == failure::CUT {
+            return;
+        }
+        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
+        if content & pfc::PFC != 0 {
+            self.receive_pfc(now, link, content);
+        } else {
+            self.receive_pause(now, reverse, content as u16);
+        }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.

@@ -28,6 +28,8 @@ pub struct Nic {
     limiters: Vec<Limiter>,
     /// The limiter that sent last; none if that was the ordinary queue.
     last: Option<Key>,
+    /// Priorities that are paused, a bit each: no limiter sends them.
+    pub paused: u8,
     /// What waits behind all of them.
     bytes: u64,
     packets: u64,
@@ -47,11 +49,28 @@ pub struct Limiter {
     /// The next frame may start when `bits` have passed at the limiter's rate since then.
     base: Time,
     bits: u64,
-    /// Sockets that have stopped for it, first come first.
+    /// It has been full and not yet drained: senders are stopped.
+    holding: bool,
+    /// Sockets that have stopped for it, first come first, and the one that goes on just now.
     stopped: VecDeque<u32>,
+    going: Option<u32>,
 }
 
 impl Limiter {
+    fn new(now: Time, key: Key, reaction: Reaction) -> Limiter {
+        Limiter {
+            key,
+            reaction,
+            queue: VecDeque::new(),
+            bytes: 0,
+            base: now,
+            bits: 0,
+            holding: false,
+            stopped: VecDeque::new(),
+            going: None,
+        }
+    }
+
     fn rate(&self, line: Rate) -> f64 {
         self.reaction.rate().unwrap_or(line.0 as f64)
     }
@@ -60,6 +79,11 @@ impl Limiter {
     fn ready_at(&self, line: Rate) -> Time {
         let paced = self.base.saturating_add(passing(self.bits, self.rate(line)));
         paced.max(self.reaction.stopped_until())
+    }
+
+    /// Whether something waits whose priority is not paused.
+    fn may_send(&self, paused: u8) -> bool {
+        self.queue.front().is_some_and(|first| paused >> (first.priority & 7) & 1 == 0)
     }
 
     pub fn packets(&self) -> u64 {
@@ -83,6 +107,7 @@ impl Nic {
             stop_at,
             limiters: Vec::new(),
             last: None,
+            paused: 0,
             bytes: 0,
             packets: 0,
             alarm: Alarm::default(),
@@ -128,9 +153,7 @@ impl Nic {
             Err(place) => {
                 let Some(reaction) = says.slows().then(|| make(self.made)).flatten() else { return false };
                 self.made += 1;
-                let queue = VecDeque::new();
-                let stopped = VecDeque::new();
-                self.limiters.insert(place, Limiter { key, reaction, queue, bytes: 0, base: now, bits: 0, stopped });
+                self.limiters.insert(place, Limiter::new(now, key, reaction));
                 (place, true)
             }
         };
@@ -149,15 +172,16 @@ impl Nic {
         Verdict::Accepted
     }
 
-    /// Puts a frame behind the limiter at `place`. Answers whether that has become full.
+    /// Puts a frame behind the limiter at `place`. Answers whether it begins to hold its senders.
     pub fn enqueue(&mut self, place: usize, item: Item) -> bool {
-        let before = self.is_full(place);
         let limiter = &mut self.limiters[place];
         limiter.queue.push_back(item);
         limiter.bytes += u64::from(item.bytes);
         self.bytes += u64::from(item.bytes);
         self.packets += 1;
-        !before && self.is_full(place)
+        let begins = self.is_full(place) && !self.limiters[place].holding;
+        self.limiters[place].holding |= begins;
+        begins
     }
 
     /// The next frame of the port at `now`: of its ordinary queue and the limiters in turn.
@@ -173,7 +197,7 @@ impl Nic {
                 continue;
             }
             let limiter = &mut self.limiters[place];
-            if limiter.queue.is_empty() || limiter.ready_at(self.line) > now {
+            if !limiter.may_send(self.paused) || limiter.ready_at(self.line) > now {
                 continue;
             }
             if let Some(item) = limiter.queue.pop_front() {
@@ -189,7 +213,7 @@ impl Nic {
 
     /// When [`Nic::dequeue`] has something to send, if nothing comes before.
     pub fn ready_at(&self) -> Time {
-        let waiting = self.limiters.iter().filter(|l| !l.queue.is_empty());
+        let waiting = self.limiters.iter().filter(|l| l.may_send(self.paused));
         waiting.map(|l| l.ready_at(self.line)).min().unwrap_or(Time::NEVER)
     }
 
@@ -203,22 +227,17 @@ impl Nic {
         limiter.reaction.on_sent(now, bytes);
     }
 
-    /// Whether the limiter at `place` has just fallen to what its senders may go on at, having been full; to be called after a
-    /// frame of so many bytes has left it.
+    /// Whether the limiter at `place` has just fallen to what its senders may go on at; to be called after a frame of so many
+    /// bytes has left it.
     pub fn has_drained(&self, place: usize, bytes: u32) -> bool {
-        let (now, half) = (self.limiters[place].bytes, self.stop_at.0 / 2);
-        now <= half && now + u64::from(bytes) > half
-    }
-
-    /// Whether the limiter at `place` has just ceased to be full.
-    pub fn has_room(&self, place: usize, bytes: u32) -> bool {
-        !self.is_full(place) && self.limiters[place].bytes + u64::from(bytes) > self.stop_at.0
+        let (limiter, half) = (&self.limiters[place], self.stop_at.0 / 2);
+        limiter.holding && limiter.bytes <= half && limiter.bytes + u64::from(bytes) > half
     }
 
     /// Takes the limiter at `place` away if it limits nothing and holds nothing.
     pub fn release(&mut self, place: usize) {
         let limiter = &self.limiters[place];
-        if limiter.reaction.rate().is_none() && limiter.queue.is_empty() && limiter.stopped.is_empty() {
+        if limiter.reaction.rate().is_none() && limiter.queue.is_empty() && !limiter.holding {
             self.limiters.remove(place);
         }
     }
@@ -238,23 +257,158 @@ impl Nic {
         }
     }
 
-    /// Whether a sender must not send behind the limiter for `key` now; if so it is told later.
+    /// Whether a sender must not send behind the limiter for `key` now; if so it is told later. Once one has stopped all take
+    /// their turns, else those whose frames wait would fill with each ACK the room that others wait for.
     pub fn stops(&mut self, key: Key, socket: u32) -> bool {
-        let Some(place) = self.place(key).filter(|&place| self.is_full(place)) else { return false };
-        let stopped = &mut self.limiters[place].stopped;
-        if !stopped.contains(&socket) {
-            stopped.push_back(socket);
+        let Some(place) = self.place(key).filter(|&place| self.limiters[place].holding) else { return false };
+        let full = self.is_full(place);
+        let limiter = &mut self.limiters[place];
+        if !full && limiter.going == Some(socket) {
+            return false;
+        }
+        if !limiter.stopped.contains(&socket) {
+            limiter.stopped.push_back(socket);
         }
         true
     }
 
-    /// The next of the sockets that may go on.
-    pub fn next_stopped(&mut self, key: Key) -> Option<u32> {
-        let place = self.place(key).filter(|&place| !self.is_full(place))?;
-        let socket = self.limiters[place].stopped.pop_front();
-        if socket.is_none() {
+    /// The next of the senders that may go on. With none left and room the limiter holds nobody any more, which leaves one less in
+    /// `full`.
+    pub fn next_stopped(&mut self, key: Key, full: &mut u32) -> Option<u32> {
+        let place = self.place(key)?;
+        let has_room = !self.is_full(place);
+        let limiter = &mut self.limiters[place];
+        limiter.going = if has_room { limiter.stopped.pop_front() } else { None };
+        if has_room && limiter.going.is_none() {
+            *full -= u32::from(std::mem::take(&mut limiter.holding));
             self.release(place);
+            return None;
         }
-        socket
+        limiter.going
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elephan_link::congestion::qcn::{Qcn, ReactionPoint};
+    use elephan_link::queue::{Parameters, QueueSpec};
+    use elephan_random::Stream;
+
+    use super::*;
+
+    const LINE: Rate = Rate(10_000_000_000);
+
+    fn nic() -> Nic {
+        Nic::new(LINE, Bytes(6_000))
+    }
+
+    fn reaction() -> Option<Reaction> {
+        let spec = Qcn { jitter: 0.0, ..Qcn::default() };
+        Some(Reaction::Qcn(ReactionPoint::new(&spec, LINE, Stream::new(1, "test", "nic"))))
+    }
+
+    fn item(handle: u32) -> Item {
+        Item { handle, bytes: 1518, ..Item::default() }
+    }
+
+    /// The handles that the port sends from `now` on, each with its instant, while it is never busy.
+    fn sent(nic: &mut Nic, ordinary: &mut Queue, mut now: Time) -> Vec<(u32, u64)> {
+        let mut out = Vec::new();
+        loop {
+            while let Some((item, _, place)) = nic.dequeue(now, ordinary, &mut Vec::new()) {
+                out.push((item.handle, now.0));
+                if let Some(place) = place {
+                    nic.on_start(now, place, item.bytes, 1538);
+                }
+            }
+            match nic.ready_at() {
+                Time::NEVER => return out,
+                ready => now = ready,
+            }
+        }
+    }
+
+    /// A first notification of 63 leaves 10 - 4.922 = 5.078125 Gb/s: 1538 bytes of wire in 2.4229416 us.
+    #[test]
+    fn a_limiter_spaces_its_frames() {
+        let (mut nic, mut ordinary) = (nic(), QueueSpec::default().build(0));
+        assert!(!nic.notify(Time::ZERO, 7, 0, Feedback::Qcn(0), |_| reaction()), "it asks for nothing");
+        assert!(nic.notify(Time(1_000), 7, 0, Feedback::Qcn(63), |_| reaction()));
+        assert!(!nic.notify(Time(1_000), 7, 0, Feedback::Qcn(0), |_| reaction()));
+        let place = nic.place(7).unwrap();
+        assert!((0..3).all(|n| !nic.enqueue(place, item(n))));
+        assert!(nic.enqueue(place, item(3)), "6072 bytes of 6000");
+        ordinary.enqueue(Time::ZERO, item(9), &mut Vec::new());
+        let gap = 2_422_942;
+        let expected = [(0, 1_000), (9, 1_000), (1, 1_000 + gap), (2, 1_000 + 2 * gap), (3, 1_000 + 3 * gap)];
+        let found = sent(&mut nic, &mut ordinary, Time(1_000));
+        assert!(found.iter().zip(expected).all(|(a, b)| a.0 == b.0 && a.1.abs_diff(b.1) <= 3), "{found:?}");
+        assert_eq!((found.len(), nic.bytes(), nic.packets()), (5, 0, 0));
+    }
+
+    /// The ordinary queue and two limiters whose time has come send a frame each in turn.
+    #[test]
+    fn turns() {
+        let (mut nic, mut ordinary) = (nic(), QueueSpec::default().build(0));
+        for key in [3, 5] {
+            nic.notify(Time::ZERO, key, 0, Feedback::Qcn(1), |_| reaction());
+            let place = nic.place(key).unwrap();
+            assert!((0..2).all(|n| !nic.enqueue(place, item(10 * key + n))));
+        }
+        assert!((0..2).all(|n| ordinary.enqueue(Time::ZERO, item(n), &mut Vec::new()) == Verdict::Accepted));
+        // Frames are taken 10 us apart, so that every limiter is always ready.
+        let order: Vec<u32> = (1..=6)
+            .map(|turn| {
+                let (item, _, place) = nic.dequeue(Time(turn * 10_000_000), &mut ordinary, &mut Vec::new()).unwrap();
+                place.into_iter().for_each(|place| nic.on_start(Time(turn * 10_000_000), place, 1518, 1538));
+                item.handle
+            })
+            .collect();
+        assert_eq!(order, [30, 50, 0, 31, 51, 1]);
+    }
+
+    /// A full limiter stops senders; it calls them in their order when half of its bytes are left, until it is full again.
+    #[test]
+    fn stopping_and_calling() {
+        let (mut nic, mut ordinary) = (nic(), QueueSpec::default().build(0));
+        nic.notify(Time::ZERO, 7, 0, Feedback::Qcn(63), |_| reaction());
+        let place = nic.place(7).unwrap();
+        assert!(!nic.stops(7, 1), "nothing waits");
+        assert_eq!((0..4).map(|n| nic.enqueue(place, item(n))).collect::<Vec<_>>(), [false, false, false, true]);
+        assert!(nic.stops(7, 1) && nic.stops(7, 2) && nic.stops(7, 1) && !nic.stops(8, 3));
+        let mut full = 1;
+        assert_eq!((nic.next_stopped(7, &mut full), full), (None, 1), "it is full");
+        let mut take = |nic: &mut Nic| {
+            let now = nic.ready_at();
+            let (item, _, _) = nic.dequeue(now, &mut ordinary, &mut Vec::new()).unwrap();
+            nic.on_start(now, place, item.bytes, 1538);
+            nic.has_drained(place, item.bytes)
+        };
+        // 4554, 3036 and 1518 bytes are left.
+        assert_eq!([take(&mut nic), take(&mut nic), take(&mut nic)], [false, false, true]);
+        assert!(nic.stops(7, 4), "it comes after those that have stopped");
+        assert_eq!(nic.next_stopped(7, &mut full), Some(1));
+        assert!(!nic.stops(7, 1) && nic.stops(7, 2));
+        let order = [(); 3].map(|()| nic.next_stopped(7, &mut full));
+        assert_eq!((order, full), ([Some(2), Some(4), None], 0));
+        assert!(!nic.stops(7, 1));
+    }
+
+    /// A limiter at the line's rate lasts until its queue is empty.
+    #[test]
+    fn a_limiter_that_limits_no_more_goes() {
+        let mut nic = nic();
+        nic.notify(Time::ZERO, 7, 0, Feedback::Qcn(1), |_| reaction());
+        let place = nic.place(7).unwrap();
+        nic.enqueue(place, item(0));
+        // Cycles of 150 kB raise the rate to the line's: 9.92 Gb/s, 10 - 0.08/2 ... and active increase passes it.
+        (0..2_000).for_each(|n| nic.limiters[place].reaction.on_sent(Time(n), 1518));
+        assert_eq!(nic.limiters[place].reaction.rate(), None);
+        nic.release(place);
+        assert_eq!(nic.limiters().len(), 1);
+        let mut ordinary = QueueSpec::default().build(0);
+        assert!(nic.dequeue(Time(1), &mut ordinary, &mut Vec::new()).is_some());
+        nic.release(place);
+        assert!(nic.limiters().is_empty());
     }
 }

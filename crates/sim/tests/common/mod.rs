@@ -27,6 +27,7 @@ impl Builder {
                 warmup: Time::ZERO,
                 seed: 1,
                 ecmp: Ecmp::default(),
+                reroute: None,
                 congestion_management: CongestionManagement::None,
                 nodes: vec![],
                 links: vec![],
@@ -79,6 +80,7 @@ impl Builder {
                 framing: Framing::Ethernet,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
             });
