@@ -56,7 +56,7 @@ class Scenario(ScenarioModel):
     ecmp: Literal["flow", "packet", "none"] | None = None
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1478,7 +1478,17 @@ class Star(Table):
         | None
     ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
@@ -1493,10 +1503,11 @@ class NoFlowControl(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Pause(Table):
-    """IEEE 802.3x PAUSE (Annex 31B) for the shared memory.
+    """IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
 
-    xoff: PAUSE is sent when the occupancy of the shared memory reaches this.
+    xoff: PAUSE is sent when the occupancy reaches this.
     xon: Transmission is resumed (PAUSE with time 0) when the occupancy has fallen to this.
+    per: What is counted. Default: "memory".
     quanta: `pause_time` of a PAUSE, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
     """
 
@@ -1504,6 +1515,7 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
+    per: Literal["memory", "egress"] | None = None
     quanta: int | None = None
 
 
@@ -1687,7 +1699,17 @@ class Switch(Table):
     """
 
     count: int | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
@@ -1852,6 +1874,9 @@ class Link(Table):
     bdp_rtt: The round-trip time that `"1 bdp"` refers to; without it the mean base RTT of the flows that cross the link.
     forward: What differs from the first end to the second.
     backward: What differs from the second end to the first.
+    ports: What single ones of these ports have of their own, by the name that they have in tables: `{ "sw->client[0]" = { rate = "2
+        Gbps" } }`; members may be ranges (`"sw->client[0-3]"`). Overrides and changes may leave the entry out:
+        `links.sw->client[0].rate`.
     """
 
     between: list[str]
@@ -1908,6 +1933,7 @@ class Link(Table):
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
+    ports: dict[str, Direction | dict[str, Any]] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2156,11 +2182,13 @@ class Messages(Table):
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
-    load: Application bytes per second offered by each connection, headers not counted.
-    rate_per_s: Messages per second offered by each connection.
-    gap: Time between messages.
+    load: Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
+    rate_per_s: Messages per second offered by each connection (with uniform destinations: by each sender).
+    gap: Time between messages: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    slot: Length of a slot; without it the wire time of a full packet on the sender's first link.
     gaps: Law of the gaps, with `load` or `rate_per_s`. Default: "exponential".
     when_full: What a message does that finds the send buffer full. Default: "block".
+    destinations: Where a sender's messages go. Default: "each".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "messages")
@@ -2236,9 +2264,11 @@ class Messages(Table):
     weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
-    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | Bernoulli | dict[str, Any] | None = None
+    slot: Time | None = None
     gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
     when_full: Literal["block", "pause-clock", "drop"] | None = None
+    destinations: Literal["each", "uniform"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2553,6 +2583,210 @@ class Cbr(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Frames(Table):
+    """Ethernet frames of one size without IP, at a fixed rate or at random times.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    frame_size: Bytes of a frame with its Ethernet header and check sequence; the default carries 1500 bytes. Default: "1.518 KB".
+    rate: Rate on the wire of each flow (with uniform destinations: of each sender), preamble and gap included.
+    gap: Time between frames: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    slot: Length of a slot; without it the wire time of a frame on the sender's first link.
+    gaps: Law of the gaps, with `rate`. Default: "fixed".
+    destinations: Where a sender's frames go. Default: "each".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "frames")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    frame_size: Size | None = None
+    rate: Rate | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | Bernoulli | dict[str, Any] | None = None
+    slot: Time | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
+    destinations: Literal["each", "uniform"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Incast(Table):
+    """A receiver asks all its senders at once for an answer each, again and again.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    size: Size of each sender's answer.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    every: Time between the beginnings of rounds; without it a round begins when the one before is complete.
+    think: From the end of a round to the beginning of the next. Default: "0 s".
+    rounds: So many rounds; without it to the end of the run.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "incast")
+
+    from_: str | list[str]
+    to: str | list[str]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    tcp: Tcp | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    every: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    think: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    rounds: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Onoff(Table):
     """Self-similar background: superposed on/off sources with Pareto periods, as UDP.
 
@@ -2844,6 +3078,7 @@ __all__ = [
     "Fq",
     "FqCodel",
     "FqPie",
+    "Frames",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -2855,6 +3090,7 @@ __all__ = [
     "Hystart",
     "Hystartpp",
     "Illinois",
+    "Incast",
     "Jitter",
     "LeafSpine",
     "Ledbat",

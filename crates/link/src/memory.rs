@@ -101,6 +101,7 @@ impl SharedMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::PausePer;
     use elephan_units::Bytes;
 
     #[test]
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn thresholds() {
-        let pause = Pause { xoff: Bytes(3000), xon: Bytes(1500), quanta: 0xFFFF };
+        let pause = Pause { per: PausePer::Memory, xoff: Bytes(3000), xon: Bytes(1500), quanta: 0xFFFF };
         let mut m = SharedMemory::new(10_000, 3, Some(pause));
         let mut out = vec![];
         assert!(m.admit(0, 1500));

@@ -118,22 +118,36 @@ impl GilbertElliott {
     }
 }
 
-/// What a switch does when its memory fills.
+/// What a switch does before its buffers are full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowControl {
     /// Frames that do not fit are dropped.
     #[default]
     None,
-    /// IEEE 802.3x PAUSE (Annex 31B) for the shared memory.
+    /// IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
     Pause(Pause),
 }
 
-/// Thresholds of IEEE 802.3x PAUSE in a switch with shared memory.
+/// What is counted against the thresholds of PAUSE, and who is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PausePer {
+    /// The shared memory, which must be given: all ports with frames in it are paused, and those from which more come.
+    #[default]
+    Memory,
+    /// What waits in each egress queue: the ports that have sent to it within a refresh period are paused, and those from which more come for it.
+    Egress,
+}
+
+/// Thresholds of IEEE 802.3x PAUSE in a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// PAUSE is sent when the occupancy of the shared memory reaches this.
+    /// What is counted.
+    #[serde(default)]
+    pub per: PausePer,
+    /// PAUSE is sent when the occupancy reaches this.
     pub xoff: Bytes,
     /// Transmission is resumed (PAUSE with time 0) when the occupancy has fallen to this.
     pub xon: Bytes,

@@ -8,6 +8,7 @@ use arrow_schema::SchemaRef;
 
 use crate::Error;
 use crate::capture::{Capture, Interface};
+use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
@@ -89,6 +90,8 @@ recorder! {
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,
+    pauses: PauseRow,
+    holds: HoldRow,
     limiter_samples: LimiterSampleRow,
     events: EventRow,
 }

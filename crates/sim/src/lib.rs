@@ -6,6 +6,7 @@
 mod apps;
 mod arrivals;
 mod change;
+mod clocks;
 mod error;
 mod flow;
 mod guests;
@@ -13,6 +14,7 @@ mod ideal;
 mod limits;
 mod net;
 mod packet;
+mod pauses;
 mod sample;
 mod spread;
 mod summary;

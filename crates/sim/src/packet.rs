@@ -26,6 +26,8 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
+    pub const RAW: u16 = 2048;
     /// A notification of congestion, for the host's port whose link is its `dest`.
     pub const NOTIFICATION: u16 = 512;
     /// Says which congestion point limits its source.

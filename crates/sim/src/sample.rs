@@ -120,7 +120,7 @@ impl World<'_> {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),
                 memory_bytes: switch.memory.used() as i64,
-                pausing: switch.memory.is_pausing(),
+                pausing: switch.is_pausing(),
             });
         }
     }

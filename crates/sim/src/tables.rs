@@ -24,12 +24,15 @@ pub struct Tables {
     reasons: Vec<(&'static str, Text)>,
     tcp: Text,
     udp: Text,
+    ethernet: Text,
     empty: Text,
     /// Bytes sent by each port at the last sample.
     pub tx_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
+    /// From the beginning of each round of an `incast` to its last answer.
+    pub rounds: Spread,
     /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
     pub acknowledged: Spread,
     pub slowdowns: Spread,
@@ -71,10 +74,12 @@ impl Tables {
             reasons: REASONS.iter().map(|&r| (r, recorder.intern(r))).collect(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
+            ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
+            rounds: Spread::default(),
             acknowledged: Spread::default(),
             slowdowns: Spread::default(),
             ended: Vec::new(),
@@ -100,12 +105,14 @@ impl Tables {
     pub fn warm(&mut self) {
         self.latencies = Spread::default();
         self.completions = Spread::default();
+        self.rounds = Spread::default();
         self.acknowledged = Spread::default();
         self.slowdowns = Spread::default();
     }
 
     /// Moves what the network has logged into the `events` table.
     pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
+        self.pauses(net, plan, recorder);
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
             let link = &plan.links[o.link as usize];
@@ -166,6 +173,7 @@ impl World<'_> {
         let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
+        let raw = matches!(&flow.application, Application::Datagrams(d) if d.raw);
         let sender = self.sockets.get(flow.sender as usize);
         let receiver = self.sockets.get(flow.receiver as usize);
         let stats = |socket: Option<&Socket>| socket.map_or_else(Snapshot::default, |s| s.endpoint.stats(now));
@@ -179,7 +187,13 @@ impl World<'_> {
             traffic: t.traffic[flow.traffic as usize],
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
-            protocol: if udp { t.udp } else { t.tcp },
+            protocol: if raw {
+                t.ethernet
+            } else if udp {
+                t.udp
+            } else {
+                t.tcp
+            },
             congestion_control: if udp { t.empty } else { t.law(law) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),
@@ -269,6 +283,7 @@ impl World<'_> {
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }
         }
+        self.tables.holds(&mut self.net, self.plan, self.recorder);
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use elephan_link::FlowControl;
 use elephan_link::queue::{Parameters, QueueSpec};
+use elephan_link::{FlowControl, PausePer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
@@ -90,10 +90,11 @@ impl Resolver<'_> {
     fn flow_control(&mut self, at: Path, switch: &Switches) {
         let FlowControl::Pause(pause) = switch.flow_control else { return };
         let at_pause = at.key("flow_control");
-        let Some(memory) = switch.memory else {
-            let message = format!("pause watches the switch's shared memory; give {at}.memory");
+        if pause.per == PausePer::Memory && switch.memory.is_none() {
+            let message =
+                format!("pause watches the switch's shared memory; give {at}.memory, or say per = \"egress\"");
             return self.report(at_pause, message);
-        };
+        }
         if pause.xoff.0 == 0 {
             self.report(at_pause.key("xoff"), "0 B: the switch would never stop pausing");
         }
@@ -101,7 +102,7 @@ impl Resolver<'_> {
             let message = format!("{} is above xoff, {}", pause.xon, pause.xoff);
             self.report(at_pause.key("xon"), message);
         }
-        if pause.xoff > memory {
+        if let Some(memory) = switch.memory.filter(|memory| pause.xoff > *memory) {
             let message = format!("{} is above the switch's memory, {memory}", pause.xoff);
             self.report(at_pause.key("xoff"), message);
         }
@@ -116,7 +117,8 @@ impl Resolver<'_> {
         for i in 0..self.links.len() {
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
             let host = self.groups.of_node(self.links[i].from).host;
-            let of_now = set.is_none_or(|set| sets_queue(words, self.entries[i], host, set));
+            let single = self.own_port.get(&(i as u32)).map(String::as_str);
+            let of_now = set.is_none_or(|set| sets_queue(words, (self.entries[i], single), host, set));
             let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
             let queue = limit.into_iter().chain(other).filter(|_| of_now);
@@ -160,7 +162,12 @@ impl Resolver<'_> {
         let own = at.key(if forward { "forward" } else { "backward" }).key("queue");
         let host = self.groups.of_node(self.links[i].from).host;
         let shared = at.key(if host { "host_queue" } else { "queue" });
-        if self.tree.at(&own).is_some() { own.key(key) } else { shared.key(key) }
+        let single = self.own_port.get(&(i as u32)).map(|name| at.key("ports").key(name).key("queue"));
+        match single.filter(|path| self.tree.at(path).is_some()) {
+            Some(single) => single.key(key),
+            None if self.tree.at(&own).is_some() => own.key(key),
+            None => shared.key(key),
+        }
     }
 
     /// Memories of switches against the packets that pass.

@@ -3,6 +3,7 @@
 use elephan_link::{Framing, Loss, queue::QueueSpec};
 use elephan_traffic::Distribution;
 use elephan_units::{Rate, Span};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,11 @@ pub struct Links {
     /// What differs from the second end to the first.
     #[serde(default, skip_serializing_if = "Direction::is_empty")]
     pub backward: Direction,
+    /// What single ones of these ports have of their own, by the name that they have in tables: `{ "sw->client[0]" = { rate =
+    /// "2 Gbps" } }`; members may be ranges (`"sw->client[0-3]"`). Overrides and changes may leave the entry out:
+    /// `links.sw->client[0].rate`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ports: IndexMap<String, Direction>,
 }
 
 /// What one direction of a link has of its own; a queue given here counts for a host's port too.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
 use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
-use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
+use elephan_link::{EgressControl, FlowControl, Loss, PausePer, SharedMemory, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
@@ -12,6 +12,7 @@ use elephan_units::{Span, Time, Transmitter};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
+use super::switch::refresh_period;
 use super::{Layout, Management, Net, Switch, Taps, cm};
 use crate::Error;
 use crate::packet::Packets;
@@ -42,18 +43,23 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
             s.latency > Span::ZERO && egress[i].iter().any(|&l| sends_pause(plan, plan.links[l as usize].to));
         let capacity = match s.memory_bytes {
             Some(capacity) => capacity,
-            None if pausable => u64::MAX,
+            None if pausable || sends_pause(plan, i as u32) => u64::MAX,
             None => continue,
         };
         let pause = match s.flow_control {
-            FlowControl::Pause(p) if s.memory_bytes.is_some() => Some(p),
-            _ => None,
+            FlowControl::Pause(p) => Some(p),
+            FlowControl::None => None,
         };
         switch_of[i] = switches.len() as u32;
         let egress = std::mem::take(&mut egress[i]);
-        let memory = SharedMemory::new(capacity, egress.len(), pause);
-        let sampled = s.memory_bytes.is_some();
-        switches.push(Switch { node: i as u32, memory, latency: s.latency, egress, sampled });
+        let memory = SharedMemory::new(capacity, egress.len(), pause.filter(|p| p.per == PausePer::Memory));
+        let by_queue = pause.filter(|p| p.per == PausePer::Egress).map(|p| {
+            let rate = |&l: &u32| plan.links[plan.links[l as usize].reverse as usize].rate;
+            let periods = egress.iter().map(|l| refresh_period(rate(l), p.quanta)).collect();
+            EgressControl::new((p.xoff, p.xon), 1, periods)
+        });
+        let (sampled, quanta) = (s.memory_bytes.is_some(), pause.map(|p| p.quanta));
+        switches.push(Switch { node: i as u32, memory, by_queue, quanta, latency: s.latency, egress, sampled });
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
@@ -62,6 +68,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
+    let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
         switches,
@@ -70,6 +77,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         events: EventQueue::default(),
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
+        closures: links_watched.then(Box::default),
         captures: None,
         injected: 0,
         delivered: 0,
@@ -87,7 +95,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
 
 fn sends_pause(plan: &Plan, node: u32) -> bool {
     matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(s)
-        if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
+        if s.flow_control != FlowControl::None)
 }
 
 fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
@@ -101,6 +109,9 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
+    let counted = matches!(&plan.nodes[l.from as usize].kind, NodeKind::Switch(s)
+        if matches!(s.flow_control, FlowControl::Pause(p) if p.per == PausePer::Egress));
+    let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
         QueueSpec::Fifo(fifo) => Some(fifo),
@@ -131,6 +142,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
+                counted,
                 end_scheduled: false,
                 gate: Gate::default(),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
@@ -148,6 +160,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 nic: cm::nic(plan, l),
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
+                watch: watched.then(Box::default),
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

@@ -11,6 +11,7 @@ use elephan_units::{Span, Time};
 
 use super::cm::{WaitsFor, is_tcp};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
@@ -78,13 +79,17 @@ impl Net {
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
-        let p = &mut self.packets[packet];
+        let (p, counted) = (&mut self.packets[packet], g.counted);
+        let from = p.ingress;
         let verdict = match (limiter, &mut g.nic) {
             (Some(place), Some(nic)) => nic.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters),
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress));
+            }
         }
         match verdict {
             Verdict::Accepted => {}
@@ -102,6 +107,10 @@ impl Net {
         }
         let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
         self.discard(now, link);
+        if counted {
+            let refused = matches!(verdict, Verdict::Dropped(_));
+            self.queued(now, link, from, if refused { 0 } else { item.bytes });
+        }
         if !matches!(verdict, Verdict::Dropped(_)) {
             if kept && self.management.is_some() {
                 self.sample(now, link, packet, item.bytes);
@@ -131,13 +140,20 @@ impl Net {
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress), false);
+            }
             l.counts.drops += 1;
         }
-        let out_of = self.links[link as usize].out_of;
+        let l = &self.links[link as usize];
+        let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
+            if counted {
+                self.left_queue(now, link, item.bytes);
+            }
             self.release_memory(now, out_of, charged, ingress);
         }
         self.discarded = discarded;
@@ -233,20 +249,25 @@ impl Net {
             self.discard(now, link);
             return;
         };
+        if !urgent {
+            g.end_wait(now, item, window);
+            if g.watch.is_some() {
+                self.count_held(now, link, item);
+            }
+        }
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[item.handle];
         if marked {
             p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        if !urgent {
-            g.end_wait(now, item, window);
-        }
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let impaired = g.impair.is_some();
+        let (impaired, counted) = (g.impair.is_some(), g.counted);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -281,6 +302,9 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
+        if counted && !urgent {
+            self.left_queue(now, link, item.bytes);
+        }
     }
 
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
@@ -290,6 +314,8 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
         let Some(response) = g.response else { return };
         g.gate.receive(now, pause::quanta(l.rate, quanta), response);
+        let gate = g.gate;
+        self.gated(now, link, None, gate);
         self.start_if_free(now, link);
     }
 
@@ -297,12 +323,11 @@ impl Net {
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
         let l = &self.links[link as usize];
         // The far end counts quanta at the rate of the direction that is paused.
-        let time = pause::quanta(self.links[l.reverse as usize].rate, quanta);
+        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
         g.control = Some(quanta);
-        // Repeated at half its time, well before it runs out.
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(time.0 / 2)) };
+        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(period) };
         if g.refresh < g.refresh_armed {
             g.refresh_armed = g.refresh;
             let time = g.refresh;
@@ -333,7 +358,7 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].pause_quanta() {
+        if let Some(quanta) = self.switches[out_of as usize].quanta {
             self.send_pause(now, link, quanta);
         }
     }

@@ -12,6 +12,7 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
+use super::closures::Watch;
 use super::cm::CongestionPoint;
 use super::impair::Impair;
 use super::nic::Nic;
@@ -162,6 +163,8 @@ pub struct General {
     pub sending: Sending,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
+    /// Its switch counts what waits here.
+    pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     pub gate: Gate,
@@ -192,6 +195,8 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
+    pub watch: Option<Box<Watch>>,
 }
 
 /// What is on the wire of a general port.

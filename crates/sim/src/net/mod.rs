@@ -8,6 +8,7 @@
 mod build;
 mod capture;
 mod change;
+mod closures;
 mod cm;
 mod fast;
 mod general;
@@ -27,6 +28,7 @@ use std::collections::BTreeMap;
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
+pub use closures::Closures;
 pub use cm::{LIMITERS, Management};
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
@@ -140,6 +142,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
+    /// What ports' records of their closures share; kept when `log` is.
+    pub closures: Option<Box<Closures>>,
     /// Capture files, if there are any.
     pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
