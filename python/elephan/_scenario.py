@@ -36,6 +36,8 @@ class Scenario(ScenarioModel):
     switches: Switches by group name: `[switches.sw]`.
     ecmp: How several shortest paths are used. Default: "flow".
     congestion_management: Whether switches tell sources of their queues: `[congestion_management]`. Default: { kind = "none" }.
+    reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
+        that none leads to keep the old route, whose packets are dropped until the repair.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -55,6 +57,7 @@ class Scenario(ScenarioModel):
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
+    reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
@@ -977,6 +980,8 @@ class Dumbbell(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1337,6 +1342,105 @@ class Prio(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Ets(Table):
+    """Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+
+    classes: The classes; the strict ones are served in this order. Without it each priority has a class of its own, and all share
+        alike. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ets")
+
+    classes: list[EtsClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class EtsClass(Table):
+    """One class of `ets`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    strict: Served before all classes that are not strict, and before the strict ones after it. Default: false.
+    percent: Least share of what strict classes leave, in per cent; without it an equal part of what the others leave of 100.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    strict: bool | None = None
+    percent: float | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Wrr(Table):
+    """Weighted round robin by packets between classes of priorities
+
+    classes: The classes, in the order of their turns. Without it each priority has a class of its own, of weight 1. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "wrr")
+
+    classes: list[WrrClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class WrrClass(Table):
+    """One class of `wrr`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    weight: Packets that it may send in its turn. Default: 1.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    weight: int | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Tbf(Table):
     """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
 
@@ -1445,7 +1549,7 @@ class Star(Table):
     preset: A known switch.
     memory: Bytes that the switch's ports share.
     latency: Forwarding latency of the switch. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "star")
@@ -1473,6 +1577,8 @@ class Star(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1491,7 +1597,7 @@ class Star(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1515,7 +1621,36 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
-    per: Literal["memory", "egress"] | None = None
+    per: Literal["memory", "egress", "ingress"] | None = None
+    quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pfc(Table):
+    """Priority-based flow control (IEEE 802.1Qbb): stops single priorities of what a neighbour sends.
+
+    priorities: The lossless priorities; frames of the others are dropped when they do not fit. Default: [0, 1, 2, 3, 4, 5, 6, 7].
+    per: What is counted. Default: "ingress".
+    xoff: A priority is paused when so much of it is there.
+    xon: It is resumed when its bytes have fallen to this; without it two full frames (3036 B) below `xoff`.
+    alpha: Instead of `xoff`: a priority of a port is paused when it has this times what is free of the shared memory (Choudhury and
+        Hahne 1998).
+    headroom: Memory of each lossless priority of each port for what still arrives after the pause is decided; without it what its
+        link needs in the worst case.
+    watchdog: What waits of a priority that a neighbour has paused for longer than this is dropped, and pauses of it are ignored
+        until none has come for as long; without it never.
+    quanta: Time of a pause, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pfc")
+
+    priorities: list[int] | None = None
+    per: Literal["ingress", "egress"] | None = None
+    xoff: Size | None = None
+    xon: Size | None = None
+    alpha: float | None = None
+    headroom: Size | None = None
+    watchdog: Time | None = None
     quanta: int | None = None
 
 
@@ -1563,6 +1698,8 @@ class Hop(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1603,6 +1740,8 @@ class FatTree(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1649,6 +1788,8 @@ class LeafSpine(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1694,7 +1835,7 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
     """
 
@@ -1712,7 +1853,7 @@ class Switch(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
 
 
@@ -1864,6 +2005,8 @@ class Link(Table):
         uniform = ["1 ms", "5 ms"] }` drawn for each.
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
+    up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
+        comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction. Default: true.
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -1884,6 +2027,7 @@ class Link(Table):
     delay: Time | Linear | Uniform | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -1905,6 +2049,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1926,6 +2072,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -2031,6 +2179,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
+    up: Whether it carries anything; a link is down both ways if it is in one.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -2041,6 +2190,7 @@ class Direction(Table):
 
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -2062,6 +2212,8 @@ class Direction(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -2995,8 +3147,8 @@ class Change(Table):
     """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
 
     at: When; of several entries for one time the later one wins.
-    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `delay`,
-        `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
+    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,
+        `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
         (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
         is set again.
     """
@@ -3069,6 +3221,8 @@ __all__ = [
     "Dualpi2",
     "Dumbbell",
     "Ecm",
+    "Ets",
+    "EtsClass",
     "ExplicitRate",
     "Exponential",
     "Fast",
@@ -3110,6 +3264,7 @@ __all__ = [
     "PauseReaction",
     "Pcp",
     "Periodic",
+    "Pfc",
     "Pi2",
     "Pie",
     "Prio",
@@ -3135,6 +3290,8 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Wrr",
+    "WrrClass",
     "Xcp",
     "Yeah",
 ]

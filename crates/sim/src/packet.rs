@@ -26,12 +26,14 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
+    pub const CUT: u16 = 4096;
     /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
     pub const RAW: u16 = 2048;
     /// A notification of congestion, for the host's port whose link is its `dest`.
     pub const NOTIFICATION: u16 = 512;
     /// Says which congestion point limits its source.
-    pub const TAGGED: u16 = 4096;
+    pub const TAGGED: u16 = 16384;
 }
 
 /// One packet on its way.
@@ -47,7 +49,7 @@ pub struct Packet {
     pub ip_bytes: u32,
     /// Bytes charged to the memory of the switch that holds it.
     pub charged: u32,
-    /// Port of that switch through which it came.
+    /// Where it came in at that switch: its port, times 8, and its priority if the switch tells them apart.
     pub ingress: u32,
     pub traits: u16,
     /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.

@@ -46,7 +46,7 @@ pub struct Tables {
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
 const REASONS: &[&str] =
-    &["", "queue_full", "memory_full", "link_loss", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
+    &["", "queue_full", "memory_full", "link_loss", "link_down", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {

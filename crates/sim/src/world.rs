@@ -36,6 +36,8 @@ pub const ARRIVALS: u32 = 1 << 31;
 pub const CLOCKS: u32 = 1 << 30;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
+/// Marks the event of a change of routes, that follows a change of the link given.
+pub const REROUTE: u32 = 1 << 30;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -141,6 +143,7 @@ impl<'a> World<'a> {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
+                    self.net.find_deadlocks(end);
                     return self.write_log();
                 };
                 now = event.time();
@@ -185,7 +188,7 @@ impl<'a> World<'a> {
         match event.class() {
             Class::Arrival => self.arrival_of_frame(now, id),
             Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
-            Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
+            Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
@@ -194,6 +197,7 @@ impl<'a> World<'a> {
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
             Class::Change if id == CHANGES => self.change(now),
+            Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),

@@ -2,7 +2,7 @@
 //!
 //! The scenario is resolved again with the values of each entry over those before it, by the machinery of overrides, so
 //! that a change is checked as if it had been written so from the start. Only what a run can change may differ: a link's
-//! rate, delay, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
+//! rate, delay, up or down, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
 //! the bytes that it had until an entry sets it again.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ use crate::{Override, schema};
 
 /// Entries of one run, at most: each costs a resolution.
 const CHANGES_MAX: usize = 10_000;
-const CAN_CHANGE: &str = "rate, delay, loss and queue limits of links and congestion controls can";
+const CAN_CHANGE: &str = "rate, delay, up, loss and queue limits of links and congestion controls can";
 
 /// Fills in the plan's changes, and spells out the laws in the words.
 pub(crate) fn resolve(
@@ -224,6 +224,7 @@ impl<'a> State<'a> {
                 link: i as u32,
                 rate: (old.rate != new.rate).then_some(new.rate),
                 delay: (old.delay != new.delay).then_some(new.delay),
+                up: (old.up != new.up).then_some(new.up),
                 loss: (old.loss != new.loss).then(|| new.loss.clone()),
                 ..LinkChange::default()
             };
@@ -313,7 +314,7 @@ fn can_change(path: &Path) -> bool {
         ["links", "[]", "ports", _, what, ..]
         | ["links", "[]", "forward" | "backward", what, ..]
         | ["links", "[]", what, ..] => {
-            matches!(*what, "rate" | "delay" | "loss" | "queue" | "host_queue" | "bdp_rtt")
+            matches!(*what, "rate" | "delay" | "up" | "loss" | "queue" | "host_queue" | "bdp_rtt")
         }
         ["traffic", "[]", "congestion_control", ..] | ["traffic", "[]", "tcp", "congestion_control", ..] => true,
         _ => false,

@@ -39,6 +39,9 @@ impl Resolver<'_> {
         for (entry, link) in words.links.iter().enumerate() {
             self.own_ports(words.seed, entry, link);
         }
+        for i in 0..self.links.len() {
+            self.links[i].up &= self.links[self.links[i].reverse as usize].up;
+        }
         // After an error above this would only report its consequences.
         if self.problems.is_empty() {
             self.all_linked(words);
@@ -96,6 +99,7 @@ impl Resolver<'_> {
                 framing: link.framing,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                up: own.up.unwrap_or(link.up),
                 loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
                 impairments: Impairments {
                     reorder: own.reorder.clone().or(link.reorder.clone()),
@@ -127,6 +131,7 @@ impl Resolver<'_> {
                 let plan = &mut self.links[port as usize];
                 let stream = plan.name.clone();
                 plan.rate = own.rate.unwrap_or(plan.rate);
+                plan.up = own.up.unwrap_or(plan.up);
                 if let Some(delay) = &own.delay {
                     plan.delay = draw(delay, seed, &stream, (i, ports.len()));
                 }

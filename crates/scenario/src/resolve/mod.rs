@@ -12,6 +12,7 @@ mod routes;
 mod stacks;
 
 pub(crate) use checks::limit_of;
+pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
 
@@ -114,6 +115,7 @@ pub(crate) fn resolve(
         seed: words.seed,
         ecmp: words.ecmp,
         congestion_management: words.congestion_management.clone(),
+        reroute: words.reroute,
         nodes: r.nodes,
         links: r.links,
         options,

@@ -26,6 +26,10 @@ pub struct Links {
     /// How packets are framed: what the wire and the queues carry beside the IP packet.
     #[serde(default)]
     pub framing: Framing,
+    /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
+    /// what comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction.
+    #[serde(default = "up")]
+    pub up: bool,
     /// Packets lost by the link itself, each way.
     #[serde(default)]
     pub loss: Loss,
@@ -65,6 +69,10 @@ pub struct Links {
     pub ports: IndexMap<String, Direction>,
 }
 
+fn up() -> bool {
+    true
+}
+
 /// What one direction of a link has of its own; a queue given here counts for a host's port too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +85,10 @@ pub struct Direction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Delay")]
     pub delay: Option<Delay>,
+    /// Whether it carries anything; a link is down both ways if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub up: Option<bool>,
     /// Packets lost by the link itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Loss")]

@@ -65,6 +65,11 @@ pub struct Scenario {
     /// Whether switches tell sources of their queues: `[congestion_management]`.
     #[serde(default)]
     pub congestion_management: CongestionManagement,
+    /// Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
+    /// that none leads to keep the old route, whose packets are dropped until the repair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub reroute: Option<Span>,
     /// Full-duplex links: `[[links]]`.
     #[serde(default)]
     pub links: Vec<Links>,

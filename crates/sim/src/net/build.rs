@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
-use elephan_link::{EgressControl, FlowControl, Loss, PausePer, SharedMemory, pause, pause::Gate};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::switch::refresh_period;
-use super::{Layout, Management, Net, Switch, Taps, cm};
+use super::{Layout, Management, Net, Taps, cm};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -46,28 +46,20 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
             None if pausable || sends_pause(plan, i as u32) => u64::MAX,
             None => continue,
         };
-        let pause = match s.flow_control {
-            FlowControl::Pause(p) => Some(p),
-            FlowControl::None => None,
-        };
         switch_of[i] = switches.len() as u32;
         let egress = std::mem::take(&mut egress[i]);
-        let memory = SharedMemory::new(capacity, egress.len(), pause.filter(|p| p.per == PausePer::Memory));
-        let by_queue = pause.filter(|p| p.per == PausePer::Egress).map(|p| {
-            let rate = |&l: &u32| plan.links[plan.links[l as usize].reverse as usize].rate;
-            let periods = egress.iter().map(|l| refresh_period(rate(l), p.quanta)).collect();
-            EgressControl::new((p.xoff, p.xon), 1, periods)
-        });
-        let (sampled, quanta) = (s.memory_bytes.is_some(), pause.map(|p| p.quanta));
-        switches.push(Switch { node: i as u32, memory, by_queue, quanta, latency: s.latency, egress, sampled });
+        switches.push(flow_control::switch(plan, i as u32, s, capacity, egress));
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), paths.general || changes[i]);
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
-    let fused = fused(&links, &routes, observed);
-    routes.fuse(&fused);
+    // Other routes may feed a link from elsewhere.
+    if plan.reroute.is_none() {
+        let fused = fused(&links, &routes, observed);
+        routes.fuse(&fused);
+    }
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
@@ -88,14 +80,11 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         management: Management::of(plan),
         told: Vec::new(),
         full_limiters: 0,
+        deadlocks: Vec::new(),
+        watchdogs: 0,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })
-}
-
-fn sends_pause(plan: &Plan, node: u32) -> bool {
-    matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(s)
-        if s.flow_control != FlowControl::None)
 }
 
 fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
@@ -109,8 +98,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
-    let counted = matches!(&plan.nodes[l.from as usize].kind, NodeKind::Switch(s)
-        if matches!(s.flow_control, FlowControl::Pause(p) if p.per == PausePer::Egress));
+    let counted = counts_queues(plan, l.from);
     let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
@@ -121,8 +109,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
     let managed = !plan.congestion_management.is_none();
-    let general = general || !plain || out_of != NONE || can_be_paused || managed;
-    let mut queue = l.queue.build(l.bdp_bytes);
+    let general = general || !plain || !l.up || out_of != NONE || can_be_paused || managed;
+    let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
@@ -142,9 +130,11 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
+                down: !l.up,
                 counted,
                 end_scheduled: false,
                 gate: Gate::default(),
+                pfc: flow_control::station(plan, l),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
                 wake: Time::NEVER,
                 control: None,
@@ -157,7 +147,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 latency,
                 urgent: VecDeque::new(),
                 point: cm::point(plan, l),
-                nic: cm::nic(plan, l),
+                limiters: cm::limiters(plan, l),
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
                 watch: watched.then(Box::default),
@@ -193,7 +183,8 @@ pub fn loss(seed: u64, name: &str, loss: &Loss, purpose: &str) -> Option<Box<Los
 }
 
 fn routes(plan: &Plan) -> Result<Routes, Error> {
-    let graph = Graph::of(plan);
+    let detour = plan.reroute.is_some();
+    let graph = Graph::of(plan, |link| plan.links[link].up || !detour);
     let mut targets = vec![Vec::new(); plan.nodes.len()];
     for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
         targets[flow.from as usize].push(flow.to);

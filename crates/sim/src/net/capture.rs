@@ -22,6 +22,7 @@ use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::Time;
 
+use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
 use crate::packet::{Notice, Packet, traits};
@@ -44,6 +45,8 @@ const ETHERTYPE_CNM: [u8; 2] = [0x22, 0xE7];
 const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
 /// Offset and change of the queue, priority, destination and length of the sampled frame.
 const CNM_REST_BYTES: usize = 14;
+/// IEEE 802.1Qbb.
+const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
@@ -303,15 +306,23 @@ impl Captures {
         }
     }
 
-    /// A PAUSE frame of the station at the near end of `link`.
-    fn pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
+    fn pause(&mut self, now: Time, tap: u32, link: u32, content: u32, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
         let source = mac(self.ends[link as usize].0);
-        let control = [&PAUSE_DESTINATION[..], &source, &ETHERTYPE_MAC_CONTROL, &OPCODE_PAUSE, &quanta.to_be_bytes()];
-        self.push(now, tap, Frame::of(&control).as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+        let (address, control) = (&PAUSE_DESTINATION[..], &ETHERTYPE_MAC_CONTROL);
+        let frame = if content & PFC == 0 {
+            Frame::of(&[address, &source, control, &OPCODE_PAUSE, &(content as u16).to_be_bytes()])
+        } else {
+            let [_, _, about, stop] = content.to_be_bytes();
+            let time = |priority: u32| if stop >> priority & 1 == 1 { quanta.to_be_bytes() } else { [0; 2] };
+            let times: [[u8; 2]; 8] = std::array::from_fn(|priority| time(priority as u32));
+            Frame::of(&[address, &source, control, &OPCODE_PFC, &[0, about], times.as_flattened()])
+        };
+        self.push(now, tap, frame.as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
     }
 
     /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
@@ -362,9 +373,11 @@ impl Net {
 
     /// A PAUSE frame passes a tap of the port of `link`.
     #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: u32) {
+        let switch = self.switches.get(self.links[link as usize].out_of as usize);
+        let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
         if let Some(captures) = &mut self.captures {
-            captures.pause(now, tap, link, quanta);
+            captures.pause(now, tap, link, content, quanta);
         }
     }
 

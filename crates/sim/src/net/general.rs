@@ -17,7 +17,7 @@ use crate::packet::traits;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
-    fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
+    pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
         counts.byte_ps += span * u128::from(self.bytes());
         self.packet_ps += span * u128::from(self.packets());
@@ -65,6 +65,10 @@ impl Net {
         };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if g.down {
+            self.refuse(now, link, packet);
+            return;
+        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let item = Item {
@@ -81,14 +85,16 @@ impl Net {
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
-        let verdict = match (limiter, &mut g.nic) {
-            (Some(place), Some(nic)) => nic.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters),
+        let verdict = match (limiter, &mut g.limiters) {
+            (Some(place), Some(limiters)) => {
+                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+            }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
             if let Some(watch) = &mut g.watch {
-                watch.enter(item, (l.out_of != NONE).then_some(p.ingress));
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
         }
         match verdict {
@@ -126,13 +132,13 @@ impl Net {
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: u32) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
     }
 
-    fn discard_all(&mut self, now: Time, link: u32) {
+    pub(super) fn discard_all(&mut self, now: Time, link: u32) {
         // Releasing memory may start a transmission, which may drop again.
         let mut discarded = std::mem::take(&mut self.discarded);
         let window = self.window;
@@ -141,7 +147,7 @@ impl Net {
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
             if let Some(watch) = &mut g.watch {
-                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress), false);
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
         }
@@ -152,7 +158,7 @@ impl Net {
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
             if counted {
-                self.left_queue(now, link, item.bytes);
+                self.left_queue(now, link, ingress, item.bytes);
             }
             self.release_memory(now, out_of, charged, ingress);
         }
@@ -212,22 +218,22 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if let Some(quanta) = g.control.take() {
+        if g.down {
+            g.control = None;
+            return;
+        }
+        if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight {
-                arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | u32::from(quanta),
-                then: NONE,
-            };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
             if tap != NONE {
-                self.capture_pause(now, tap, link, quanta);
+                self.capture_pause(now, tap, link, content);
             }
             return;
         }
@@ -239,9 +245,10 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
+        let opens = g.obey_priorities(now);
         let (next, urgent) = g.next(now, &mut self.discarded);
         let Some((item, marked, limiter)) = next else {
-            let ready = g.ready_at();
+            let ready = g.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -267,7 +274,7 @@ impl Net {
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let (impaired, counted) = (g.impair.is_some(), g.counted);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -303,7 +310,7 @@ impl Net {
         }
         self.discard(now, link);
         if counted && !urgent {
-            self.left_queue(now, link, item.bytes);
+            self.left_queue(now, link, ingress, item.bytes);
         }
     }
 
@@ -326,13 +333,8 @@ impl Net {
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(quanta);
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(period) };
-        if g.refresh < g.refresh_armed {
-            g.refresh_armed = g.refresh;
-            let time = g.refresh;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
+        g.control = Some(u32::from(quanta));
+        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
@@ -340,6 +342,16 @@ impl Net {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
+    }
+
+    /// The pauses that the port of `link` has sent are to be repeated at this time.
+    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.refresh = time;
+        if time < g.refresh_armed {
+            g.refresh_armed = time;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
     }
 
     /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
@@ -358,9 +370,13 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].quanta {
-            self.send_pause(now, link, quanta);
+        let switch = &self.switches[out_of as usize];
+        match switch.quanta {
+            Some(_) if switch.pfc => self.refresh_pfc(now, link),
+            Some(quanta) => self.send_pause(now, link, quanta),
+            None => {}
         }
+        self.look_for_deadlock(now, link);
     }
 }
 

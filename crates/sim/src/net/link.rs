@@ -15,11 +15,12 @@ use super::Taps;
 use super::closures::Watch;
 use super::cm::CongestionPoint;
 use super::impair::Impair;
-use super::nic::Nic;
+use super::limiters::Limiters;
+use super::pfc::Station;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
-/// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
+/// Marks a [`Flight`] as a MAC control frame: its low 16 bits are a pause time, or it is [`super::pfc::PFC`].
 pub const CONTROL: u32 = 1 << 31;
 
 /// Marks a [`Flight`] that ends at its host.
@@ -161,6 +162,8 @@ impl LossProcess {
 pub struct General {
     pub queue: Queue,
     pub sending: Sending,
+    /// Its link is down.
+    pub down: bool,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
     /// Its switch counts what waits here.
@@ -172,8 +175,10 @@ pub struct General {
     pub response: Option<Span>,
     /// A wake-up is scheduled for this time.
     pub wake: Time,
-    /// PAUSE frame to send before anything else: its pause time.
-    pub control: Option<u16>,
+    /// Gates of single priorities, if the far end sends PFC.
+    pub pfc: Option<Box<Station>>,
+    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
+    pub control: Option<u32>,
     /// When the PAUSE sent last must be sent again.
     pub refresh: Time,
     pub refresh_armed: Time,
@@ -191,7 +196,7 @@ pub struct General {
     /// Of an egress port of a switch, under congestion management.
     pub point: Option<Box<CongestionPoint>>,
     /// The limiters of a host's port, under congestion management.
-    pub nic: Option<Box<Nic>>,
+    pub limiters: Option<Box<Limiters>>,
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
@@ -302,7 +307,8 @@ impl Link {
     }
 
     pub fn paused_until(&self, now: Time) -> Span {
-        self.general.as_ref().map_or(Span::ZERO, |g| g.gate.shut_until(now))
+        let of = |g: &General| g.gate.shut_until(now) + g.pfc.as_ref().map_or(Span::ZERO, |s| s.shut_until(now));
+        self.general.as_deref().map_or(Span::ZERO, of)
     }
 }
 

@@ -10,11 +10,15 @@ mod capture;
 mod change;
 mod closures;
 mod cm;
+mod deadlock;
+mod failure;
 mod fast;
+mod flow_control;
 mod general;
 mod impair;
+mod limiters;
 mod link;
-mod nic;
+mod pfc;
 mod route;
 mod switch;
 
@@ -30,10 +34,11 @@ pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
 pub use cm::{LIMITERS, Management};
+pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
-pub use route::{END, Routes};
+pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
 use crate::packet::{Packets, traits};
@@ -71,10 +76,14 @@ pub enum Kind {
     Reorder,
     /// A congestion point tells a source.
     Notification,
+    /// Ports that wait for each other's buffers in a cycle.
+    Deadlock,
+    /// A priority was paused for too long.
+    Watchdog,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -86,6 +95,8 @@ impl Kind {
         Kind::Duplicate,
         Kind::Reorder,
         Kind::Notification,
+        Kind::Deadlock,
+        Kind::Watchdog,
     ];
 
     pub fn name(self) -> &'static str {
@@ -100,6 +111,8 @@ impl Kind {
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
             Kind::Notification => "cnm",
+            Kind::Deadlock => "deadlock",
+            Kind::Watchdog => "watchdog",
         }
     }
 }
@@ -162,7 +175,10 @@ pub struct Net {
     told: Vec<(Source, Feedback)>,
     /// Limiters that hold their senders.
     pub full_limiters: u32,
-    /// Ports to pause or resume; kept to spare an allocation.
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
+    /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
     discarded: Discarded,
@@ -265,8 +281,15 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
-        let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
+        if frame.then == failure::CUT {
+            return;
+        }
+        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
+        if content & pfc::PFC != 0 {
+            self.receive_pfc(now, link, content);
+        } else {
+            self.receive_pause(now, reverse, content as u16);
+        }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.

@@ -28,6 +28,7 @@ impl Builder {
                 seed: 1,
                 ecmp: Ecmp::default(),
                 congestion_management: CongestionManagement::None,
+                reroute: None,
                 nodes: vec![],
                 links: vec![],
                 options: vec![],
@@ -79,6 +80,7 @@ impl Builder {
                 framing: Framing::Ethernet,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
             });
