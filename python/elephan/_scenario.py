@@ -35,9 +35,9 @@ class Scenario(ScenarioModel):
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
     ecmp: How several shortest paths are used. Default: "flow".
+    congestion_management: Whether switches tell sources of their queues: `[congestion_management]`. Default: { kind = "none" }.
     reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
         that none leads to keep the old route, whose packets are dropped until the repair.
-    congestion_management: Whether switches tell sources of their queues: `[congestion_management]`. Default: { kind = "none" }.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -56,8 +56,8 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
-    reroute: Time | None = None
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
+    reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None

@@ -90,9 +90,9 @@ recorder! {
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,
-    limiter_samples: LimiterSampleRow,
     pauses: PauseRow,
     holds: HoldRow,
+    limiter_samples: LimiterSampleRow,
     events: EventRow,
 }
 

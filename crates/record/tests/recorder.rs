@@ -114,9 +114,9 @@ fn every_table_is_there_even_when_empty() {
         "ports",
         "port_samples",
         "switch_samples",
-        "limiter_samples",
         "pauses",
         "holds",
+        "limiter_samples",
         "events",
     ];
     let tables = Recorder::to_folder(&folder.0).expect("a recorder").finish().expect("tables");

@@ -24,9 +24,9 @@ pub struct Plan {
     pub warmup: Time,
     pub seed: u64,
     pub ecmp: Ecmp,
+    pub congestion_management: CongestionManagement,
     /// From a link's going down or up until routes are made anew; none: they stay.
     pub reroute: Option<Span>,
-    pub congestion_management: CongestionManagement,
     pub nodes: Vec<Node>,
     /// One entry per direction; `links[links[i].reverse].reverse == i`.
     pub links: Vec<Link>,

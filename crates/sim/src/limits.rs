@@ -20,8 +20,8 @@ pub fn stopped(net: &mut Net, flows: &[Option<Flow>], socket: &Socket, id: u32) 
         (Per::Pair, true) => flow.plan.to,
         (Per::Pair, false) => flow.plan.from,
     };
-    let nic = net.links[socket.first_link as usize].general.as_mut().and_then(|g| g.nic.as_mut());
-    nic.is_some_and(|nic| nic.stops(key, id))
+    let limiters = net.links[socket.first_link as usize].general.as_mut().and_then(|g| g.limiters.as_mut());
+    limiters.is_some_and(|limiters| limiters.stops(key, id))
 }
 
 impl World<'_> {
@@ -37,8 +37,8 @@ impl World<'_> {
         let Some(management) = &self.net.management else { return };
         let per_pair = management.handling.per == Per::Pair;
         for (i, link) in self.net.links.iter().enumerate() {
-            let Some(nic) = link.general.as_ref().and_then(|g| g.nic.as_ref()) else { continue };
-            for limiter in nic.limiters() {
+            let Some(limiters) = link.general.as_ref().and_then(|g| g.limiters.as_ref()) else { continue };
+            for limiter in limiters.all() {
                 self.recorder.limiter_samples.push(LimiterSampleRow {
                     time_ns: now.ns(),
                     host: self.tables.node(self.plan.links[i].from),

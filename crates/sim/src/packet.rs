@@ -26,14 +26,14 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
-    /// A notification of congestion, for the host's port whose link is its `dest`.
-    pub const NOTIFICATION: u16 = 512;
+    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
+    pub const CUT: u16 = 4096;
     /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
     pub const RAW: u16 = 2048;
+    /// A notification of congestion, for the host's port whose link is its `dest`.
+    pub const NOTIFICATION: u16 = 512;
     /// Says which congestion point limits its source.
-    pub const TAGGED: u16 = 4096;
-    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
-    pub const CUT: u16 = 8192;
+    pub const TAGGED: u16 = 16384;
 }
 
 /// One packet on its way.

@@ -43,12 +43,12 @@ impl World<'_> {
         put("retransmitted_segments", json!(totals.retransmitted));
         put("timeouts", json!(totals.timeouts));
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
-        put("deadlock", self.deadlock());
-        put("watchdogs", json!(self.net.watchdogs));
         let of_management = |count: fn(&Management) -> u64| self.net.management.as_deref().map_or(0, count);
         put("notifications_sent", json!(of_management(|m| m.sent)));
         put("notifications_received", json!(of_management(|m| m.received)));
         put("limiters", json!(self.net.links.iter().map(Link::limiters_made).sum::<u64>()));
+        put("deadlock", self.deadlock());
+        put("watchdogs", json!(self.net.watchdogs));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
         put("duplicates", json!(self.net.duplicated));
         put("reordered", json!(self.net.links.iter().map(|l| l.reordered()).sum::<u64>()));

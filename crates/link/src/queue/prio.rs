@@ -82,6 +82,10 @@ impl Discipline for Prio {
         self.bands.iter_mut().find_map(|band| if paused(band) { None } else { band.dequeue(now, discarded) })
     }
 
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        self.bands.iter_mut().flat_map(|band| band.extract(of)).collect()
+    }
+
     fn has_priorities(&self) -> bool {
         true
     }

@@ -62,14 +62,14 @@ pub struct Scenario {
     /// How several shortest paths are used.
     #[serde(default)]
     pub ecmp: Ecmp,
+    /// Whether switches tell sources of their queues: `[congestion_management]`.
+    #[serde(default)]
+    pub congestion_management: CongestionManagement,
     /// Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
     /// that none leads to keep the old route, whose packets are dropped until the repair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub reroute: Option<Span>,
-    /// Whether switches tell sources of their queues: `[congestion_management]`.
-    #[serde(default)]
-    pub congestion_management: CongestionManagement,
     /// Full-duplex links: `[[links]]`.
     #[serde(default)]
     pub links: Vec<Links>,

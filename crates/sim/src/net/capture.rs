@@ -39,13 +39,14 @@ const PPP_IPV4: [u8; 2] = [0x00, 0x21];
 const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
 const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
-/// IEEE 802.1Qbb.
-const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 /// Congestion notification message (IEEE 802.1Q), whose fields behind feedback and congestion point are zero here; those of
-/// ECM have no type of their own, so the first one for local experiments stands for it.
+/// ECM have no type of their own, so the first one for local experiments (IEEE 802) stands for it.
 const ETHERTYPE_CNM: [u8; 2] = [0x22, 0xE7];
+const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
 /// Offset and change of the queue, priority, destination and length of the sampled frame.
 const CNM_REST_BYTES: usize = 14;
+/// IEEE 802.1Qbb.
+const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;

@@ -1,5 +1,5 @@
 //! Congestion management in the network: congestion points at the egress ports of switches, their notifications as frames,
-//! limiters at the ports of hosts (`nic.rs`).
+//! limiters at the ports of hosts (`limiters.rs`).
 //!
 //! A point looks at the frames that its port's queue has accepted, with the bytes that wait then, the frame among them and the one
 //! on the wire not. A notification is a frame of its own from that switch to the host whose frame was sampled. At each port it
@@ -17,14 +17,15 @@ use elephan_random::Stream;
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
 use elephan_units::Time;
 
+use super::failure::DOWN;
+use super::limiters::{Key, Limiters, Next};
 use super::link::{General, Link};
-use super::nic::{Key, Next, Nic};
 use super::route::Routes;
 use super::{Kind, Net, Occurrence};
 use crate::packet::{Notice, Packet, traits};
 
 /// Marks the timer of a host's limiters among the timers of endpoints.
-pub const LIMITERS: u32 = 1 << 30;
+pub const LIMITERS: u32 = 1 << 28;
 /// What an Ethernet frame adds to an IP packet, without preamble and gap.
 const ETHERNET_BYTES: u32 = 18;
 
@@ -90,10 +91,10 @@ pub fn point(plan: &Plan, link: &LinkPlan) -> Option<Box<CongestionPoint>> {
 }
 
 /// The limiters of a port, if it may have some.
-pub fn nic(plan: &Plan, link: &LinkPlan) -> Option<Box<Nic>> {
+pub fn limiters(plan: &Plan, link: &LinkPlan) -> Option<Box<Limiters>> {
     let handling = plan.congestion_management.handling()?;
     let is_host = matches!(plan.nodes[link.from as usize].kind, NodeKind::Host);
-    is_host.then(|| Box::new(Nic::new(link.rate, handling.stop_at)))
+    is_host.then(|| Box::new(Limiters::new(link.rate, handling.stop_at)))
 }
 
 /// For each switch the hosts that it may have to notify: those whose packets it forwards.
@@ -115,12 +116,23 @@ pub fn sources(plan: &Plan, routes: &Routes) -> Vec<(u32, Vec<u32>)> {
 impl General {
     /// Waiting bytes, those behind limiters among them, without notifications.
     pub fn bytes(&self) -> u64 {
-        self.queue.bytes() + self.nic.as_ref().map_or(0, |nic| nic.bytes())
+        self.queue.bytes() + self.limiters.as_ref().map_or(0, |limiters| limiters.bytes())
     }
 
     /// Waiting packets, as the bytes.
     pub fn packets(&self) -> u64 {
-        self.queue.packets() + self.nic.as_ref().map_or(0, |nic| nic.packets())
+        self.queue.packets() + self.limiters.as_ref().map_or(0, |limiters| limiters.packets())
+    }
+
+    /// Tells queue and limiters which priorities are paused; answers when the first of them opens.
+    pub(super) fn obey_priorities(&mut self, now: Time) -> Time {
+        let Some(station) = &self.pfc else { return Time::NEVER };
+        let (mask, opens) = station.shut_at(now);
+        self.queue.set_paused(mask);
+        if let Some(limiters) = &mut self.limiters {
+            limiters.set_paused(mask);
+        }
+        opens
     }
 
     /// Whether anything waits.
@@ -134,16 +146,16 @@ impl General {
         if let Some(item) = self.urgent.pop_front() {
             return (Some((item, false, None)), true);
         }
-        let next = match &mut self.nic {
+        let next = match &mut self.limiters {
             None => self.queue.dequeue(now, discarded).map(|(item, marked)| (item, marked, None)),
-            Some(nic) => nic.dequeue(now, &mut self.queue, discarded),
+            Some(limiters) => limiters.dequeue(now, &mut self.queue, discarded),
         };
         (next, false)
     }
 
     /// When [`General::next`] has something, if nothing comes before.
     pub(super) fn ready_at(&self) -> Time {
-        let limited = self.nic.as_ref().map_or(Time::NEVER, |nic| nic.ready_at());
+        let limited = self.limiters.as_ref().map_or(Time::NEVER, |limiters| limiters.ready_at());
         self.queue.ready_at().min(limited)
     }
 }
@@ -154,17 +166,17 @@ impl Link {
         self.general.as_ref().and_then(|g| g.point.as_ref()).map_or(0, |point| point.sent)
     }
 
-    fn nic(&self) -> Option<&Nic> {
-        self.general.as_ref().and_then(|g| g.nic.as_deref())
+    fn limiters(&self) -> Option<&Limiters> {
+        self.general.as_ref().and_then(|g| g.limiters.as_deref())
     }
 
     /// Notifications that have come for what is sent through the port.
     pub fn notifications_received(&self) -> u64 {
-        self.nic().map_or(0, |nic| nic.notified)
+        self.limiters().map_or(0, |limiters| limiters.notified)
     }
 
     pub fn limiters_made(&self) -> u64 {
-        self.nic().map_or(0, |nic| nic.made)
+        self.limiters().map_or(0, |limiters| limiters.made)
     }
 }
 
@@ -177,10 +189,12 @@ impl Net {
         let (Some(general), Some(management)) = (&self.links[link as usize].general, &self.management) else {
             return WaitsFor::Port;
         };
-        let Some(nic) = general.nic.as_ref().filter(|nic| !nic.limiters().is_empty()) else { return WaitsFor::Port };
+        let Some(limiters) = general.limiters.as_ref().filter(|limiters| !limiters.all().is_empty()) else {
+            return WaitsFor::Port;
+        };
         let p = &self.packets[packet];
         let Some(key) = key_of(management, &self.routes, p) else { return WaitsFor::Port };
-        let Some(place) = nic.place(key) else { return WaitsFor::Port };
+        let Some(place) = limiters.place(key) else { return WaitsFor::Port };
         self.packets[packet].ip_bytes += management.handling.tag.0 as u32;
         WaitsFor::Limiter(place)
     }
@@ -189,6 +203,9 @@ impl Net {
     pub(super) fn offer_urgent(&mut self, now: Time, link: u32, packet: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
+        if g.down {
+            return self.refuse(now, link, packet);
+        }
         let p = &self.packets[packet];
         let bytes = l.framing.charged_bytes(p.ip_bytes);
         g.urgent.push_back(Item { handle: packet, flow: p.flow, bytes, at: now, ..Item::default() });
@@ -259,20 +276,20 @@ impl Net {
         self.packets.free(packet);
         let l = &mut self.links[link as usize];
         let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
-        let Some(nic) = &mut g.nic else { return };
+        let Some(limiters) = &mut g.limiters else { return };
         management.received += 1;
         let (words, seed) = (&management.words, management.seed);
         let host = &management.names[management.ends[link as usize].0 as usize];
         let purpose = |ordinal: u64| format!("limiter[{ordinal}]");
         let make = |ordinal| words.reaction(l.rate, Stream::new(seed, &format!("host.{host}"), &purpose(ordinal)));
         let Notice { point, key, feedback } = notice;
-        if nic.notify(now, key, point, feedback, make)
-            && let Some(place) = nic.place(key)
+        if limiters.notify(now, key, point, feedback, make)
+            && let Some(place) = limiters.place(key)
         {
             let (packets, routes) = (&self.packets, &self.routes);
             let of = |item: &Item| key_of(management, routes, &packets[item.handle]) == Some(key);
             for item in g.queue.extract(&mut { of }) {
-                self.full_limiters += u32::from(nic.enqueue(place, item));
+                self.full_limiters += u32::from(limiters.enqueue(place, item));
             }
         }
         self.arm_limiters(link);
@@ -282,35 +299,52 @@ impl Net {
     /// A frame that was limited starts.
     pub(super) fn leave_limiter(&mut self, now: Time, link: u32, place: usize, item: Item, wire: u32) {
         let Some(g) = &mut self.links[link as usize].general else { return };
-        let (Some(nic), Some(management)) = (&mut g.nic, &mut self.management) else { return };
-        if let Some(point) = nic.limiters()[place].reaction.tag() {
+        let (Some(limiters), Some(management)) = (&mut g.limiters, &mut self.management) else { return };
+        if let Some(point) = limiters.all()[place].reaction.tag() {
             self.packets[item.handle].traits |= traits::TAGGED;
             *self.packets.tag_mut(item.handle) = point;
         }
-        nic.on_start(now, place, item.bytes, wire);
-        if nic.has_drained(place, item.bytes) {
-            management.drained.push((link, nic.limiters()[place].key));
+        limiters.on_start(now, place, item.bytes, wire);
+        if limiters.has_drained(place, item.bytes) {
+            management.drained.push((link, limiters.all()[place].key));
         }
-        nic.release(place);
+        limiters.release(place);
+    }
+
+    /// The link has failed: what waits there for limiters is thrown away, with notifications.
+    pub(super) fn fail_management(&mut self, now: Time, link: u32) {
+        let l = &mut self.links[link as usize];
+        let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
+        if let Some(limiters) = &mut g.limiters {
+            limiters.drain(&mut self.discarded, DOWN);
+            management.drained.extend(limiters.all().iter().map(|limiter| (link, limiter.key)));
+        }
+        for item in std::mem::take(&mut g.urgent) {
+            self.refuse(now, link, item.handle);
+        }
     }
 
     /// Sees to it that the timers of a port's reaction points ring.
     fn arm_limiters(&mut self, link: u32) {
-        let Some(nic) = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut()) else { return };
-        let deadline = nic.next_timer();
-        if nic.alarm.arm(deadline) {
+        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+            return;
+        };
+        let deadline = limiters.next_timer();
+        if limiters.alarm.arm(deadline) {
             self.events.push(Event::new(deadline, Class::Timer, link, LIMITERS | link));
         }
     }
 
     /// A timer of the limiters of a port has rung.
     pub fn limiter_timer(&mut self, now: Time, link: u32) {
-        let Some(nic) = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut()) else { return };
-        match nic.alarm.ring(now, nic.next_timer()) {
+        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+            return;
+        };
+        match limiters.alarm.ring(now, limiters.next_timer()) {
             Bell::Stale | Bell::Off => {}
             Bell::Later(time) => self.events.push(Event::new(time, Class::Timer, link, LIMITERS | link)),
             Bell::Due => {
-                nic.on_timer(now);
+                limiters.on_timer(now);
                 self.arm_limiters(link);
                 self.start_if_free(now, link);
             }
@@ -327,8 +361,8 @@ impl Net {
     pub fn next_resumed(&mut self) -> Option<u32> {
         let management = self.management.as_mut()?;
         while let Some(&(link, key)) = management.drained.last() {
-            let nic = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut())?;
-            match nic.next_stopped(key, &mut self.full_limiters) {
+            let limiters = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut())?;
+            match limiters.next_stopped(key, &mut self.full_limiters) {
                 Some(socket) => return Some(socket),
                 None => management.drained.pop(),
             };

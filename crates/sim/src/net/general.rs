@@ -54,9 +54,6 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
-        if self.links[link as usize].general.as_ref().is_some_and(|g| g.down) {
-            return self.refuse(now, link, packet);
-        }
         let limiter = if self.management.is_some() {
             match self.waits_for(link, packet) {
                 WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
@@ -68,6 +65,10 @@ impl Net {
         };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if g.down {
+            self.refuse(now, link, packet);
+            return;
+        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let item = Item {
@@ -84,8 +85,10 @@ impl Net {
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
-        let verdict = match (limiter, &mut g.nic) {
-            (Some(place), Some(nic)) => nic.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters),
+        let verdict = match (limiter, &mut g.limiters) {
+            (Some(place), Some(limiters)) => {
+                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+            }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
@@ -109,12 +112,11 @@ impl Net {
             }
         }
         let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
-        // A discipline may drop the packet again that it has just accepted.
+        self.discard(now, link);
         if counted {
             let refused = matches!(verdict, Verdict::Dropped(_));
             self.queued(now, link, from, if refused { 0 } else { item.bytes });
         }
-        self.discard(now, link);
         if !matches!(verdict, Verdict::Dropped(_)) {
             if kept && self.management.is_some() {
                 self.sample(now, link, packet, item.bytes);
@@ -243,7 +245,7 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let opens = g.close_gates(now);
+        let opens = g.obey_priorities(now);
         let (next, urgent) = g.next(now, &mut self.discarded);
         let Some((item, marked, limiter)) = next else {
             let ready = g.ready_at().min(opens);
@@ -272,7 +274,7 @@ impl Net {
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted && !urgent, p.ingress);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -307,7 +309,7 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
-        if counted {
+        if counted && !urgent {
             self.left_queue(now, link, ingress, item.bytes);
         }
     }

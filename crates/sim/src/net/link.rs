@@ -15,7 +15,7 @@ use super::Taps;
 use super::closures::Watch;
 use super::cm::CongestionPoint;
 use super::impair::Impair;
-use super::nic::Nic;
+use super::limiters::Limiters;
 use super::pfc::Station;
 
 /// "No such": switch, port, link.
@@ -196,7 +196,7 @@ pub struct General {
     /// Of an egress port of a switch, under congestion management.
     pub point: Option<Box<CongestionPoint>>,
     /// The limiters of a host's port, under congestion management.
-    pub nic: Option<Box<Nic>>,
+    pub limiters: Option<Box<Limiters>>,
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,

@@ -16,8 +16,8 @@ mod fast;
 mod flow_control;
 mod general;
 mod impair;
+mod limiters;
 mod link;
-mod nic;
 mod pfc;
 mod route;
 mod switch;
@@ -74,12 +74,12 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// A congestion point tells a source.
+    Notification,
     /// Ports that wait for each other's buffers in a cycle.
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
-    /// A congestion point tells a source.
-    Notification,
 }
 
 impl Kind {
@@ -94,9 +94,9 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Notification,
         Kind::Deadlock,
         Kind::Watchdog,
-        Kind::Notification,
     ];
 
     pub fn name(self) -> &'static str {
@@ -110,9 +110,9 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Notification => "cnm",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
-            Kind::Notification => "cnm",
         }
     }
 }
@@ -169,15 +169,15 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
-    /// Cycles of paused ports that were found, and how often a watchdog has fired.
-    pub deadlocks: Vec<Deadlock>,
-    pub watchdogs: u64,
     /// Congestion management, if there is any.
     pub management: Option<Box<Management>>,
     /// Whom a congestion point has just told; kept to spare an allocation.
     told: Vec<(Source, Feedback)>,
     /// Limiters that hold their senders.
     pub full_limiters: u32,
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
     /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.

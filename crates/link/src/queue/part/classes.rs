@@ -199,6 +199,13 @@ impl Discipline for Classes {
         self.classes.iter_mut().for_each(|c| c.queue.set_rate(rate));
     }
 
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        let out: Vec<Item> = self.classes.iter_mut().flat_map(|class| class.queue.extract(of)).collect();
+        self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
+        self.packets -= out.len() as u64;
+        out
+    }
+
     fn has_priorities(&self) -> bool {
         true
     }
@@ -210,16 +217,6 @@ impl Discipline for Classes {
                 class.credit = class.credit.min(0);
             }
         }
-    }
-
-    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
-        let mut out: Vec<Item> = self.classes.iter_mut().flat_map(|class| class.queue.extract(of)).collect();
-        out.sort_by_key(|item| item.at);
-        for item in &out {
-            self.bytes -= u64::from(item.bytes);
-            self.packets -= 1;
-        }
-        out
     }
 
     fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
