@@ -2,11 +2,16 @@
 //! their way (in-band network telemetry, INT).
 
 use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Which transports a law suits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What carries a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Transport {
+    #[default]
     Tcp,
+    /// RDMA over converged Ethernet, version 2: go-back-N, no handshake, the line rate from the start.
     Roce,
 }
 
