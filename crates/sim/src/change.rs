@@ -34,6 +34,7 @@ impl World<'_> {
     /// The live flows of a traffic entry go on under another law.
     fn switch_law(&mut self, now: Time, traffic: u32, law: &Spec) {
         let mut noted = false;
+        noted |= self.roce_switch_law(now, traffic, law);
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;
@@ -57,7 +58,7 @@ impl World<'_> {
         }
     }
 
-    fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
+    pub fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
         if let Some(log) = &mut self.net.log {
             let reason = law.kind();
             log.push(Occurrence { time: now, kind: Kind::Law, link, flow, bytes: 0, value: None, reason });

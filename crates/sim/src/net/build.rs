@@ -12,7 +12,7 @@ use elephan_units::{Span, Time, Transmitter};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::{Layout, Net, Switch, Taps};
+use super::{Layout, Net, Switch, Taps, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -57,7 +57,8 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), paths.general || changes[i]);
+    let roce = nic::Needs::of(plan);
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths.general || changes[i], roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
@@ -87,7 +88,8 @@ fn sends_pause(plan: &Plan, node: u32) -> bool {
         if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
-fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
+fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, roce): (bool, nic::Needs)) -> Link {
+    let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -106,7 +108,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
-    let general = general || !plain || out_of != NONE || can_be_paused;
+    let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
+    let general = general || (roce.is_used && at_host) || (roce.telemetry && !at_host) || !plain || out_of != NONE || can_be_paused;
     let mut queue = l.queue.build(l.bdp_bytes);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
@@ -141,6 +144,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 latency,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
+                nic: (roce.is_used && at_host).then(Box::default),
+                tells: roce.telemetry && !at_host,
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

@@ -56,6 +56,7 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
+        let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
         let item = Item {
             handle: packet,
             flow: p.flow,
@@ -72,6 +73,7 @@ impl Net {
         let verdict = g.queue.enqueue(now, item, &mut self.discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            g.nic_hands_over(&item, p.traits);
         }
         match verdict {
             Verdict::Accepted => {}
@@ -115,6 +117,7 @@ impl Net {
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
             l.counts.drops += 1;
+            self.nic_has_left(now, link, item);
         }
         let out_of = self.links[link as usize].out_of;
         for (item, reason) in discarded.drain(..) {
@@ -230,9 +233,14 @@ impl Net {
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        if p.traits & traits::HEADED != 0 {
+        let bits = p.traits;
+        if bits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
+        if bits & traits::ROCE != 0 {
+            self.roce_departs(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
         let p = &mut self.packets[item.handle];
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);

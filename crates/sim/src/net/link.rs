@@ -11,6 +11,7 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::impair::Impair;
+use super::nic::NicPort;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
@@ -182,6 +183,10 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// Of a host that sends RoCE: what its interface has handed to the port.
+    pub nic: Option<Box<NicPort>>,
+    /// Of a switch: packets that ask for telemetry get it here.
+    pub tells: bool,
 }
 
 /// What is on the wire of a general port.

@@ -12,6 +12,7 @@ mod fast;
 mod general;
 mod impair;
 mod link;
+mod nic;
 mod route;
 mod switch;
 
@@ -25,6 +26,7 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use general::REFRESH;
+pub use nic::{NIC, asks_telemetry};
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
 pub use route::{END, Routes};
@@ -63,10 +65,12 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// A receiver of RoCE notifies of a marked packet.
+    Notification,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -77,6 +81,7 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Notification,
     ];
 
     pub fn name(self) -> &'static str {
@@ -90,6 +95,7 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Notification => "cnp",
         }
     }
 }
