@@ -10,6 +10,10 @@
 //! gradient > 0:    rate *= 1 - beta gradient
 //! ```
 //!
+//! With `once_a_round_trip` no second change comes before what was sent after the last is acknowledged, as in public simulators of
+//! HPCC. The paper changes the rate for each segment; flows that begin together at the line rate then cut many times for one queue, and
+//! are left with the least rate.
+//!
 //! A segment is `segment` bytes of the stream. Its round-trip time is that of its last packet, which is the paper's time of the
 //! whole segment less the time to put it on the wire. Packets are paced one by one. A flow begins at the line rate.
 //!
@@ -21,7 +25,7 @@ use elephan_units::{Bytes, Rate, Span};
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
-use crate::round::known_s;
+use crate::round::{Round, known_s};
 use crate::{Ack, MAX_WINDOW_BYTES, Nic, Signal, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
@@ -45,6 +49,8 @@ parameters! {
     delta: Rate = Rate(10_000_000), "Mittal et al. 2015";
     /// Bytes between two changes of the rate.
     segment: Bytes = Bytes(16_000), "Mittal et al. 2015: 16 KB";
+    /// Whether the rate changes at most once a round trip.
+    once_a_round_trip: bool = true, "public simulators of HPCC; Mittal et al. 2015 (each segment)";
     /// Least rate.
     rate_min: Rate = Rate(10_000_000), "assumption";
 }
@@ -61,6 +67,9 @@ pub struct Timely {
     row: u32,
     /// Bytes acknowledged of the running segment.
     acked: u64,
+    round: Round,
+    /// A round trip has begun since the last change.
+    due: bool,
 }
 
 impl Model for Timely {
@@ -68,7 +77,7 @@ impl Model for Timely {
 
     fn new(p: &Parameters) -> Timely {
         let (line, rate) = (LINE_BPS, LINE_BPS);
-        Timely { p: p.clone(), line, rate, rtt: Span::MAX, diff_s: 0.0, row: 0, acked: 0 }
+        Timely { p: p.clone(), line, rate, rtt: Span::MAX, diff_s: 0.0, row: 0, acked: 0, round: Round::default(), due: true }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
@@ -138,8 +147,9 @@ impl Law for Timely {
 
     fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
         self.acked = self.acked.saturating_add(ack.acked);
-        if let Some(rtt) = ack.rtt.filter(|_| self.acked >= self.p.segment.0) {
-            self.acked = 0;
+        self.due |= self.round.advance(ack) || !self.p.once_a_round_trip;
+        if let Some(rtt) = ack.rtt.filter(|_| self.due && self.acked >= self.p.segment.0) {
+            (self.acked, self.due) = (0, false);
             self.update(rtt);
         }
     }
@@ -156,7 +166,7 @@ impl Law for Timely {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MSS, ack, state};
-    use crate::{Controller, Nic, Spec};
+    use crate::{Ack, Controller, Nic, Spec};
     use elephan_units::Span;
     use serde_json::json;
 
@@ -202,6 +212,19 @@ mod tests {
         }
         near(after(&mut c, 275.0), 0.8 * 940e6);
         near(after(&mut c, 270.0), 0.8 * 940e6 + 1e7);
+    }
+
+    /// Ten packets in flight: the first ACK of each ten changes the rate.
+    #[test]
+    fn once_a_round_trip() {
+        let mut c = timely(20.0);
+        let rates: Vec<f64> = (0..21)
+            .map(|_| {
+                c.on_ack(&Ack { inflight: 10 * MSS, ..ack(0.0, MSS, 2e-5) });
+                c.pacing_rate().unwrap()
+            })
+            .collect();
+        assert_eq!([rates[0], rates[9], rates[10], rates[19], rates[20]], [5.01e9, 5.01e9, 5.02e9, 5.02e9, 5.03e9]);
     }
 
     /// alpha 0.875: changes of +8 us and -8 us leave 7, then 7 / 8 - 7 = -6.125 us; over 20 us -0.30625.
