@@ -122,14 +122,22 @@ fn hpcc_keeps_the_queue_empty() {
     assert!(of(&s, "/bottleneck/queue_max_bytes") < 4.0 * rtt * 12.5e9, "{s}");
 }
 
-/// Mittal et al. 2015: the round-trip time settles between T_low, 50 us, and T_high, 500 us.
+/// Mittal et al. 2015: T_low, 50 us, and T_high, 500 us, bound the delay. Once the flows have found their rates the round-trip time never
+/// passes T_high, and its peaks come to T_low. (Between the peaks it is shorter: what passes T_low is cut by the gradient, and
+/// comes back by 10 Mb/s a segment.)
 #[test]
-fn timely_keeps_the_delay_between_its_thresholds() {
-    let (tables, s) = four("timely", 10 * GBPS, fifo());
-    let (time, rtt) = (column(&tables, "time_ns"), column(&tables, "srtt_ns"));
-    let late: Vec<i64> = time.iter().zip(rtt).filter(|(t, _)| **t > 20_000_000).map(|(_, rtt)| rtt).collect();
-    let mean = late.iter().sum::<i64>() as f64 / late.len() as f64;
-    assert!((50_000.0..500_000.0).contains(&mean), "{mean} {late:?} {s}");
+fn timely_keeps_the_delay_within_its_thresholds() {
+    let (mut b, pairs) = star(4, 10 * GBPS, fifo(), Span::from_ms(300));
+    b.plan.links.iter_mut().for_each(|link| link.delay = Span::from_us(5));
+    roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!("timely"), Options::default());
+    b.plan.warmup = Time::ZERO + Span::from_ms(150);
+    b.plan.record.every = Some(Span::from_us(200));
+    let (tables, s) = run(&b.plan, false);
+    let (time, rtt) = (column(&tables, "time_ns"), column(&tables, "sample_rtt_ns"));
+    let mut late: Vec<i64> = time.iter().zip(rtt).filter(|(t, _)| **t > 150_000_000).map(|(_, rtt)| rtt).collect();
+    late.sort_unstable();
+    let (p99, longest) = (late[late.len() * 99 / 100], late[late.len() - 1]);
+    assert!((40_000..500_000).contains(&p99) && longest < 500_000, "{p99} {longest}");
     assert!(of(&s, "/bottleneck/utilisation") > 0.9 && of(&s, "/drops") == 0.0, "{s}");
 }
 

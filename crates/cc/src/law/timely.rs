@@ -11,8 +11,8 @@
 //! ```
 //!
 //! With `once_a_round_trip` no second change comes before what was sent after the last is acknowledged, as in public simulators of
-//! HPCC. The paper changes the rate for each segment; flows that begin together at the line rate then cut many times for one queue, and
-//! are left with the least rate.
+//! HPCC. The paper changes the rate for each segment: flows that begin together at the line rate cut many times for one queue and
+//! take some 100 ms to come back.
 //!
 //! A segment is `segment` bytes of the stream. Its round-trip time is that of its last packet, which is the paper's time of the
 //! whole segment less the time to put it on the wire. Packets are paced one by one. A flow begins at the line rate.
@@ -50,7 +50,7 @@ parameters! {
     /// Bytes between two changes of the rate.
     segment: Bytes = Bytes(16_000), "Mittal et al. 2015: 16 KB";
     /// Whether the rate changes at most once a round trip.
-    once_a_round_trip: bool = true, "public simulators of HPCC; Mittal et al. 2015 (each segment)";
+    once_a_round_trip: bool = false, "Mittal et al. 2015: for each segment; public simulators of HPCC (true)";
     /// Least rate.
     rate_min: Rate = Rate(10_000_000), "assumption";
 }
@@ -217,7 +217,10 @@ mod tests {
     /// Ten packets in flight: the first ACK of each ten changes the rate.
     #[test]
     fn once_a_round_trip() {
-        let mut c = timely(20.0);
+        let table = json!({ "segment": "1000 B", "once_a_round_trip": true });
+        let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_ack(&ack(0.0, MSS, 2e-5));
+        c.poke("rate", 5e9);
         let rates: Vec<f64> = (0..21)
             .map(|_| {
                 c.on_ack(&Ack { inflight: 10 * MSS, ..ack(0.0, MSS, 2e-5) });
