@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Options of RoCE connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Roce")]
 pub struct Options {
     /// Payload of a full packet.
     #[schemars(extend("x-source" = "Zhu et al. 2015, Li et al. 2019"))]

@@ -201,7 +201,9 @@ impl Sender {
             return true;
         }
         let within = self.options.window.is_none_or(|window| self.inflight() + self.options.mtu.0 <= window.0);
-        within && self.inflight_wire() + u64::from(self.path.overhead_bytes) + self.options.mtu.0 <= self.cc.window() as u64
+        within
+            && self.inflight_wire() + u64::from(self.path.overhead_bytes) + self.options.mtu.0
+                <= self.cc.window() as u64
     }
 
     /// On the wire, headers and all.

@@ -77,7 +77,17 @@ impl Model for Timely {
 
     fn new(p: &Parameters) -> Timely {
         let (line, rate) = (LINE_BPS, LINE_BPS);
-        Timely { p: p.clone(), line, rate, rtt: Span::MAX, diff_s: 0.0, row: 0, acked: 0, round: Round::default(), due: true }
+        Timely {
+            p: p.clone(),
+            line,
+            rate,
+            rtt: Span::MAX,
+            diff_s: 0.0,
+            row: 0,
+            acked: 0,
+            round: Round::default(),
+            due: true,
+        }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {

@@ -159,7 +159,8 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
-            roce: (traffic.transport == Some(Transport::Roce)).then(|| Arc::new(traffic.roce.clone().unwrap_or_default())),
+            roce: (traffic.transport == Some(Transport::Roce))
+                .then(|| Arc::new(traffic.roce.clone().unwrap_or_default())),
             priority: traffic.priority,
             weight: traffic.weight,
         })
