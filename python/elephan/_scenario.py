@@ -1072,6 +1072,8 @@ class Dumbbell(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1435,6 +1437,105 @@ class Prio(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Ets(Table):
+    """Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+
+    classes: The classes; the strict ones are served in this order. Without it each priority has a class of its own, and all share
+        alike. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ets")
+
+    classes: list[EtsClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class EtsClass(Table):
+    """One class of `ets`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    strict: Served before all classes that are not strict, and before the strict ones after it. Default: false.
+    percent: Least share of what strict classes leave, in per cent; without it an equal part of what the others leave of 100.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    strict: bool | None = None
+    percent: float | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Wrr(Table):
+    """Weighted round robin by packets between classes of priorities
+
+    classes: The classes, in the order of their turns. Without it each priority has a class of its own, of weight 1. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "wrr")
+
+    classes: list[WrrClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class WrrClass(Table):
+    """One class of `wrr`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    weight: Packets that it may send in its turn. Default: 1.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    weight: int | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Tbf(Table):
     """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
 
@@ -1543,7 +1644,7 @@ class Star(Table):
     preset: A known switch.
     memory: Bytes that the switch's ports share.
     latency: Forwarding latency of the switch. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "star")
@@ -1571,23 +1672,36 @@ class Star(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
     ) = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
 class Pause(Table):
-    """IEEE 802.3x PAUSE (Annex 31B) for the shared memory.
+    """IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
 
-    xoff: PAUSE is sent when the occupancy of the shared memory reaches this.
+    xoff: PAUSE is sent when the occupancy reaches this.
     xon: Transmission is resumed (PAUSE with time 0) when the occupancy has fallen to this.
+    per: What is counted. Default: "memory".
     quanta: `pause_time` of a PAUSE, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
     """
 
@@ -1595,6 +1709,36 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
+    per: Literal["memory", "egress", "ingress"] | None = None
+    quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pfc(Table):
+    """Priority-based flow control (IEEE 802.1Qbb): stops single priorities of what a neighbour sends.
+
+    priorities: The lossless priorities; frames of the others are dropped when they do not fit. Default: [0, 1, 2, 3, 4, 5, 6, 7].
+    per: What is counted. Default: "ingress".
+    xoff: A priority is paused when so much of it is there.
+    xon: It is resumed when its bytes have fallen to this; without it two full frames (3036 B) below `xoff`.
+    alpha: Instead of `xoff`: a priority of a port is paused when it has this times what is free of the shared memory (Choudhury and
+        Hahne 1998).
+    headroom: Memory of each lossless priority of each port for what still arrives after the pause is decided; without it what its
+        link needs in the worst case.
+    watchdog: What waits of a priority that a neighbour has paused for longer than this is dropped, and pauses of it are ignored
+        until none has come for as long; without it never.
+    quanta: Time of a pause, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pfc")
+
+    priorities: list[int] | None = None
+    per: Literal["ingress", "egress"] | None = None
+    xoff: Size | None = None
+    xon: Size | None = None
+    alpha: float | None = None
+    headroom: Size | None = None
+    watchdog: Time | None = None
     quanta: int | None = None
 
 
@@ -1642,6 +1786,8 @@ class Hop(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1682,6 +1828,8 @@ class FatTree(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1728,6 +1876,8 @@ class LeafSpine(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1773,15 +1923,25 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
     """
 
     count: int | None = None
-    preset: Literal["shared48k", "shared48k-decimal", "shared48k-pause", "shared48k-pause-strict"] | None = None
+    preset: (
+        Literal[
+            "shared48k",
+            "shared48k-decimal",
+            "shared48k-pause",
+            "shared48k-pause-strict",
+            "egress150k-pause",
+            "egress150k-pause-strict",
+        ]
+        | None
+    ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
 
 
@@ -1834,6 +1994,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1855,6 +2017,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1990,6 +2154,8 @@ class Direction(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -2902,6 +3068,8 @@ __all__ = [
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "Ets",
+    "EtsClass",
     "ExplicitRate",
     "Exponential",
     "Fast",
@@ -2942,6 +3110,7 @@ __all__ = [
     "PauseReaction",
     "Pcp",
     "Periodic",
+    "Pfc",
     "Pi2",
     "Pie",
     "Prio",
@@ -2967,6 +3136,8 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Wrr",
+    "WrrClass",
     "Xcp",
     "Yeah",
 ]

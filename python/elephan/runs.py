@@ -18,7 +18,7 @@ from elephan.source import Source, open_source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "events")
+TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events")
 
 
 def read_table(file: Path) -> pa.Table:

@@ -8,6 +8,7 @@
 
 mod capture;
 mod cell;
+mod closures;
 mod dictionary;
 mod names;
 mod recorder;
@@ -19,6 +20,7 @@ mod table;
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
+pub use closures::{HoldRow, PauseRow};
 pub use dictionary::data_dictionary;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, specs};

@@ -8,6 +8,7 @@ use arrow_schema::SchemaRef;
 
 use crate::Error;
 use crate::capture::{Capture, Interface};
+use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
 use crate::sink::Sink;
@@ -87,6 +88,8 @@ recorder! {
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,
+    pauses: PauseRow,
+    holds: HoldRow,
     events: EventRow,
 }
 

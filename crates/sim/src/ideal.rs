@@ -73,7 +73,14 @@ impl World<'_> {
     }
 
     /// One message of RoCE: no handshake.
-    fn ideal_roce(&self, traffic: u32, from: u32, to: u32, options: &elephan_roce::Options, bytes: u64) -> Option<Span> {
+    fn ideal_roce(
+        &self,
+        traffic: u32,
+        from: u32,
+        to: u32,
+        options: &elephan_roce::Options,
+        bytes: u64,
+    ) -> Option<Span> {
         let headers = self.roce_headers(traffic);
         let full = bytes.saturating_sub(1) / options.mtu.0;
         let of = |len: u64| len as u32 + headers;

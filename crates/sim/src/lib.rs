@@ -12,6 +12,7 @@ mod guests;
 mod ideal;
 mod net;
 mod packet;
+mod pauses;
 mod roce;
 mod sample;
 mod spread;

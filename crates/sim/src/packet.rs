@@ -70,7 +70,7 @@ pub struct Packet {
     pub ip_bytes: u32,
     /// Bytes charged to the memory of the switch that holds it.
     pub charged: u32,
-    /// Port of that switch through which it came.
+    /// Where it came in at that switch: its port, times 8, and its priority if the switch tells them apart.
     pub ingress: u32,
     pub traits: u16,
     /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.

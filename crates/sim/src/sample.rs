@@ -120,8 +120,8 @@ impl World<'_> {
             self.recorder.switch_samples.push(SwitchSampleRow {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),
-                memory_bytes: switch.memory.used() as i64,
-                pausing: switch.memory.is_pausing(),
+                memory_bytes: switch.used() as i64,
+                pausing: switch.is_pausing(),
             });
         }
     }

@@ -108,6 +108,7 @@ impl Tables {
 
     /// Moves what the network has logged into the `events` table.
     pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
+        self.pauses(net, plan, recorder);
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
             let link = &plan.links[o.link as usize];
@@ -119,7 +120,7 @@ impl Tables {
                     text
                 }
             };
-            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Notification);
+            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp);
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],
@@ -276,6 +277,7 @@ impl World<'_> {
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }
         }
+        self.tables.holds(&mut self.net, self.plan, self.recorder);
         Ok(())
     }
 

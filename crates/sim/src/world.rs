@@ -138,6 +138,7 @@ impl<'a> World<'a> {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
+                    self.net.find_deadlocks(end);
                     return self.write_log();
                 };
                 now = event.time();
@@ -181,7 +182,7 @@ impl<'a> World<'a> {
         let (now, id) = (event.time(), event.id());
         match event.class() {
             Class::Arrival => self.arrival_of_frame(now, id),
-            Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
+            Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
             Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),

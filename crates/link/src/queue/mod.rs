@@ -97,6 +97,17 @@ pub trait Discipline {
         false
     }
 
+    /// Whether it keeps priorities apart, so that one can be paused without the others.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
+    /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
+    fn set_paused(&mut self, _mask: u8) {}
+
+    /// Drops what waits of these priorities, where the discipline keeps them apart.
+    fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
+
     /// The draws of a discipline that needs them, before the run.
     fn set_stream(&mut self, _stream: Stream) {}
 
@@ -171,6 +182,15 @@ macro_rules! queues {
             fn minds_idle(&self) -> bool {
                 match self { $(Queue::$variant(q) => q.minds_idle(),)+ }
             }
+            fn has_priorities(&self) -> bool {
+                match self { $(Queue::$variant(q) => q.has_priorities(),)+ }
+            }
+            fn set_paused(&mut self, mask: u8) {
+                match self { $(Queue::$variant(q) => q.set_paused(mask),)+ }
+            }
+            fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
+                match self { $(Queue::$variant(q) => q.drain(now, mask, reason, discarded),)+ }
+            }
             fn set_stream(&mut self, stream: Stream) {
                 match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
             }
@@ -228,6 +248,10 @@ queues! {
     "sfq" => sfq: Sfq(SfqSpec);
     /// Strict priority between bands, by the `priority` of the traffic
     "prio" => prio: Prio(PrioSpec);
+    /// Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+    "ets" => ets: Ets(EtsSpec);
+    /// Weighted round robin by packets between classes of priorities
+    "wrr" => wrr: Wrr(WrrSpec);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
     "tbf" => tbf: Tbf(TbfSpec);
 }

@@ -12,6 +12,7 @@ mod routes;
 mod stacks;
 
 pub(crate) use checks::limit_of;
+pub(crate) use routes::ip_bytes;
 
 use elephan_cc::guest::Interpreter;
 use elephan_units::Time;

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
-use elephan_link::{FlowControl, Loss, SharedMemory, pause, pause::Gate};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::{Layout, Net, Switch, Taps, nic};
+use super::{Layout, Net, Taps, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -42,18 +43,12 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
             s.latency > Span::ZERO && egress[i].iter().any(|&l| sends_pause(plan, plan.links[l as usize].to));
         let capacity = match s.memory_bytes {
             Some(capacity) => capacity,
-            None if pausable => u64::MAX,
+            None if pausable || sends_pause(plan, i as u32) => u64::MAX,
             None => continue,
-        };
-        let pause = match s.flow_control {
-            FlowControl::Pause(p) if s.memory_bytes.is_some() => Some(p),
-            _ => None,
         };
         switch_of[i] = switches.len() as u32;
         let egress = std::mem::take(&mut egress[i]);
-        let memory = SharedMemory::new(capacity, egress.len(), pause);
-        let sampled = s.memory_bytes.is_some();
-        switches.push(Switch { node: i as u32, memory, latency: s.latency, egress, sampled });
+        switches.push(flow_control::switch(plan, i as u32, s, capacity, egress));
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
@@ -63,6 +58,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut routes = routes(plan)?;
     let fused = fused(&links, &routes, observed);
     routes.fuse(&fused);
+    let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
         switches,
@@ -71,6 +67,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         events: EventQueue::default(),
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
+        closures: links_watched.then(Box::default),
         captures: None,
         injected: 0,
         delivered: 0,
@@ -78,14 +75,11 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         duplicated: 0,
         treatments: Vec::new(),
         rates: BTreeMap::new(),
+        deadlocks: Vec::new(),
+        watchdogs: 0,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })
-}
-
-fn sends_pause(plan: &Plan, node: u32) -> bool {
-    matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(s)
-        if s.memory_bytes.is_some() && matches!(s.flow_control, FlowControl::Pause(_)))
 }
 
 fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, roce): (bool, nic::Needs)) -> Link {
@@ -100,6 +94,8 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
+    let counted = counts_queues(plan, l.from);
+    let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
         QueueSpec::Fifo(fifo) => Some(fifo),
@@ -109,8 +105,13 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
     let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
-    let general = general || (roce.is_used && at_host) || (roce.telemetry && !at_host) || !plain || out_of != NONE || can_be_paused;
-    let mut queue = l.queue.build(l.bdp_bytes);
+    let general = general
+        || (roce.is_used && at_host)
+        || (roce.telemetry && !at_host)
+        || !plain
+        || out_of != NONE
+        || can_be_paused;
+    let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
@@ -130,8 +131,10 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
+                counted,
                 end_scheduled: false,
                 gate: Gate::default(),
+                pfc: flow_control::station(plan, l),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
                 wake: Time::NEVER,
                 control: None,
@@ -146,6 +149,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 taps,
                 nic: (roce.is_used && at_host).then(Box::default),
                 tells: roce.telemetry && !at_host,
+                watch: watched.then(Box::default),
             })
         }),
         loss: loss(plan.seed, &l.name, &l.loss, "loss"),

@@ -21,6 +21,7 @@ use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::Time;
 
+use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
 use crate::packet::{Packet, rdma, traits};
@@ -35,6 +36,8 @@ const PPP_IPV4: [u8; 2] = [0x00, 0x21];
 const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
 const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
+/// IEEE 802.1Qbb.
+const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
@@ -297,15 +300,23 @@ impl Captures {
         self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
     }
 
-    /// A PAUSE frame of the station at the near end of `link`.
-    fn pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
+    fn pause(&mut self, now: Time, tap: u32, link: u32, content: u32, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
         let source = mac(self.ends[link as usize].0);
-        let control = [&PAUSE_DESTINATION[..], &source, &ETHERTYPE_MAC_CONTROL, &OPCODE_PAUSE, &quanta.to_be_bytes()];
-        self.push(now, tap, Frame::of(&control).as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+        let (address, control) = (&PAUSE_DESTINATION[..], &ETHERTYPE_MAC_CONTROL);
+        let frame = if content & PFC == 0 {
+            Frame::of(&[address, &source, control, &OPCODE_PAUSE, &(content as u16).to_be_bytes()])
+        } else {
+            let [_, _, about, stop] = content.to_be_bytes();
+            let time = |priority: u32| if stop >> priority & 1 == 1 { quanta.to_be_bytes() } else { [0; 2] };
+            let times: [[u8; 2]; 8] = std::array::from_fn(|priority| time(priority as u32));
+            Frame::of(&[address, &source, control, &OPCODE_PFC, &[0, about], times.as_flattened()])
+        };
+        self.push(now, tap, frame.as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
     }
 
     /// Keeps what the scenario says of a packet, `whole` of its bytes if it says nothing.
@@ -333,9 +344,11 @@ impl Net {
 
     /// A PAUSE frame passes a tap of the port of `link`.
     #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: u32) {
+        let switch = self.switches.get(self.links[link as usize].out_of as usize);
+        let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
         if let Some(captures) = &mut self.captures {
-            captures.pause(now, tap, link, quanta);
+            captures.pause(now, tap, link, content, quanta);
         }
     }
 

@@ -41,6 +41,11 @@ impl Net {
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
         }
+        if change.rate.is_some() {
+            self.retime_pauses(id);
+        }
+        let l = &mut self.links[id as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(delay) = change.delay {
             l.delay = delay + g.latency;
         }

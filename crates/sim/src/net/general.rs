@@ -10,12 +10,13 @@ use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
-    fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
+    pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
         counts.byte_ps += span * u128::from(self.queue.bytes());
         self.packet_ps += span * u128::from(self.queue.packets());
@@ -69,11 +70,15 @@ impl Net {
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
-        let p = &mut self.packets[packet];
+        let (p, counted) = (&mut self.packets[packet], g.counted);
+        let from = p.ingress;
         let verdict = g.queue.enqueue(now, item, &mut self.discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
             g.nic_hands_over(&item, p.traits);
+            if let Some(watch) = &mut g.watch {
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
+            }
         }
         match verdict {
             Verdict::Accepted => {}
@@ -90,6 +95,10 @@ impl Net {
             }
         }
         self.discard(now, link);
+        if counted {
+            let refused = matches!(verdict, Verdict::Dropped(_));
+            self.queued(now, link, from, if refused { 0 } else { item.bytes });
+        }
         if !matches!(verdict, Verdict::Dropped(_)) {
             self.start_if_free(now, link);
         }
@@ -102,7 +111,7 @@ impl Net {
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: u32) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
@@ -116,14 +125,21 @@ impl Net {
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
+            }
             l.counts.drops += 1;
             self.nic_has_left(now, link, item);
         }
-        let out_of = self.links[link as usize].out_of;
+        let l = &self.links[link as usize];
+        let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
+            if counted {
+                self.left_queue(now, link, ingress, item.bytes);
+            }
             self.release_memory(now, out_of, charged, ingress);
         }
         self.discarded = discarded;
@@ -157,7 +173,7 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    fn start_if_free(&mut self, now: Time, link: u32) {
+    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
@@ -182,22 +198,18 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if let Some(quanta) = g.control.take() {
+        if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight {
-                arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | u32::from(quanta),
-                then: NONE,
-            };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
             if tap != NONE {
-                self.capture_pause(now, tap, link, quanta);
+                self.capture_pause(now, tap, link, content);
             }
             return;
         }
@@ -209,8 +221,14 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
+        let mut opens = Time::NEVER;
+        if let Some(station) = &g.pfc {
+            let (mask, first) = station.shut_at(now);
+            g.queue.set_paused(mask);
+            opens = first;
+        }
         let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at();
+            let ready = g.queue.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -218,18 +236,23 @@ impl Net {
             self.discard(now, link);
             return;
         };
+        g.end_wait(now, item, window);
+        if g.watch.is_some() {
+            self.count_held(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[item.handle];
         if marked {
             p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
         g.end_scheduled = awaited;
-        let impaired = g.impair.is_some();
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -266,6 +289,9 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
+        if counted {
+            self.left_queue(now, link, ingress, item.bytes);
+        }
     }
 
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
@@ -275,6 +301,8 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
         let Some(response) = g.response else { return };
         g.gate.receive(now, pause::quanta(l.rate, quanta), response);
+        let gate = g.gate;
+        self.gated(now, link, None, gate);
         self.start_if_free(now, link);
     }
 
@@ -282,17 +310,11 @@ impl Net {
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
         let l = &self.links[link as usize];
         // The far end counts quanta at the rate of the direction that is paused.
-        let time = pause::quanta(self.links[l.reverse as usize].rate, quanta);
+        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(quanta);
-        // Repeated at half its time, well before it runs out.
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(time.0 / 2)) };
-        if g.refresh < g.refresh_armed {
-            g.refresh_armed = g.refresh;
-            let time = g.refresh;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
+        g.control = Some(u32::from(quanta));
+        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
@@ -300,6 +322,16 @@ impl Net {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
+    }
+
+    /// The pauses that the port of `link` has sent are to be repeated at this time.
+    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.refresh = time;
+        if time < g.refresh_armed {
+            g.refresh_armed = time;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
     }
 
     /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
@@ -318,9 +350,13 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].pause_quanta() {
-            self.send_pause(now, link, quanta);
+        let switch = &self.switches[out_of as usize];
+        match switch.quanta {
+            Some(_) if switch.pfc => self.refresh_pfc(now, link),
+            Some(quanta) => self.send_pause(now, link, quanta),
+            None => {}
         }
+        self.look_for_deadlock(now, link);
     }
 }
 

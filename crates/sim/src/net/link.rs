@@ -10,12 +10,14 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
+use super::closures::Watch;
 use super::impair::Impair;
 use super::nic::NicPort;
+use super::pfc::Station;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
-/// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
+/// Marks a [`Flight`] as a MAC control frame: its low 16 bits are a pause time, or it is [`super::pfc::PFC`].
 pub const CONTROL: u32 = 1 << 31;
 
 /// Marks a [`Flight`] that ends at its host.
@@ -159,6 +161,8 @@ pub struct General {
     pub sending: Sending,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
+    /// Its switch counts what waits here.
+    pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
     pub gate: Gate,
@@ -166,8 +170,10 @@ pub struct General {
     pub response: Option<Span>,
     /// A wake-up is scheduled for this time.
     pub wake: Time,
-    /// PAUSE frame to send before anything else: its pause time.
-    pub control: Option<u16>,
+    /// Gates of single priorities, if the far end sends PFC.
+    pub pfc: Option<Box<Station>>,
+    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
+    pub control: Option<u32>,
     /// When the PAUSE sent last must be sent again.
     pub refresh: Time,
     pub refresh_armed: Time,
@@ -187,6 +193,8 @@ pub struct General {
     pub nic: Option<Box<NicPort>>,
     /// Of a switch: packets that ask for telemetry get it here.
     pub tells: bool,
+    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
+    pub watch: Option<Box<Watch>>,
 }
 
 /// What is on the wire of a general port.
@@ -293,7 +301,8 @@ impl Link {
     }
 
     pub fn paused_until(&self, now: Time) -> Span {
-        self.general.as_ref().map_or(Span::ZERO, |g| g.gate.shut_until(now))
+        let of = |g: &General| g.gate.shut_until(now) + g.pfc.as_ref().map_or(Span::ZERO, |s| s.shut_until(now));
+        self.general.as_deref().map_or(Span::ZERO, of)
     }
 }
 

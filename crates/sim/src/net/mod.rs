@@ -8,11 +8,15 @@
 mod build;
 mod capture;
 mod change;
+mod closures;
+mod deadlock;
 mod fast;
+mod flow_control;
 mod general;
 mod impair;
 mod link;
 mod nic;
+mod pfc;
 mod route;
 mod switch;
 
@@ -25,10 +29,12 @@ use std::collections::BTreeMap;
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
+pub use closures::Closures;
+pub use deadlock::Deadlock;
 pub use general::REFRESH;
-pub use nic::{NIC, asks_telemetry};
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
+pub use nic::{NIC, asks_telemetry};
 pub use route::{END, Routes};
 pub use switch::Switch;
 
@@ -66,11 +72,15 @@ pub enum Kind {
     /// A packet arrives after one that was sent later.
     Reorder,
     /// A receiver of RoCE notifies of a marked packet.
-    Notification,
+    Cnp,
+    /// Ports that wait for each other's buffers in a cycle.
+    Deadlock,
+    /// A priority was paused for too long.
+    Watchdog,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -81,7 +91,9 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
-        Kind::Notification,
+        Kind::Cnp,
+        Kind::Deadlock,
+        Kind::Watchdog,
     ];
 
     pub fn name(self) -> &'static str {
@@ -95,7 +107,9 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
-            Kind::Notification => "cnp",
+            Kind::Cnp => "cnp",
+            Kind::Deadlock => "deadlock",
+            Kind::Watchdog => "watchdog",
         }
     }
 }
@@ -138,6 +152,8 @@ pub struct Net {
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
+    /// What ports' records of their closures share; kept when `log` is.
+    pub closures: Option<Box<Closures>>,
     /// Capture files, if there are any.
     pub captures: Option<Box<Captures>>,
     /// Packets handed in, delivered and dropped (by queues, memories and lossy links).
@@ -150,7 +166,10 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
-    /// Ports to pause or resume; kept to spare an allocation.
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
+    /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
     discarded: Discarded,
@@ -253,8 +272,12 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
-        let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
+        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
+        if content & pfc::PFC != 0 {
+            self.receive_pfc(now, link, content);
+        } else {
+            self.receive_pause(now, reverse, content as u16);
+        }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.

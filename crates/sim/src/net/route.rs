@@ -123,6 +123,12 @@ impl Routes {
         self.chain[place as usize..].iter().take_while(|&&link| link != END).map(|link| link & !FUSED)
     }
 
+    /// Whether the route that a place belongs to has this link.
+    pub fn passes(&self, place: u32, link: u32) -> bool {
+        let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END);
+        before.chain(self.chain[place as usize..].iter().take_while(|&&link| link != END)).any(|l| l & !FUSED == link)
+    }
+
     /// The first and the last link of the route that a place belongs to.
     pub fn first_and_last(&self, place: u32) -> (u32, u32) {
         let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END).count();

@@ -270,7 +270,7 @@ impl World<'_> {
         let last = segment.window == rdma::LAST;
         let reply = pair.receiver.on_data(now, segment.seq, segment.len, last, marked);
         if reply.notify {
-            self.roce_note(now, id, net::Kind::Notification, "");
+            self.roce_note(now, id, net::Kind::Cnp, "");
             self.roce_send_answer(now, id, rdma::CNP, 0, packet);
         }
         match reply.answer {
@@ -308,7 +308,7 @@ impl World<'_> {
     /// Logs what has happened at an end of a connection, when somebody reads the log.
     fn roce_note(&mut self, time: Time, id: u32, kind: net::Kind, reason: &'static str) {
         let pair = &self.roce.pairs[id as usize];
-        let at_receiver = kind == net::Kind::Notification;
+        let at_receiver = kind == net::Kind::Cnp;
         let link = self.net.routes.first_link(if at_receiver { pair.back } else { pair.there });
         let flow = pair.number;
         if let Some(log) = &mut self.net.log {
