@@ -35,6 +35,8 @@ class Scenario(ScenarioModel):
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
     ecmp: How several shortest paths are used. Default: "flow".
+    reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
+        that none leads to keep the old route, whose packets are dropped until the repair.
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
@@ -53,8 +55,9 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
+    reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1956,6 +1959,8 @@ class Link(Table):
         uniform = ["1 ms", "5 ms"] }` drawn for each.
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
+    up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
+        comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction. Default: true.
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -1966,6 +1971,9 @@ class Link(Table):
     bdp_rtt: The round-trip time that `"1 bdp"` refers to; without it the mean base RTT of the flows that cross the link.
     forward: What differs from the first end to the second.
     backward: What differs from the second end to the first.
+    ports: What single ones of these ports have of their own, by the name that they have in tables: `{ "sw->client[0]" = { rate = "2
+        Gbps" } }`; members may be ranges (`"sw->client[0-3]"`). Overrides and changes may leave the entry out:
+        `links.sw->client[0].rate`.
     """
 
     between: list[str]
@@ -1973,6 +1981,7 @@ class Link(Table):
     delay: Time | Linear | Uniform | dict[str, Any]
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -2026,6 +2035,7 @@ class Link(Table):
     bdp_rtt: Time | None = None
     forward: Direction | dict[str, Any] | None = None
     backward: Direction | dict[str, Any] | None = None
+    ports: dict[str, Direction | dict[str, Any]] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2123,6 +2133,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
+    up: Whether it carries anything; a link is down both ways if it is in one.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -2133,6 +2144,7 @@ class Direction(Table):
 
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    up: bool | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -2264,14 +2276,14 @@ class Bulk(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     size: Size | None = None
 
 
 @dataclass(kw_only=True, slots=True)
-class Options(Table):
+class Roce(Table):
     """Options of RoCE connections.
 
     mtu: Payload of a full packet. Default: "1 KB".
@@ -2314,11 +2326,13 @@ class Messages(Table):
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
-    load: Application bytes per second offered by each connection, headers not counted.
-    rate_per_s: Messages per second offered by each connection.
-    gap: Time between messages.
+    load: Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
+    rate_per_s: Messages per second offered by each connection (with uniform destinations: by each sender).
+    gap: Time between messages: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    slot: Length of a slot; without it the wire time of a full packet on the sender's first link.
     gaps: Law of the gaps, with `load` or `rate_per_s`. Default: "exponential".
     when_full: What a message does that finds the send buffer full. Default: "block".
+    destinations: Where a sender's messages go. Default: "each".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "messages")
@@ -2399,14 +2413,16 @@ class Messages(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     load: Rate | None = None
     rate_per_s: float | None = None
-    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | Bernoulli | dict[str, Any] | None = None
+    slot: Time | None = None
     gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
     when_full: Literal["block", "pause-clock", "drop"] | None = None
+    destinations: Literal["each", "uniform"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2529,7 +2545,7 @@ class Transfers(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     arrivals_per_s: float | None = None
@@ -2642,7 +2658,7 @@ class Users(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     users: int | None = None
@@ -2752,11 +2768,241 @@ class Cbr(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     packet_size: Size | None = None
     gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Frames(Table):
+    """Ethernet frames of one size without IP, at a fixed rate or at random times.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    frame_size: Bytes of a frame with its Ethernet header and check sequence; the default carries 1500 bytes. Default: "1.518 KB".
+    rate: Rate on the wire of each flow (with uniform destinations: of each sender), preamble and gap included.
+    gap: Time between frames: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
+    slot: Length of a slot; without it the wire time of a frame on the sender's first link.
+    gaps: Law of the gaps, with `rate`. Default: "fixed".
+    destinations: Where a sender's frames go. Default: "each".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "frames")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    frame_size: Size | None = None
+    rate: Rate | None = None
+    gap: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | Bernoulli | dict[str, Any] | None = None
+    slot: Time | None = None
+    gaps: Literal["exponential", "fixed"] | Bursts | dict[str, Any] | None = None
+    destinations: Literal["each", "uniform"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Incast(Table):
+    """A receiver asks all its senders at once for an answer each, again and again.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    size: Size of each sender's answer.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    every: Time between the beginnings of rounds; without it a round begins when the one before is complete.
+    think: From the end of a round to the beginning of the next. Default: "0 s".
+    rounds: So many rounds; without it to the end of the run.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "incast")
+
+    from_: str | list[str]
+    to: str | list[str]
+    size: Size | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    every: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    think: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
+    rounds: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2868,7 +3114,7 @@ class Onoff(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     sources: int | None = None
@@ -2982,7 +3228,7 @@ class Replay(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    roce: Options | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     file: str | None = None
@@ -2994,8 +3240,8 @@ class Change(Table):
     """What is different from some time on: a link slows down, another law takes over. What is not named stays as it is.
 
     at: When; of several entries for one time the later one wins.
-    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `delay`,
-        `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
+    set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,
+        `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
         (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
         is set again.
     """
@@ -3079,6 +3325,7 @@ __all__ = [
     "Fq",
     "FqCodel",
     "FqPie",
+    "Frames",
     "GilbertElliott",
     "Griddt",
     "Guest",
@@ -3091,6 +3338,7 @@ __all__ = [
     "Hystart",
     "Hystartpp",
     "Illinois",
+    "Incast",
     "Jitter",
     "LeafSpine",
     "Ledbat",
@@ -3103,7 +3351,6 @@ __all__ = [
     "Messages",
     "NoFlowControl",
     "Onoff",
-    "Options",
     "Pareto",
     "Path",
     "Pause",
@@ -3119,6 +3366,7 @@ __all__ = [
     "Reno",
     "Reorder",
     "Replay",
+    "Roce",
     "Scalable",
     "Scenario",
     "Scfq",

@@ -18,6 +18,8 @@ from elephan.source import Source, open_source
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from elephan.spreading import Tree
+
 TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events")
 
 
@@ -112,6 +114,16 @@ class Run:
         return self.tables["switch_samples"]
 
     @property
+    def pauses(self) -> pa.Table:
+        """A row per closure: when a port might not send, who paused it, and what was to blame."""
+        return self.tables["pauses"]
+
+    @property
+    def holds(self) -> pa.Table:
+        """Whose packets closures held, by episode and port."""
+        return self.tables["holds"]
+
+    @property
     def events(self) -> pa.Table:
         """Rare things: drops, pauses, timeouts."""
         return self.tables["events"]
@@ -156,6 +168,12 @@ class Run:
         from elephan.measures import statistic
 
         return statistic(self, name)
+
+    def spreading(self, by: str = "root") -> list[Tree]:
+        """How congestion spread: trees of paused ports and their victims, for each root or (`by="episode"`) each episode."""
+        from elephan.spreading import spreading
+
+        return spreading(self, by)
 
     @property
     def curated_figure(self) -> str:

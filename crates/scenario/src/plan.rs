@@ -24,6 +24,8 @@ pub struct Plan {
     pub warmup: Time,
     pub seed: u64,
     pub ecmp: Ecmp,
+    /// From a link's going down or up until routes are made anew; none: they stay.
+    pub reroute: Option<Span>,
     pub nodes: Vec<Node>,
     /// One entry per direction; `links[links[i].reverse].reverse == i`.
     pub links: Vec<Link>,
@@ -75,6 +77,8 @@ pub struct Link {
     pub queue: QueueSpec,
     /// What a limit of "1 bdp" means at this port, in bytes.
     pub bdp_bytes: u64,
+    /// Whether it carries anything; the same both ways.
+    pub up: bool,
     pub loss: Loss,
     pub impairments: Impairments,
 }
@@ -165,6 +169,7 @@ pub struct LinkChange {
     pub link: u32,
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
+    pub up: Option<bool>,
     pub loss: Option<Loss>,
     /// Limit of the queue, and what must wait for packets to be marked.
     pub limit: Option<Limit>,

@@ -148,9 +148,12 @@ pub enum Application {
     Datagrams(Box<Datagrams>),
 }
 
-/// A UDP stream.
+/// A stream of UDP datagrams or of raw frames.
 pub struct Datagrams {
-    pub source: Source,
+    /// Its own generator; none if a clock of its sender's says when and what it sends.
+    pub source: Option<Source>,
+    /// Frames without IP and UDP headers.
+    pub raw: bool,
     /// The next datagram and when it is due.
     pub next: Option<(Time, Offer)>,
     pub route: u32,
@@ -189,6 +192,8 @@ pub struct Flow {
     pub before_warmup: u64,
     /// Whether its start has come.
     pub begun: bool,
+    /// Place in `World::clocks` of the rounds that it answers, if it answers any.
+    pub clock: u32,
 }
 
 impl Flow {
@@ -204,7 +209,7 @@ impl Flow {
         let first = |source: &mut Source| source.next_offer().map(|o| (start.saturating_add(o.gap), o));
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
-            Application::Datagrams(d) => d.next = first(&mut d.source),
+            Application::Datagrams(d) => d.next = d.source.as_mut().and_then(first),
             Application::Messages(_) | Application::Transfer { .. } => {}
         }
     }

@@ -6,6 +6,7 @@
 mod apps;
 mod arrivals;
 mod change;
+mod clocks;
 mod error;
 mod flow;
 mod guests;

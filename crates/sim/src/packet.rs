@@ -29,9 +29,13 @@ pub mod traits {
     /// RoCE: the segment's fields are read as [`super::rdma`] says.
     pub const ROCE: u16 = 1024;
     /// Has telemetry beside it.
-    pub const TELEMETRY: u16 = 4096;
+    pub const TELEMETRY: u16 = 16384;
     /// Goes before everything else at its ports, whatever the priority of its flow.
     pub const URGENT: u16 = 8192;
+    /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
+    pub const CUT: u16 = 4096;
+    /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
+    pub const RAW: u16 = 2048;
 }
 
 /// How a packet of RoCE uses the fields of its segment: the packet number (24 bits) of data is `seq`, that of an answer `ack`; the

@@ -52,6 +52,7 @@ impl World<'_> {
         put("messages_dropped", json!(self.tables.messages_dropped));
         put("bottleneck", self.bottleneck());
         put("message_latency", self.tables.latencies.summary());
+        put("round_time", self.tables.rounds.summary());
         put("fct", self.tables.completions.summary());
         put("sender_fct", self.tables.acknowledged.summary());
         put("slowdown", self.tables.slowdowns.summary_in(""));

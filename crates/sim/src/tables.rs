@@ -25,12 +25,15 @@ pub struct Tables {
     tcp: Text,
     udp: Text,
     roce: Text,
+    ethernet: Text,
     empty: Text,
     /// Bytes sent by each port at the last sample.
     pub tx_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
+    /// From the beginning of each round of an `incast` to its last answer.
+    pub rounds: Spread,
     /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
     pub acknowledged: Spread,
     pub slowdowns: Spread,
@@ -43,8 +46,21 @@ pub struct Tables {
 
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
-const REASONS: &[&str] =
-    &["", "nak", "queue_full", "memory_full", "link_loss", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
+const REASONS: &[&str] = &[
+    "",
+    "nak",
+    "queue_full",
+    "memory_full",
+    "link_loss",
+    "link_down",
+    "xoff",
+    "xon",
+    "blue",
+    "codel",
+    "pi2",
+    "pie",
+    "red",
+];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
@@ -73,10 +89,12 @@ impl Tables {
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
             roce: recorder.intern("roce"),
+            ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
+            rounds: Spread::default(),
             acknowledged: Spread::default(),
             slowdowns: Spread::default(),
             ended: Vec::new(),
@@ -102,6 +120,7 @@ impl Tables {
     pub fn warm(&mut self) {
         self.latencies = Spread::default();
         self.completions = Spread::default();
+        self.rounds = Spread::default();
         self.acknowledged = Spread::default();
         self.slowdowns = Spread::default();
     }
@@ -169,6 +188,7 @@ impl World<'_> {
         let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
+        let raw = matches!(&flow.application, Application::Datagrams(d) if d.raw);
         let sender = self.sockets.get(flow.sender as usize);
         let receiver = self.sockets.get(flow.receiver as usize);
         let stats = |socket: Option<&Socket>| socket.map_or_else(Snapshot::default, |s| s.endpoint.stats(now));
@@ -182,7 +202,13 @@ impl World<'_> {
             traffic: t.traffic[flow.traffic as usize],
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
-            protocol: if udp { t.udp } else { t.tcp },
+            protocol: if raw {
+                t.ethernet
+            } else if udp {
+                t.udp
+            } else {
+                t.tcp
+            },
             congestion_control: if udp { t.empty } else { t.law(law) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),

@@ -14,6 +14,7 @@ use elephan_tcp::Endpoint;
 use elephan_units::Time;
 
 use crate::Error;
+use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
 use crate::net::{self, Layout, NONE, Net, Paths, REFRESH, Routes};
@@ -31,8 +32,12 @@ pub struct Progress {
 
 /// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
 pub const ARRIVALS: u32 = 1 << 31;
+/// And above this one the places in `World::clocks`.
+pub const CLOCKS: u32 = 1 << 30;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
+/// Marks the event of a change of routes, that follows a change of the link given.
+pub const REROUTE: u32 = 1 << 30;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -45,6 +50,8 @@ pub struct World<'a> {
     pub free_flows: Vec<u32>,
     /// Of the entries whose transfers arrive, and of each user of a closed loop.
     pub arrivals: Vec<Arrivals>,
+    /// Generators that several flows have together.
+    pub clocks: Vec<Clock>,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
@@ -99,6 +106,7 @@ impl<'a> World<'a> {
             flows: Vec::new(),
             free_flows: Vec::new(),
             arrivals: Vec::new(),
+            clocks: Vec::new(),
             flows_made: 0,
             tables,
             recorder,
@@ -186,11 +194,13 @@ impl<'a> World<'a> {
             Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
+            Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
             Class::Application => self.application(now, id),
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
             Class::Change if id == CHANGES => self.change(now),
+            Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),
@@ -321,8 +331,15 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends one datagram of `payload` bytes.
-    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, (number, seq): (u32, u32), payload: u64) {
+    /// Sends one datagram, or raw frame, of `payload` bytes.
+    pub fn send_datagram(
+        &mut self,
+        now: Time,
+        flow: u32,
+        route: u32,
+        (number, seq, raw): (u32, u32, bool),
+        payload: u64,
+    ) {
         let packet = self.spare;
         let route = self.route_of_datagram(flow, route, seq);
         let (p, _) = self.net.packets.get_mut(packet);
@@ -331,8 +348,8 @@ impl<'a> World<'a> {
         p.route = route;
         p.dest = flow;
         p.flow = number;
-        p.ip_bytes = payload as u32 + UDP_IP_HEADERS;
-        p.traits = traits::UDP | traits::DATA;
+        p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
+        p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
         self.net.send(now, link, packet);
         self.spare = self.net.packets.take();
@@ -397,5 +414,7 @@ fn signals(endpoint: &Endpoint) -> (u64, u64) {
 const FEW_SOCKETS: usize = 128;
 /// Cache lines of a socket that a segment touches.
 const SOCKET_LINES: usize = 8;
+/// IP and TCP headers of a segment without options.
+pub const TCP_IP_HEADERS: u32 = 40;
 /// IP and UDP headers of a datagram.
 pub const UDP_IP_HEADERS: u32 = 28;

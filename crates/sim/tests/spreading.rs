@@ -4,7 +4,7 @@ mod common;
 
 use arrow_array::{Array, Int64Array};
 use common::{Builder, run};
-use elephan_link::{FlowControl, Pause};
+use elephan_link::{FlowControl, Pause, PausePer};
 use elephan_record::Tables;
 use elephan_scenario::Plan;
 use elephan_units::{Bytes, Rate, Span};
@@ -15,12 +15,7 @@ const TEN_GIG: Rate = Rate(10_000_000_000);
 const SHORT: Span = Span::from_ns(500);
 
 fn pause(xoff: u64, xon: u64) -> FlowControl {
-    FlowControl::Pause(Pause {
-        per: elephan_link::PausePer::Memory,
-        xoff: Bytes(xoff),
-        xon: Bytes(xon),
-        quanta: 0xFFFF,
-    })
+    FlowControl::Pause(Pause { per: PausePer::Memory, xoff: Bytes(xoff), xon: Bytes(xon), quanta: 0xFFFF })
 }
 
 /// The whole numbers of some columns, row by row; null is -1.
@@ -86,9 +81,10 @@ fn one_closure_to_the_nanosecond() {
 }
 
 /// Senders, each with the receivers that it sends to, around one switch with 200 kB; receiver 0 is behind 1 Gb/s.
-fn star(sends: &[&[usize]]) -> (Tables, Vec<i64>, Vec<i64>) {
+fn star(per: PausePer, sends: &[&[usize]]) -> (Tables, Vec<i64>, Vec<i64>) {
     let mut b = Builder::new(Span::from_ms(5));
-    let switch = b.switch(Some(400_000), Span::from_us(1), pause(100_000, 80_000));
+    let flow_control = FlowControl::Pause(Pause { per, xoff: Bytes(100_000), xon: Bytes(80_000), quanta: 0xFFFF });
+    let switch = b.switch(Some(400_000), Span::from_us(1), flow_control);
     let receivers: Vec<u32> = (0..2).map(|_| b.host()).collect();
     let rates = [GIG, TEN_GIG];
     let down = (0..2).map(|i| i64::from(b.link(switch, receivers[i], rates[i], SHORT, None))).collect();
@@ -106,19 +102,31 @@ fn star(sends: &[&[usize]]) -> (Tables, Vec<i64>, Vec<i64>) {
 /// The first sender sends to the hot receiver only, the second to both: its frames to the free one wait at its own port.
 #[test]
 fn head_of_line_blocking_has_a_victim() {
-    let (tables, up, down) = star(&[&[0], &[0, 1]]);
-    let closures = rows(&tables, "pauses", ["cause", "parent", "root", "depth", "episode"]);
-    assert!(closures.len() > 10);
-    assert!(closures.iter().all(|row| *row == [down[0], -1, down[0], 1, 1]), "{closures:?}");
-    let ports: Vec<i64> = rows(&tables, "pauses", ["port"]).iter().map(|r| r[0]).collect();
-    assert!(up.iter().all(|port| ports.contains(port)) && ports.iter().all(|port| up.contains(port)));
-    let held: Vec<(i64, i64, bool)> = holds(&tables).iter().map(|h| (h[1], h[2], h[3] > 0)).collect();
-    assert_eq!(held, [(up[0], 0, true), (up[1], 1, true), (up[1], 2, false)]);
+    for per in [PausePer::Memory, PausePer::Egress] {
+        let (tables, up, down) = star(per, &[&[0], &[0, 1]]);
+        let closures = rows(&tables, "pauses", ["cause", "parent", "root", "depth", "episode"]);
+        assert!(closures.len() > 10);
+        assert!(closures.iter().all(|row| *row == [down[0], -1, down[0], 1, 1]), "{closures:?}");
+        let ports: Vec<i64> = rows(&tables, "pauses", ["port"]).iter().map(|r| r[0]).collect();
+        assert!(up.iter().all(|port| ports.contains(port)) && ports.iter().all(|port| up.contains(port)));
+        let held: Vec<(i64, i64, bool)> = holds(&tables).iter().map(|h| (h[1], h[2], h[3] > 0)).collect();
+        assert_eq!(held, [(up[0], 0, true), (up[1], 1, true), (up[1], 2, false)]);
+    }
+}
+
+/// A bystander of its own is stopped by a full memory, not by a full egress queue that it does not use.
+#[test]
+fn an_egress_buffer_spares_who_does_not_use_it() {
+    for (per, stopped) in [(PausePer::Memory, true), (PausePer::Egress, false)] {
+        let (tables, up, _) = star(per, &[&[0], &[1]]);
+        let held: Vec<i64> = holds(&tables).iter().map(|h| h[1]).collect();
+        assert!(held.contains(&up[0]) && held.contains(&up[1]) == stopped, "{held:?}");
+    }
 }
 
 #[test]
 fn nobody_is_a_victim_where_all_go_to_the_root() {
-    let (tables, ..) = star(&[&[0], &[0]]);
+    let (tables, ..) = star(PausePer::Memory, &[&[0], &[0]]);
     let rows = rows(&tables, "holds", ["packets", "bound_packets"]);
     assert!(rows.len() == 2 && rows.iter().all(|[packets, bound]| packets == bound), "{rows:?}");
 }

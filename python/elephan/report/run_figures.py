@@ -414,7 +414,8 @@ def _pause_lines(axes: Axes, view: View, factor: float) -> None:
     found: dict[tuple[float, float], list[str]] = {}
     for name, switch in view.run.resolved.get("switches", {}).items():
         control = switch.get("flow_control", {})
-        if control.get("kind") != "none" and "xoff" in control and "xon" in control:
+        of_memory = control.get("kind") == "pause" and control.get("per", "memory") == "memory"
+        if of_memory and "xoff" in control and "xon" in control:
             found.setdefault((size_bytes(control["xoff"]), size_bytes(control["xon"])), []).append(name)
     for (xoff, xon), names in found.items():
         whose = f" of {', '.join(names)}" if len(found) > 1 else ""
@@ -446,7 +447,20 @@ def pause(view: View) -> Drawing:
 
 
 # What a report shows, in this order, as far as the run has the data.
-REPORT = ("sawtooth", "goodput", "sharing", "ranking", "latency", "completion", "memory", "drops", "pause", "rtt")
+REPORT = (
+    "sawtooth",
+    "goodput",
+    "sharing",
+    "ranking",
+    "latency",
+    "completion",
+    "memory",
+    "drops",
+    "pause",
+    "pause-timeline",
+    "pause-tree",
+    "rtt",
+)
 
 
 def known(name: str) -> str:
@@ -478,3 +492,7 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
     if first in ("slow-start", "goodput-window") and "sawtooth" in names:
         names.remove("sawtooth")
     return [REGISTRY[name].draw(view) for name in names]
+
+
+# Registers its figures.
+from elephan.report import spreading_figures as spreading_figures  # noqa: E402

@@ -171,7 +171,8 @@ impl Resolver<'_> {
         for i in 0..self.links.len() {
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
             let host = self.groups.of_node(self.links[i].from).host;
-            let of_now = set.is_none_or(|set| sets_queue(words, self.entries[i], host, set));
+            let single = self.own_port.get(&(i as u32)).map(String::as_str);
+            let of_now = set.is_none_or(|set| sets_queue(words, (self.entries[i], single), host, set));
             let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
             let queue = limit.into_iter().chain(other).filter(|_| of_now);
@@ -215,7 +216,12 @@ impl Resolver<'_> {
         let own = at.key(if forward { "forward" } else { "backward" }).key("queue");
         let host = self.groups.of_node(self.links[i].from).host;
         let shared = at.key(if host { "host_queue" } else { "queue" });
-        if self.tree.at(&own).is_some() { own.key(key) } else { shared.key(key) }
+        let single = self.own_port.get(&(i as u32)).map(|name| at.key("ports").key(name).key("queue"));
+        match single.filter(|path| self.tree.at(path).is_some()) {
+            Some(single) => single.key(key),
+            None if self.tree.at(&own).is_some() => own.key(key),
+            None => shared.key(key),
+        }
     }
 
     /// Memories of switches against the packets that pass.

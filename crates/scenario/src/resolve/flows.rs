@@ -6,7 +6,7 @@ use std::sync::Arc;
 use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
-use elephan_traffic::Carrier;
+use elephan_traffic::{Carrier, Shared};
 use elephan_units::Time;
 
 use super::Resolver;
@@ -14,7 +14,7 @@ use super::pairs::pairs;
 use crate::overrides::traffic_names;
 use crate::plan::{FlowPlan, Traffic};
 use crate::tree::{Node, Path, at};
-use crate::written::{Scenario, TrafficWords};
+use crate::written::{FlowPairing, Scenario, TrafficWords};
 
 /// Flows of one run, at most.
 const FLOWS_MAX: usize = 10_000_000;
@@ -43,7 +43,7 @@ impl Resolver<'_> {
             let Some(plan) = self.entry(words, entry, traffic, &name, FLOWS_MAX - flows) else { continue };
             flows += plan.flows.len();
             traffic.name = Some(name);
-            if traffic.kind.carrier() != Carrier::Datagrams {
+            if traffic.kind.carrier().is_tcp() {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
                 traffic.transport = Some(traffic.transport.unwrap_or_default());
                 traffic.roce = plan.roce.as_deref().cloned();
@@ -75,11 +75,12 @@ impl Resolver<'_> {
         self.check_transport(&at, traffic);
         let name = traffic.kind.name();
         match traffic.kind.carrier() {
-            Carrier::Datagrams if traffic.congestion_control.is_some() => {
-                self.report(at.key("congestion_control"), format!("{name} is UDP: it has no congestion control"));
+            carrier if !carrier.is_tcp() && traffic.congestion_control.is_some() => {
+                let message = format!("{name} is {}: it has no congestion control", protocol(carrier));
+                self.report(at.key("congestion_control"), message);
             }
-            Carrier::Datagrams if traffic.tcp != Overrides::default() => {
-                self.report(at.key("tcp"), format!("{name} is UDP: it has no TCP options"));
+            carrier if !carrier.is_tcp() && traffic.tcp != Overrides::default() => {
+                self.report(at.key("tcp"), format!("{name} is {}: it has no TCP options", protocol(carrier)));
             }
             _ if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() => {
                 self.report(at.key("congestion_control"), "given twice: here and in tcp");
@@ -94,9 +95,9 @@ impl Resolver<'_> {
 
     fn check_transport(&mut self, at: &Path, traffic: &TrafficWords) {
         let transport = traffic.transport.unwrap_or_default();
-        let datagrams = traffic.kind.carrier() == Carrier::Datagrams;
-        if datagrams && traffic.transport.is_some() {
-            let message = format!("{} is UDP: it has no other transport", traffic.kind.name());
+        let carrier = traffic.kind.carrier();
+        if !carrier.is_tcp() && traffic.transport.is_some() {
+            let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
             return self.report(at.key("transport"), message);
         }
         if transport == Transport::Roce && traffic.tcp != Overrides::default() {
@@ -123,7 +124,12 @@ impl Resolver<'_> {
         let to = self.hosts(&at.key("to"), traffic.to.names());
         let (from, to) = (from?, to?);
         let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
-        let pairs = match pairs(traffic.pairing, &from, &to, &mut stream, most) {
+        // One generator for all flows of a sender makes sense only if it has several.
+        let pairing = match (traffic.pairing, traffic.kind.shared()) {
+            (FlowPairing::Auto, Some(Shared::Sender)) => FlowPairing::All,
+            (pairing, _) => pairing,
+        };
+        let pairs = match pairs(pairing, &from, &to, &mut stream, most) {
             Ok(pairs) => pairs,
             Err(message) => {
                 let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
@@ -244,4 +250,9 @@ pub(super) fn unsuitable(law: &Spec, transport: Transport) -> String {
             format!("{name} is not for RoCE; known: {}", known.join(", "))
         }
     }
+}
+
+/// What a traffic without connections is.
+fn protocol(carrier: Carrier) -> &'static str {
+    if carrier == Carrier::Frames { "raw Ethernet" } else { "UDP" }
 }

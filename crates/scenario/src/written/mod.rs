@@ -61,6 +61,11 @@ pub struct Scenario {
     /// How several shortest paths are used.
     #[serde(default)]
     pub ecmp: Ecmp,
+    /// Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
+    /// that none leads to keep the old route, whose packets are dropped until the repair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub reroute: Option<Span>,
     /// Full-duplex links: `[[links]]`.
     #[serde(default)]
     pub links: Vec<Links>,

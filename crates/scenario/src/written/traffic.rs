@@ -91,10 +91,11 @@ impl Members {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowPairing {
-    /// One to one if both sides have as many hosts, else each to the only host of the other side.
+    /// One to one if both sides have as many hosts, else each to the only host of the other side; for traffic with
+    /// `destinations = "uniform"` all to all.
     #[default]
     Auto,
-    /// Each sender to every receiver except itself.
+    /// All to all: each sender to every receiver except itself.
     All,
     /// Each sender to one receiver and each receiver from one sender, at random, never to itself.
     Permutation,

@@ -56,8 +56,11 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths.general || changes[i], roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
-    let fused = fused(&links, &routes, observed);
-    routes.fuse(&fused);
+    // Other routes may feed a link from elsewhere.
+    if plan.reroute.is_none() {
+        let fused = fused(&links, &routes, observed);
+        routes.fuse(&fused);
+    }
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
@@ -109,6 +112,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         || (roce.is_used && at_host)
         || (roce.telemetry && !at_host)
         || !plain
+        || !l.up
         || out_of != NONE
         || can_be_paused;
     let mut queue = flow_control::queue(plan, l);
@@ -131,6 +135,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
+                down: !l.up,
                 counted,
                 end_scheduled: false,
                 gate: Gate::default(),
@@ -182,7 +187,8 @@ pub fn loss(seed: u64, name: &str, loss: &Loss, purpose: &str) -> Option<Box<Los
 }
 
 fn routes(plan: &Plan) -> Result<Routes, Error> {
-    let graph = Graph::of(plan);
+    let detour = plan.reroute.is_some();
+    let graph = Graph::of(plan, |link| plan.links[link].up || !detour);
     let mut targets = vec![Vec::new(); plan.nodes.len()];
     for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
         targets[flow.from as usize].push(flow.to);

@@ -8,6 +8,7 @@
 //! Addresses: node number `n`, from 1 in the order of the scenario, is 10.x.y.z with `n = 65536 x + 256 y + z`, and its MAC
 //! address is 02:00:00:x:y:z (locally administered). Flow number `f` runs from port 38000 + f mod 3000 of the end that
 //! opened it to port 10601 + (f div 3000) mod 600; both ranges have no meaning to the usual dissectors.
+//! Raw frames have the type of local experiments and are seen on Ethernet links only.
 //! Ethernet frames are seen without preamble and frame check sequence, and padded to 60 bytes on the wire and when received.
 
 use std::collections::BTreeSet;
@@ -30,6 +31,8 @@ use crate::packet::{Packet, rdma, traits};
 const ETHERNET_HEADER_BYTES: usize = 14;
 const ETHERNET_LEAST_BYTES: u32 = 60;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
+/// IEEE 802 Local Experimental EtherType 1, for frames without IP.
+const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
 /// Protocol field of PPP (RFC 1332).
 const PPP_IPV4: [u8; 2] = [0x00, 0x21];
 /// IEEE 802.3 Annex 31A and 31B: where MAC control frames go, their type, the opcode of PAUSE.
@@ -277,6 +280,9 @@ impl Captures {
             source_port: source_port as u16,
             destination_port: destination_port as u16,
         };
+        if packet.traits & traits::RAW != 0 {
+            return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
+        }
         let headers = if packet.traits & traits::ROCE != 0 {
             let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
             let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
@@ -298,6 +304,14 @@ impl Captures {
             bytes = bytes.max(ETHERNET_LEAST_BYTES);
         }
         self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
+    }
+
+    /// A frame that carries `carried` bytes of no known protocol.
+    fn raw_frame(&mut self, now: Time, tap: Tap, carried: u32, (source, destination): (u32, u32)) {
+        if tap.framing == Framing::Ethernet {
+            let frame = Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_EXPERIMENT]);
+            self.push(now, tap, frame.as_bytes(), ETHERNET_HEADER_BYTES as u32 + carried, frame.len as u32);
+        }
     }
 
     /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.

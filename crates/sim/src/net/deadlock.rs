@@ -124,6 +124,9 @@ impl Net {
             return bytes().any(|bytes| bytes > control.xon());
         }
         let own: u64 = bytes().sum();
+        if own == 0 {
+            return false;
+        }
         match &switch.by_ingress {
             None => own > switch.memory.xon(),
             Some(memory) => {
@@ -131,7 +134,7 @@ impl Net {
                 let classes = || priorities(if switch.pfc { 0xFF } else { 1 });
                 let all = ports.flat_map(|port| classes().map(move |p| (port, p)));
                 let used = all.flat_map(|(port, p)| self.behind(s, port, p, stuck)).map(|(_, bytes)| bytes).sum();
-                own > 0 && memory.stays_paused(own, used)
+                memory.stays_paused(own, used)
             }
         }
     }

@@ -55,6 +55,10 @@ impl Net {
         }
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if g.down {
+            self.refuse(now, link, packet);
+            return;
+        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
@@ -117,7 +121,7 @@ impl Net {
         }
     }
 
-    fn discard_all(&mut self, now: Time, link: u32) {
+    pub(super) fn discard_all(&mut self, now: Time, link: u32) {
         // Releasing memory may start a transmission, which may drop again.
         let mut discarded = std::mem::take(&mut self.discarded);
         let window = self.window;
@@ -198,6 +202,10 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if g.down {
+            g.control = None;
+            return;
+        }
         if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;

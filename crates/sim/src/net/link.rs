@@ -159,6 +159,8 @@ impl LossProcess {
 pub struct General {
     pub queue: Queue,
     pub sending: Sending,
+    /// Its link is down.
+    pub down: bool,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
     /// Its switch counts what waits here.

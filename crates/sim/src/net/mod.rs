@@ -10,6 +10,7 @@ mod capture;
 mod change;
 mod closures;
 mod deadlock;
+mod failure;
 mod fast;
 mod flow_control;
 mod general;
@@ -35,7 +36,7 @@ pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
 pub use nic::{NIC, asks_telemetry};
-pub use route::{END, Routes};
+pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
 use crate::packet::{Packets, traits};
@@ -272,6 +273,9 @@ impl Net {
     pub fn control(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let frame = l.land(link, &mut self.events);
+        if frame.then == failure::CUT {
+            return;
+        }
         let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
         if content & pfc::PFC != 0 {
             self.receive_pfc(now, link, content);

@@ -208,6 +208,19 @@ impl Net {
         self.links[port as usize].general.as_mut()?.pfc.as_deref_mut()
     }
 
+    /// The link of a port has failed: what was received holds nothing any more, and its watchdog has nothing against it.
+    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) {
+        for priority in 0..PRIORITIES {
+            let Some(station) = self.station(port) else { return };
+            station.ignored = 0;
+            if now < station.until[priority] {
+                station.set(now, priority, Span::ZERO, Span::ZERO);
+                let gate = station.gates[priority];
+                self.gated(now, port, Some(priority as u8), gate);
+            }
+        }
+    }
+
     fn arm_watchdog(&mut self, port: u32) {
         let Some(station) = self.station(port) else { return };
         if station.watchdog.is_none() {

@@ -56,9 +56,10 @@ impl World<'_> {
         let (id, received) = (pair.flow, pair.receiver.received());
         let Some(flow) = &mut self.flows[id as usize] else { return };
         let number = i64::from(flow.number);
+        let mut answers = None;
         if let Application::Messages(queue) = &mut flow.application {
             let (messages, latencies) = (&mut self.recorder.messages, &mut self.tables.latencies);
-            let record = self.plan.record.messages;
+            let (record, before) = (self.plan.record.messages, queue.delivered_messages());
             queue.delivered(now, received, |m| {
                 latencies.add(m.latency());
                 if record {
@@ -71,10 +72,17 @@ impl World<'_> {
                     });
                 }
             });
+            let delivered = queue.delivered_messages();
+            if flow.clock != NONE && delivered > before {
+                answers = Some((flow.clock, delivered, delivered - before));
+            }
         }
         if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
             flow.done = Some(now);
             self.complete(now, id);
+        }
+        if let Some((clock, delivered, count)) = answers {
+            self.answered(now, clock, Some(delivered - 1), count);
         }
     }
 

@@ -73,6 +73,20 @@ impl Roce {
     pub fn of(&self, flow: &Flow) -> Option<&Pair> {
         self.pairs.get(flow.roce as usize)
     }
+
+    /// Live connections take the routes that there are now; answers how many ends have another.
+    pub fn reroute(&mut self, routes: &Routes, flows: &[Option<Flow>]) -> u32 {
+        let mut moved = 0;
+        for pair in self.pairs.iter_mut().filter(|pair| pair.number != NONE) {
+            let Some(flow) = &flows[pair.flow as usize] else { continue };
+            let (from, to) = (flow.plan.from, flow.plan.to);
+            let there = routes.of_flow(from, to, pair.key).unwrap_or(pair.there);
+            let back = routes.of_flow(to, from, pair.key ^ 1).unwrap_or(pair.back);
+            moved += u32::from(there != pair.there) + u32::from(back != pair.back);
+            (pair.there, pair.back) = (there, back);
+        }
+        moved
+    }
 }
 
 impl World<'_> {

@@ -27,6 +27,7 @@ impl Builder {
                 warmup: Time::ZERO,
                 seed: 1,
                 ecmp: Ecmp::default(),
+                reroute: None,
                 nodes: vec![],
                 links: vec![],
                 options: vec![],
@@ -78,6 +79,7 @@ impl Builder {
                 framing: Framing::Ethernet,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                up: true,
                 loss: Loss::None,
                 impairments: Impairments::default(),
             });
