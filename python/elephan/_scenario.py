@@ -145,6 +145,10 @@ class Tcp(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -171,6 +175,10 @@ class Tcp(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -864,6 +872,95 @@ class Pcp(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Dcqcn(Table):
+    """DCQCN (Zhu et al. 2015), for RoCE: a rate that notifications of marked packets cut
+
+    preset: Set of parameters to start from.
+    g: Weight of a notification in alpha. Default: 0.00390625.
+    alpha_initial: alpha before the first notification. Default: 1.0.
+    alpha_interval: Time without a notification after which alpha falls (K). Default: "55 us".
+    decrease_interval: No second cut within this time of the last; 0 s: each notification cuts. Default: "0 s".
+    timer: Time of a cycle (T). Default: "55 us".
+    byte_counter: Bytes of a cycle (B); 0 B: there are no such cycles. Default: "10 MB".
+    fast_recovery: Cycles of fast recovery (F). Default: 5.
+    additive_increase: Step of additive increase (R_AI). Default: "40 Mbps".
+    hyper_increase: Step of hyper increase (R_HAI). Default: "400 Mbps".
+    hyper_multiplies: Whether the step of hyper increase grows with each of its cycles. Default: true.
+    steps_for_25g: Whether both steps are for a line of 25 Gb/s, and in proportion for others. Default: false.
+    rate_min: Least rate. Default: "10 Mbps".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
+
+    preset: Literal["paper", "rdma-sample", "mellanox-cx4"] | None = None
+    g: float | None = None
+    alpha_initial: float | None = None
+    alpha_interval: Time | None = None
+    decrease_interval: Time | None = None
+    timer: Time | None = None
+    byte_counter: Size | None = None
+    fast_recovery: int | None = None
+    additive_increase: Rate | None = None
+    hyper_increase: Rate | None = None
+    hyper_multiplies: bool | None = None
+    steps_for_25g: bool | None = None
+    rate_min: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Timely(Table):
+    """TIMELY (Mittal et al. 2015), for RoCE: a rate that follows the gradient of the round-trip time
+
+    alpha: Weight of the newest change of the round-trip time. Default: 0.875.
+    beta: Weight of a gradient, and of what is above `t_high`, in a cut. Default: 0.8.
+    t_low: Round-trip time below which the rate always grows. Default: "50 us".
+    t_high: Round-trip time above which it always falls. Default: "500 us".
+    rtt_min: By what changes of the round-trip time are divided. Default: "20 us".
+    delta: Step of the increase. Default: "10 Mbps".
+    segment: Bytes between two changes of the rate. Default: "16 KB".
+    once_a_round_trip: Whether the rate changes at most once a round trip. Default: false.
+    rate_min: Least rate. Default: "10 Mbps".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "timely")
+
+    alpha: float | None = None
+    beta: float | None = None
+    t_low: Time | None = None
+    t_high: Time | None = None
+    rtt_min: Time | None = None
+    delta: Rate | None = None
+    segment: Size | None = None
+    once_a_round_trip: bool | None = None
+    rate_min: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Hpcc(Table):
+    """HPCC (Li et al. 2019), for RoCE: a window that follows the load of links as packets report it
+
+    eta: Utilisation that is aimed at. Default: 0.95.
+    max_stage: Round trips of additive increase before the next adjustment by U. Default: 5.
+    flows: Flows that additive increase expects to share a link (N). Default: 100.0.
+    base_rtt: Base round-trip time (T); 0 s: that of the flow. Default: "0 s".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "hpcc")
+
+    eta: float | None = None
+    max_stage: int | None = None
+    flows: float | None = None
+    base_rtt: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NoFlowControl(Table):
+    """No congestion control, for RoCE: the line rate"""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
 class Guest(Table):
     """A congestion control written in Python.
 
@@ -1063,6 +1160,8 @@ class Red(Table):
     max: Average queue at which `probability` is reached; without it a quarter of `limit`.
     probability: Largest probability of the slope, reached at `max`. Default: 0.02.
     weight: Weight of a packet in the average. Default: 0.002.
+    spaced: Whether picks are spaced by the count of packets since the last one (p_a); if not, each is drawn by itself (p_b).
+        Default: true.
     avpkt: Size of a typical packet: how fast the average falls while the link is idle. Default: "1 KB".
     gentle: Whether the probability goes on to 1 at twice `max` instead of jumping to it at `max`. Default: false.
     adaptive: Whether `probability` adapts to hold the average between `min` and `max`. Default: false.
@@ -1077,6 +1176,7 @@ class Red(Table):
     max: Limit | None = None
     probability: float | None = None
     weight: float | None = None
+    spaced: bool | None = None
     avpkt: Size | None = None
     gentle: bool | None = None
     adaptive: bool | None = None
@@ -1598,13 +1698,6 @@ class Star(Table):
     memory: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class NoFlowControl(Table):
-    """Frames that do not fit are dropped."""
-
-    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2234,7 +2327,10 @@ class Bulk(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2278,6 +2374,10 @@ class Bulk(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2304,15 +2404,43 @@ class Bulk(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     size: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Roce(Table):
+    """Options of RoCE connections.
+
+    mtu: Payload of a full packet. Default: "1 KB".
+    ack_every: Packets in order for one acknowledgement; the last packet of a message is acknowledged at once. Default: 1.
+    window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
+    timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
+    nak_interval: A missing packet is reported again after so long. Default: "500 us".
+    cnp_interval: Least time between two congestion notifications of a flow. Default: "50 us".
+    ecn: Whether data is ECN-capable, and marks are answered by notifications. Default: true.
+    """
+
+    mtu: Size | None = None
+    ack_every: int | None = None
+    window: Size | None = None
+    timeout: Time | None = None
+    nak_interval: Time | None = None
+    cnp_interval: Time | None = None
+    ecn: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2329,7 +2457,10 @@ class Messages(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2380,6 +2511,10 @@ class Messages(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2406,12 +2541,18 @@ class Messages(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     load: Rate | None = None
@@ -2452,7 +2593,10 @@ class Transfers(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2499,6 +2643,10 @@ class Transfers(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2525,12 +2673,18 @@ class Transfers(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     arrivals_per_s: float | None = None
@@ -2553,7 +2707,10 @@ class Users(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2599,6 +2756,10 @@ class Users(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2625,12 +2786,18 @@ class Users(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     users: int | None = None
@@ -2650,7 +2817,10 @@ class Cbr(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2696,6 +2866,10 @@ class Cbr(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2722,12 +2896,18 @@ class Cbr(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     packet_size: Size | None = None
@@ -2747,7 +2927,10 @@ class Frames(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2796,6 +2979,10 @@ class Frames(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2822,12 +3009,18 @@ class Frames(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     frame_size: Size | None = None
@@ -2852,7 +3045,10 @@ class Incast(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2899,6 +3095,10 @@ class Incast(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2925,12 +3125,18 @@ class Incast(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     every: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
@@ -2952,7 +3158,10 @@ class Onoff(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3003,6 +3212,10 @@ class Onoff(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -3029,12 +3242,18 @@ class Onoff(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     sources: int | None = None
@@ -3058,7 +3277,10 @@ class Replay(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -3104,6 +3326,10 @@ class Replay(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -3130,12 +3356,18 @@ class Replay(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     file: str | None = None
@@ -3215,6 +3447,7 @@ __all__ = [
     "Compound",
     "Copa",
     "Cubic",
+    "Dcqcn",
     "Dctcp",
     "Direction",
     "Drr",
@@ -3239,6 +3472,7 @@ __all__ = [
     "Highspeed",
     "Hop",
     "Host",
+    "Hpcc",
     "Htcp",
     "Hybla",
     "Hystart",
@@ -3274,6 +3508,7 @@ __all__ = [
     "Reno",
     "Reorder",
     "Replay",
+    "Roce",
     "Scalable",
     "Scenario",
     "Scfq",
@@ -3283,6 +3518,7 @@ __all__ = [
     "Switch",
     "Tbf",
     "Tcp",
+    "Timely",
     "Transfers",
     "Uniform",
     "Users",

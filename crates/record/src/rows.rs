@@ -8,7 +8,8 @@ use crate::table::table;
 
 table! {
     /// A row is a connection or a UDP stream. The counters from `segs_out` on are those of RFC 4898 at the sender of the
-    /// data, where nothing else is said; a UDP stream has only its segments, octets and nulls.
+    /// data, where nothing else is said; a UDP stream has only its segments, octets and nulls. Of RoCE a segment is a packet of
+    /// data, `fast_retran` counts the NAKs that the sender went back for, `ecn_signals` and `ece_sent` congestion notifications.
     FlowRow, FlowColumns in "flows" {
         /// Number of the flow, counted from 0 in the order of the scenario
         flow: i64 = "",
@@ -18,7 +19,7 @@ table! {
         source: Text = "",
         /// Host that receives the data
         destination: Text = "",
-        /// `tcp` or `udp`
+        /// `tcp`, `udp` or `roce`
         protocol: Text = "",
         /// Congestion control of the sender; empty for UDP
         congestion_control: Text = "",
@@ -248,7 +249,7 @@ table! {
         time_ns: i64 = "ns",
         /// The flow
         flow: i64 = "",
-        /// Congestion window
+        /// Congestion window; of RoCE under a law that holds none, what its rate fills in a base round trip
         cwnd_bytes: f64 = "B",
         /// Slow-start threshold; null while infinite
         ssthresh_bytes: Option<f64> = "B",
@@ -401,7 +402,7 @@ table! {
     EventRow, EventColumns in "events" {
         /// When
         time_ns: i64 = "ns",
-        /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall` ...
+        /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall`, `cnp` ...
         kind: Text = "",
         /// Host or switch where it happened
         node: Text = "",

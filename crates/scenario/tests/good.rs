@@ -535,7 +535,8 @@ fn presets_yield_to_what_is_given() {
     let found = plan(text);
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!((sw.memory_bytes, sw.latency), (Some(98_304), Span::from_us(1)));
-    let pause = serde_json::json!({"kind": "pause", "per": "memory", "xoff": "40 KiB", "xon": "16 KiB", "quanta": 65535});
+    let pause =
+        serde_json::json!({"kind": "pause", "per": "memory", "xoff": "40 KiB", "xon": "16 KiB", "quanta": 65535});
     assert_eq!(serde_json::to_value(&sw.flow_control).unwrap(), pause);
     let found = plan(&text.replace("{ xoff = \"40 KiB\" }", "{ kind = \"none\" }"));
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };

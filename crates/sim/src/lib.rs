@@ -15,6 +15,7 @@ mod limits;
 mod net;
 mod packet;
 mod pauses;
+mod roce;
 mod sample;
 mod spread;
 mod summary;

@@ -1,5 +1,6 @@
 //! Packets: 64 bytes behind a `u32` handle, their SACK blocks, congestion headers and stamps beside them.
 
+use elephan_cc::rdma::Telemetry;
 use elephan_cc::train::{Arrival, Departure};
 use elephan_engine::Slab;
 use elephan_link::congestion::Feedback;
@@ -26,6 +27,12 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// RoCE: the segment's fields are read as [`super::rdma`] says.
+    pub const ROCE: u16 = 1024;
+    /// Has telemetry beside it.
+    pub const TELEMETRY: u16 = 16384;
+    /// Goes before everything else at its ports, whatever the priority of its flow.
+    pub const URGENT: u16 = 8192;
     /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
     pub const CUT: u16 = 4096;
     /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
@@ -33,7 +40,30 @@ pub mod traits {
     /// A notification of congestion, for the host's port whose link is its `dest`.
     pub const NOTIFICATION: u16 = 512;
     /// Says which congestion point limits its source.
-    pub const TAGGED: u16 = 16384;
+    pub const TAGGED: u16 = 32768;
+}
+
+/// How a packet of RoCE uses the fields of its segment: the packet number (24 bits) of data is `seq`, that of an answer `ack`; the
+/// departure of the data, which answers echo, stands in `tsval` and `tsecr`; `window` says what it is.
+pub mod rdma {
+    use elephan_tcp::Segment;
+    use elephan_units::Time;
+
+    pub const DATA: u16 = 0;
+    /// The last packet of a work request.
+    pub const LAST: u16 = 1;
+    pub const ACK: u16 = 2;
+    pub const NAK: u16 = 3;
+    pub const CNP: u16 = 4;
+
+    /// A segment with the time in its two fields.
+    pub fn departing(at: Time) -> Segment {
+        Segment { tsval: (at.0 >> 32) as u32, tsecr: at.0 as u32, ..Segment::default() }
+    }
+
+    pub fn departure(segment: &Segment) -> Time {
+        Time(u64::from(segment.tsval) << 32 | u64::from(segment.tsecr))
+    }
 }
 
 /// One packet on its way.
@@ -90,10 +120,11 @@ pub struct Packets {
     sacks: Vec<SackBlocks>,
     /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
     headers: Vec<CongestionHeader>,
-    /// The same for stamps, for what notifications say, and for the congestion points that tags name.
+    /// The same for stamps, for what notifications say, for the congestion points that tags name, and for telemetry.
     stamps: Vec<Stamp>,
     notices: Vec<Notice>,
     tags: Vec<u32>,
+    telemetry: Vec<Telemetry>,
 }
 
 impl Packets {
@@ -133,6 +164,9 @@ impl Packets {
         }
         if self.slab[handle].traits & traits::TAGGED != 0 {
             *self.tag_mut(copy) = self.tag(handle);
+        }
+        if self.slab[handle].traits & traits::TELEMETRY != 0 {
+            *self.telemetry_mut(copy) = *self.telemetry(handle);
         }
         copy
     }
@@ -189,6 +223,20 @@ impl Packets {
     /// The congestion point that limits the source of a packet that is [`traits::TAGGED`], or place for it.
     pub fn tag_mut(&mut self, handle: u32) -> &mut u32 {
         place_of(&mut self.tags, handle, 0)
+    }
+
+    /// What a packet with [`traits::TELEMETRY`] has met.
+    pub fn telemetry(&self, handle: u32) -> &Telemetry {
+        &self.telemetry[handle as usize]
+    }
+
+    /// The same, or place for it.
+    pub fn telemetry_mut(&mut self, handle: u32) -> &mut Telemetry {
+        let place = handle as usize;
+        if self.telemetry.len() <= place {
+            self.telemetry.resize(place + 1, Telemetry::default());
+        }
+        &mut self.telemetry[place]
     }
 
     #[inline]

@@ -28,9 +28,9 @@ pub fn observed_ports(plan: &Plan) -> Vec<bool> {
 impl World<'_> {
     /// The warm-up is over: what was delivered until now is not measured.
     pub fn end_warmup(&mut self) {
-        let World { flows, sockets, .. } = self;
+        let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {
-            flow.before_warmup = flow.delivered(sockets);
+            flow.before_warmup = flow.delivered(sockets, roce);
         }
         self.tables.warm();
     }
@@ -52,6 +52,10 @@ impl World<'_> {
             if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
                 continue;
             }
+            if let Some(row) = self.roce_sample(now, flow) {
+                self.recorder.flow_samples.push(row);
+                continue;
+            }
             let Some(sender) = self.sockets.get(flow.sender as usize) else { continue };
             let endpoint = &sender.endpoint;
             let cc = endpoint.controller();
@@ -64,7 +68,7 @@ impl World<'_> {
                 inflight_bytes: endpoint.inflight() as i64,
                 srtt_ns: endpoint.srtt().map(|s| s.ns()),
                 pacing_bps: cc.pacing_rate(),
-                delivered_bytes: flow.delivered(&self.sockets) as i64,
+                delivered_bytes: flow.delivered(&self.sockets, &self.roce) as i64,
                 phase: self.tables.phase(endpoint.phase()),
                 pipe_size: stats.pipe_size as i64,
                 sample_rtt_ns: (stats.count_rtt > 0).then_some(stats.sample_rtt_ns as i64),

@@ -20,6 +20,7 @@ use crate::guests;
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
+use crate::roce::{ROCE, Roce};
 use crate::tables::Tables;
 
 /// How far a run has come.
@@ -56,7 +57,7 @@ pub struct World<'a> {
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
     /// A packet taken and not yet used.
-    spare: u32,
+    pub spare: u32,
     pub events_done: u64,
     /// The first breach of conservation by a flow that has ended.
     pub violation: Option<Error>,
@@ -71,6 +72,8 @@ pub struct World<'a> {
     pub failed_guest: Option<guests::Failed>,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
+    /// Connections of RoCE, and the interfaces that send for them.
+    pub roce: Roce,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -117,6 +120,7 @@ impl<'a> World<'a> {
             guests: guests::any(plan),
             failed_guest: None,
             memories: BTreeMap::new(),
+            roce: Roce::default(),
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -189,6 +193,7 @@ impl<'a> World<'a> {
             Class::Arrival => self.arrival_of_frame(now, id),
             Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
             Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
+            Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
@@ -220,10 +225,13 @@ impl<'a> World<'a> {
     fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.traits & (traits::UDP | traits::NOTIFICATION) != 0 {
+        if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
             if p.traits & traits::NOTIFICATION != 0 {
                 self.notified(now, packet);
                 return;
+            }
+            if p.traits & traits::ROCE != 0 {
+                return self.deliver_roce(now, packet);
             }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;

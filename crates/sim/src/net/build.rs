@@ -13,7 +13,7 @@ use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::{Layout, Management, Net, Taps, cm};
+use super::{Layout, Management, Net, Taps, cm, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -52,7 +52,8 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), paths.general || changes[i]);
+    let roce = nic::Needs::of(plan);
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths.general || changes[i], roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
@@ -87,7 +88,8 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     })
 }
 
-fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
+fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, roce): (bool, nic::Needs)) -> Link {
+    let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -109,7 +111,15 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
     let managed = !plan.congestion_management.is_none();
-    let general = general || !plain || !l.up || out_of != NONE || can_be_paused || managed;
+    let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
+    let general = general
+        || (roce.is_used && at_host)
+        || (roce.telemetry && !at_host)
+        || !plain
+        || !l.up
+        || out_of != NONE
+        || can_be_paused
+        || managed;
     let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
@@ -150,6 +160,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 limiters: cm::limiters(plan, l),
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
+                nic: (roce.is_used && at_host).then(Box::default),
+                tells: roce.telemetry && !at_host,
                 watch: watched.then(Box::default),
             })
         }),

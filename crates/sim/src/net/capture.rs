@@ -17,6 +17,7 @@ use std::net::Ipv4Addr;
 use elephan_link::Framing;
 use elephan_link::congestion::Feedback;
 use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
+use elephan_roce::{Answer, wire};
 use elephan_scenario::Plan;
 use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
@@ -25,7 +26,7 @@ use elephan_units::Time;
 use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
-use crate::packet::{Notice, Packet, traits};
+use crate::packet::{Notice, Packet, rdma, traits};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
@@ -235,6 +236,16 @@ impl Frame {
     }
 }
 
+fn rdma_kind(packet: &Packet) -> wire::Kind {
+    let segment = &packet.segment;
+    match segment.window {
+        rdma::ACK => wire::Kind::Answer(Answer::Ack(segment.ack)),
+        rdma::NAK => wire::Kind::Answer(Answer::Nak(segment.ack)),
+        rdma::CNP => wire::Kind::Notification,
+        kind => wire::Kind::Data { psn: segment.seq, last: kind == rdma::LAST },
+    }
+}
+
 /// The capture files of a run.
 pub struct Captures {
     files: Vec<Capture>,
@@ -279,7 +290,11 @@ impl Captures {
         if packet.traits & traits::RAW != 0 {
             return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
         }
-        let headers = if packet.traits & traits::UDP != 0 {
+        let headers = if packet.traits & traits::ROCE != 0 {
+            let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
+            let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
+            Headers::datagram(packet.ip_bytes, packet.segment.ecn, packet.ident, &ends, &inner[..len])
+        } else if packet.traits & traits::UDP != 0 {
             Headers::udp(&packet.segment, packet.ident, &ends)
         } else {
             Headers::tcp(&packet.segment, sack, packet.ident, &ends)

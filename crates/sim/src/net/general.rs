@@ -71,6 +71,7 @@ impl Net {
         }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
+        let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
         let item = Item {
             handle: packet,
             flow: p.flow,
@@ -93,6 +94,7 @@ impl Net {
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            g.nic_hands_over(&item, p.traits);
             if let Some(watch) = &mut g.watch {
                 watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
@@ -150,6 +152,7 @@ impl Net {
                 watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
+            self.nic_has_left(now, link, item);
         }
         let l = &self.links[link as usize];
         let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
@@ -278,9 +281,14 @@ impl Net {
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        if p.traits & traits::HEADED != 0 {
+        let bits = p.traits;
+        if bits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
+        if bits & traits::ROCE != 0 {
+            self.roce_departs(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
         let p = &mut self.packets[item.handle];
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);

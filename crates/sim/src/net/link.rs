@@ -16,6 +16,7 @@ use super::closures::Watch;
 use super::cm::CongestionPoint;
 use super::impair::Impair;
 use super::limiters::Limiters;
+use super::nic::NicPort;
 use super::pfc::Station;
 
 /// "No such": switch, port, link.
@@ -200,6 +201,10 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// Of a host that sends RoCE: what its interface has handed to the port.
+    pub nic: Option<Box<NicPort>>,
+    /// Of a switch: packets that ask for telemetry get it here.
+    pub tells: bool,
     /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
     pub watch: Option<Box<Watch>>,
 }

@@ -18,6 +18,7 @@ mod general;
 mod impair;
 mod limiters;
 mod link;
+mod nic;
 mod pfc;
 mod route;
 mod switch;
@@ -38,6 +39,7 @@ pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
+pub use nic::{NIC, asks_telemetry};
 pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
@@ -76,6 +78,8 @@ pub enum Kind {
     Reorder,
     /// A congestion point tells a source.
     Notification,
+    /// A receiver of RoCE notifies of a marked packet.
+    Cnp,
     /// Ports that wait for each other's buffers in a cycle.
     Deadlock,
     /// A priority was paused for too long.
@@ -83,7 +87,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -95,6 +99,7 @@ impl Kind {
         Kind::Duplicate,
         Kind::Reorder,
         Kind::Notification,
+        Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
     ];
@@ -111,6 +116,7 @@ impl Kind {
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
             Kind::Notification => "cnm",
+            Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
         }

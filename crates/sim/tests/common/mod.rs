@@ -106,6 +106,7 @@ impl Builder {
             start: Default::default(),
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
+            roce: None,
             priority: 0,
             weight: 1,
         });
