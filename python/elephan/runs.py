@@ -18,7 +18,20 @@ from elephan.source import Source, open_source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "events")
+    from elephan.spreading import Tree
+
+TABLES = (
+    "flows",
+    "messages",
+    "flow_samples",
+    "ports",
+    "port_samples",
+    "switch_samples",
+    "limiter_samples",
+    "pauses",
+    "holds",
+    "events",
+)
 
 
 def read_table(file: Path) -> pa.Table:
@@ -107,9 +120,24 @@ class Run:
         return self.tables["port_samples"]
 
     @property
+    def limiter_samples(self) -> pa.Table:
+        """A row per limiter of a host and sample time."""
+        return self.tables["limiter_samples"]
+
+    @property
     def switch_samples(self) -> pa.Table:
         """The state of switches at sample times."""
         return self.tables["switch_samples"]
+
+    @property
+    def pauses(self) -> pa.Table:
+        """A row per closure: when a port might not send, who paused it, and what was to blame."""
+        return self.tables["pauses"]
+
+    @property
+    def holds(self) -> pa.Table:
+        """Whose packets closures held, by episode and port."""
+        return self.tables["holds"]
 
     @property
     def events(self) -> pa.Table:
@@ -156,6 +184,12 @@ class Run:
         from elephan.measures import statistic
 
         return statistic(self, name)
+
+    def spreading(self, by: str = "root") -> list[Tree]:
+        """How congestion spread: trees of paused ports and their victims, for each root or (`by="episode"`) each episode."""
+        from elephan.spreading import spreading
+
+        return spreading(self, by)
 
     @property
     def curated_figure(self) -> str:

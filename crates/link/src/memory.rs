@@ -93,14 +93,16 @@ impl SharedMemory {
     pub fn peak(&self) -> u64 {
         self.peak
     }
-    pub fn pause(&self) -> Option<Pause> {
-        self.pause
+    /// The occupancy at which paused ports resume.
+    pub fn xon(&self) -> u64 {
+        self.pause.map_or(0, |pause| pause.xon.get())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::PausePer;
     use elephan_units::Bytes;
 
     #[test]
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn thresholds() {
-        let pause = Pause { xoff: Bytes(3000), xon: Bytes(1500), quanta: 0xFFFF };
+        let pause = Pause { per: PausePer::Memory, xoff: Bytes(3000), xon: Bytes(1500), quanta: 0xFFFF };
         let mut m = SharedMemory::new(10_000, 3, Some(pause));
         let mut out = vec![];
         assert!(m.admit(0, 1500));

@@ -44,6 +44,11 @@ impl Gate {
         (self.from <= now && now < self.until).then_some(self.until)
     }
 
+    /// When new frames may not start: from the first instant on, before the second.
+    pub fn window(&self) -> (Time, Time) {
+        (self.from, self.until)
+    }
+
     /// Counts the closure up to `now`, which becomes its new beginning.
     fn settle(&mut self, now: Time) {
         self.shut = self.shut_until(now);

@@ -8,6 +8,7 @@
 
 mod capture;
 mod cell;
+mod closures;
 mod dictionary;
 mod names;
 mod recorder;
@@ -20,10 +21,13 @@ mod trace;
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
+pub use closures::{HoldRow, PauseRow};
 pub use dictionary::data_dictionary;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
-pub use rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
+pub use rows::{
+    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+};
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};
 pub use trace::{ConnectionRow, ConnectionSampleRow, TraceEventRow};

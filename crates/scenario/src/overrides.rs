@@ -1,7 +1,9 @@
 //! Overrides: `-s traffic.upload.load="2 Gbps"`. A path into the scenario, then a value.
 //!
 //! A path follows the schema, so a key that the language does not have is an error even before the value is looked at;
-//! entries of arrays go by index (`links[0].rate`) or by name (`traffic.upload.load`, `links.sw->server.rate`).
+//! entries of arrays go by index (`links[0].rate`) or by name (`traffic.upload.load`, `links.sw->server.rate`). A link whose
+//! name is of no entry but of one direction of some links of an entry (`links.sw->client[2].rate`) means what these ports have
+//! of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,8 +74,8 @@ impl Override {
 
     /// The path in `tree`, entries named by their index.
     pub(crate) fn place(&self, tree: &Node) -> Path {
-        let mut steps = self.steps.0.clone();
         let names = names_of(tree);
+        let mut steps = names.to_ports(&self.steps).0;
         if let [Step::Key(list), entry @ Step::Key(_), ..] = steps.as_mut_slice()
             && let Step::Key(name) = &*entry
             && let Some(i) = names.list(list).iter().position(|n| n == name)
@@ -114,10 +116,11 @@ impl Override {
         let wrong = |message: String| Problem::new(self.steps.clone(), origin, message);
         let value = self.to_node(origin).map_err(wrong)?;
         let names = names_of(tree);
+        let steps = names.to_ports(&self.steps);
         let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
         let raw = if let Given::Text(text) = &self.value { Some(text.as_str()) } else { None };
         let mut cursor = Cursor { root, names, origin, raw };
-        cursor.set(root, tree, &self.steps.0, &mut Path::default(), value).map_err(|(at, message)| {
+        cursor.set(root, tree, &steps.0, &mut Path::default(), value).map_err(|(at, message)| {
             // The override's own label says the path; only another place is worth naming.
             let path = if at == self.steps || !matches!(self.value, Given::Node(_)) { self.steps.clone() } else { at };
             Problem::new(path, origin, message)
@@ -140,7 +143,13 @@ fn parse_path(text: &str) -> Result<Path, String> {
             steps.push(Step::Key(quoted[..end].to_owned()));
             rest = &quoted[end + 1..];
         } else {
-            let end = rest.find(['.', '[', '"']).unwrap_or(rest.len());
+            let of_name = rest.find('.').unwrap_or(rest.len());
+            // `links.sw->client[2].rate`: the brackets are the name's own.
+            let end = if steps == [Step::Key("links".to_owned())] && rest[..of_name].contains("->") {
+                of_name
+            } else {
+                rest.find(['.', '[', '"']).unwrap_or(rest.len())
+            };
             if end == 0 {
                 return Err(bad());
             }
@@ -160,13 +169,31 @@ fn parse_path(text: &str) -> Result<Path, String> {
     }
 }
 
-/// Names of the entries of `traffic` and `links`.
+/// Names of the entries of `traffic` and `links`, and both ends of each of these.
 struct Names {
     traffic: Vec<String>,
     links: Vec<String>,
+    ends: Vec<Vec<String>>,
 }
 
 impl Names {
+    /// `links.sw->client[2].rate` as `links[0].ports."sw->client[2]".rate`, if no entry has that name and one has such a port.
+    fn to_ports(&self, steps: &Path) -> Path {
+        let [Step::Key(list), Step::Key(name), rest @ ..] = steps.0.as_slice() else { return steps.clone() };
+        let Some((from, to)) = name.split_once("->") else { return steps.clone() };
+        if list != "links" || self.links.contains(name) {
+            return steps.clone();
+        }
+        let has = |ends: &Vec<String>| match ends.as_slice() {
+            [a, b] => has_member(a, from) && has_member(b, to) || has_member(b, from) && has_member(a, to),
+            _ => false,
+        };
+        let Some(entry) = self.ends.iter().position(has) else { return steps.clone() };
+        let mut port = at![list.as_str(), entry, "ports", name.as_str()];
+        port.0.extend_from_slice(rest);
+        port
+    }
+
     fn list(&self, key: &str) -> &[String] {
         match key {
             "traffic" => &self.traffic,
@@ -178,12 +205,29 @@ impl Names {
 
 fn names_of(tree: &Node) -> Names {
     let list = |key| tree.get(key).map(Node::items).unwrap_or_default();
-    let link = |node: &Node| {
-        let ends: Vec<&str> =
-            node.get("between").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_text).collect();
-        ends.join("->")
+    let ends = |node: &Node| -> Vec<String> {
+        let both = node.get("between").map(Node::items).unwrap_or_default();
+        both.iter().filter_map(Node::as_text).map(str::to_owned).collect()
     };
-    Names { traffic: traffic_names(list("traffic")), links: list("links").iter().map(link).collect() }
+    let ends: Vec<Vec<String>> = list("links").iter().map(ends).collect();
+    Names { traffic: traffic_names(list("traffic")), links: ends.iter().map(|e| e.join("->")).collect(), ends }
+}
+
+/// Whether `client` or `client[0-3]` has the member, or members, `client[2]`.
+fn has_member(words: &str, member: &str) -> bool {
+    let parts = |text: &str| -> (String, Option<(u32, u32)>) {
+        let Some((name, inside)) = text.split_once('[') else { return (text.trim().to_owned(), None) };
+        let inside = inside.trim_end_matches(']');
+        let (low, high) = inside.split_once('-').unwrap_or((inside, inside));
+        (name.trim().to_owned(), low.trim().parse().ok().zip(high.trim().parse().ok()))
+    };
+    let ((group, all), (name, some)) = (parts(words), parts(member));
+    group == name
+        && match (all, some) {
+            (None, _) => true,
+            (Some((low, high)), Some((from, to))) => low <= from && to <= high,
+            (Some(_), None) => false,
+        }
 }
 
 /// The name of every traffic entry: given, or its kind, numbered from the second on.
@@ -265,7 +309,7 @@ impl<'a> Cursor<'a> {
         let Some(table) = node.as_table_mut() else { return Ok(Vec::new()) };
         let inner = match (property, free) {
             (Some(property), _) => property,
-            (None, Some(free)) if *free == Json::Bool(true) || table.contains_key(key) => free,
+            (None, Some(free)) if *free == Json::Bool(true) || table.contains_key(key) || is_ports(at) => free,
             _ => {
                 let candidates: Vec<&str> =
                     known.iter().map(|(name, _)| *name).chain(table.keys().map(String::as_str)).collect();
@@ -359,6 +403,11 @@ impl<'a> Cursor<'a> {
         }
         dropped.iter().map(|key| at.key(key).to_string()).collect()
     }
+}
+
+/// Where the ports of links have names that need not be there yet.
+fn is_ports(at: &Path) -> bool {
+    matches!(at.0.as_slice(), [Step::Key(links), Step::Index(_), Step::Key(ports)] if links == "links" && ports == "ports")
 }
 
 fn no_such_key(at: &Path, key: &str, candidates: &[&str]) -> String {

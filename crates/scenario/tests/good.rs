@@ -6,7 +6,7 @@ use elephan_link::{GilbertElliott, Loss};
 use elephan_scenario::{
     LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep,
 };
-use elephan_units::{Rate, Span};
+use elephan_units::{Rate, Size, Span};
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(format!("{}/tests/good/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -34,7 +34,7 @@ fn again(resolved: &Resolved) -> Resolved {
         .unwrap_or_else(|e| panic!("{e}\n{}", resolved.toml))
 }
 
-const ALL: [&str; 9] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed", "changes", "impaired"];
+const ALL: [&str; 10] = ["pause", "w1", "w2", "w2_by_hand", "w3", "w4", "mixed", "changes", "impaired", "hotspot"];
 
 #[test]
 fn the_resolved_text_gives_the_same_plan() {
@@ -227,10 +227,11 @@ fn each_direction_has_its_impairments() {
     assert!(!resolved("mixed", &[]).toml.contains("jitter"));
 }
 
-/// The limit of any queue can change as a FIFO's, and keeps its bytes when only the rate does.
+/// The limit of any queue that has one can change as a FIFO's, and keeps its bytes when only the rate does. A tbf needs more
+/// words, and the classes of ets and wrr have limits of their own.
 #[test]
 fn limits_of_every_kind_change() {
-    for (kind, _) in elephan_link::queue::QUEUES.iter().filter(|(kind, _)| *kind != "tbf") {
+    for (kind, _) in elephan_link::queue::QUEUES.iter().filter(|(kind, _)| !["tbf", "ets", "wrr"].contains(kind)) {
         let plan = resolved("changes", &[&format!("template.queue.kind={kind}")]).plan;
         let limits = |i: usize| plan.changes[i].links.iter().map(|link| link.limit).collect::<Vec<_>>();
         let limit = Some(Limit { bytes: 193_750, packets: u64::MAX });
@@ -335,7 +336,7 @@ fn a_sweep_expands() {
             let plan = read(&source("pause"), &v.overrides, Some(3)).unwrap().plan;
             assert_eq!(plan.seed, 3);
             let NodeKind::Switch(sw) = &plan.nodes[4].kind else { panic!() };
-            serde_json::to_value(sw.flow_control).unwrap()["kind"].clone()
+            serde_json::to_value(&sw.flow_control).unwrap()["kind"].clone()
         })
         .collect();
     assert_eq!(kinds, ["none", "pause"]);
@@ -534,11 +535,12 @@ fn presets_yield_to_what_is_given() {
     let found = plan(text);
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!((sw.memory_bytes, sw.latency), (Some(98_304), Span::from_us(1)));
-    let pause = serde_json::json!({"kind": "pause", "xoff": "40 KiB", "xon": "16 KiB", "quanta": 65535});
-    assert_eq!(serde_json::to_value(sw.flow_control).unwrap(), pause);
+    let pause =
+        serde_json::json!({"kind": "pause", "per": "memory", "xoff": "40 KiB", "xon": "16 KiB", "quanta": 65535});
+    assert_eq!(serde_json::to_value(&sw.flow_control).unwrap(), pause);
     let found = plan(&text.replace("{ xoff = \"40 KiB\" }", "{ kind = \"none\" }"));
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
-    assert_eq!(serde_json::to_value(sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
+    assert_eq!(serde_json::to_value(&sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
 }
 
 /// A queue made by hand is told what cannot be, as one in a scenario.
@@ -550,4 +552,38 @@ fn a_queue_by_hand_has_possible_parameters() {
     };
     assert!(queue(0.02).is_ok());
     assert!(queue(0.0).unwrap_err().to_string().contains("tupdate: \"0 s\": must be at least 1 us"));
+}
+
+/// One port of ten slows down and recovers; a range of them changes as a table. Uniform traffic is between all pairs.
+#[test]
+fn one_hot_port() {
+    let plan = resolved("hotspot", &[]).plan;
+    let of = |change: usize| -> Vec<(&str, &LinkChange)> {
+        plan.changes[change].links.iter().map(|l| (plan.links[l.link as usize].name.as_str(), l)).collect()
+    };
+    let [(name, hot)] = of(0)[..] else { panic!("{:?}", of(0)) };
+    assert_eq!((name, hot.rate), ("sw->client[0]", Some(Rate(2_000_000_000))));
+    assert_eq!((hot.limit, hot.delay), (Some(Limit::of(Some(Size::Bytes(100_000)), 0)), None));
+    let back: Vec<_> = of(1).iter().map(|(name, l)| (*name, l.rate, l.delay, l.limit)).collect();
+    let us = Some(Span::from_us(1));
+    assert_eq!(
+        back,
+        [
+            ("sw->client[0]", Some(Rate(10_000_000_000)), None, None),
+            ("client[3]->sw", None, us, None),
+            ("client[4]->sw", None, us, None)
+        ]
+    );
+    assert_eq!(plan.traffic.iter().map(|t| t.flows.len()).collect::<Vec<_>>(), [90, 90, 9]);
+    let slow = resolved(
+        "hotspot",
+        &["links.sw->client[2].rate=5 Gbps", "links.client->sw.ports.\"sw->client[2]\".delay=1 ms"],
+    )
+    .plan;
+    let link = |plan: &Plan, name: &str| {
+        let found = plan.links.iter().find(|l| l.name == name).unwrap();
+        (found.rate, found.delay)
+    };
+    assert_eq!(link(&slow, "sw->client[2]"), (Rate(5_000_000_000), Span::from_ms(1)));
+    assert_eq!(link(&slow, "client[2]->sw"), link(&plan, "client[2]->sw"));
 }

@@ -7,12 +7,13 @@ use elephan_random::Stream;
 use elephan_record::MessageRow;
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
-use elephan_traffic::{Carrier, Generate, MessageQueue, Setting, Source};
-use elephan_units::Time;
+use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Setting, Source};
+use elephan_units::{Rate, Time};
 
+use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::{NONE, Treatment};
-use crate::world::{UDP_IP_HEADERS, World};
+use crate::world::{TCP_IP_HEADERS, UDP_IP_HEADERS, World};
 
 impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
@@ -29,27 +30,37 @@ impl World<'_> {
                 continue;
             }
             let mut instances = BTreeMap::new();
+            let mut made = Vec::new();
             for &plan in &traffic.flows {
                 let next = instances.entry((plan.from, plan.to)).or_insert(0);
-                self.create_flow(traffic_number, plan, *next);
+                made.push((self.create_flow(traffic_number, plan, *next), plan));
                 *next += 1;
+            }
+            if let Some(shared) = traffic.kind.shared() {
+                self.create_clocks(traffic_number, &made, shared);
             }
         }
     }
 
     /// A flow of the scenario: the connection number `instance` of its pair.
-    fn create_flow(&mut self, traffic: u32, plan: FlowPlan, instance: u32) {
+    fn create_flow(&mut self, traffic: u32, plan: FlowPlan, instance: u32) -> u32 {
         let entry = &self.plan.traffic[traffic as usize];
         let path = self.flow_path(traffic, plan, instance);
         let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
-        let source = self.source(traffic, plan, &path);
+        let fed = entry.kind.shared().is_some();
+        let part = if fed { Part::Sizes } else { Part::Whole };
+        let source = self.source((traffic, plan), &path, part, entry.flows.len() as u64);
         let key = stable_key(&path, 0);
         let application = match entry.kind.carrier() {
+            Carrier::Messages(when_full) if fed => {
+                Application::Messages(Box::new(MessageQueue::fed(source, when_full)))
+            }
             Carrier::Messages(when_full) => {
                 Application::Messages(Box::new(MessageQueue::new(source, when_full, start)))
             }
-            Carrier::Datagrams => Application::Datagrams(Box::new(Datagrams {
-                source,
+            carrier @ (Carrier::Datagrams | Carrier::Frames) => Application::Datagrams(Box::new(Datagrams {
+                source: (!fed).then_some(source),
+                raw: carrier == Carrier::Frames,
                 next: None,
                 route: self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0),
                 sent_packets: 0,
@@ -73,6 +84,7 @@ impl World<'_> {
             key,
             sender: NONE,
             receiver: NONE,
+            roce: NONE,
             start,
             established: None,
             size: entry.kind.flow_bytes(),
@@ -80,10 +92,12 @@ impl World<'_> {
             sender_done: None,
             before_warmup: 0,
             begun: false,
+            clock: NONE,
         };
         self.flows_made += 1;
         let id = self.keep_flow(flow);
         self.arm_application(id, start);
+        id
     }
 
     pub fn keep_flow(&mut self, flow: Flow) -> u32 {
@@ -209,6 +223,9 @@ impl World<'_> {
         if matches!(flow.application, Application::Datagrams(_)) {
             return;
         }
+        if self.plan.traffic[traffic as usize].roce.is_some() {
+            return self.roce_open(id);
+        }
         let path = self.flow_path(traffic, plan, instance);
         let mut isn = self.stream(&path, "isn");
         let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
@@ -218,6 +235,9 @@ impl World<'_> {
     /// Lets the application of a flow write what is due and what fits.
     fn write(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
+        if flow.roce != NONE {
+            return self.roce_write(now, id);
+        }
         match &mut flow.application {
             Application::Stream { source, next, total } => {
                 let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
@@ -235,8 +255,7 @@ impl World<'_> {
             }
             Application::Messages(queue) => {
                 let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
-                let capacity = endpoint.acked().saturating_add(endpoint.options().send_buffer.get());
-                endpoint.supply(queue.pump(now, capacity));
+                endpoint.supply(queue.pump(now, room(endpoint)));
                 if queue.ended() {
                     endpoint.close(now);
                 }
@@ -254,23 +273,30 @@ impl World<'_> {
 
     fn write_datagrams(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
-        let number = flow.number;
         let Application::Datagrams(d) = &mut flow.application else { return };
         let Some((due, offer)) = d.next else { return };
         if due > now {
             self.rearm(id);
             return;
         }
-        d.next = d.source.next_offer().map(|o| (due.saturating_add(o.gap), o));
-        let seq = d.sent_packets as u32;
-        d.sent_packets += 1;
-        d.sent_bytes += offer.bytes;
-        let route = d.route;
-        self.send_datagram(now, id, route, (number, seq), offer.bytes);
+        d.next = d.source.as_mut().and_then(Source::next_offer).map(|o| (due.saturating_add(o.gap), o));
+        self.send_next(now, id, offer.bytes);
         self.rearm(id);
     }
 
-    fn rearm(&mut self, id: u32) {
+    /// Sends the next datagram, or raw frame, of a stream.
+    pub fn send_next(&mut self, now: Time, id: u32, bytes: u64) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let number = flow.number;
+        let Application::Datagrams(d) = &mut flow.application else { return };
+        let seq = d.sent_packets as u32;
+        d.sent_packets += 1;
+        d.sent_bytes += bytes;
+        let (route, raw) = (d.route, d.raw);
+        self.send_datagram(now, id, route, (number, seq, raw), bytes);
+    }
+
+    pub fn rearm(&mut self, id: u32) {
         let Some(flow) = &self.flows[id as usize] else { return };
         let deadline = flow.deadline();
         self.arm_application(id, deadline);
@@ -301,8 +327,10 @@ impl World<'_> {
             }
             match &mut flow.application {
                 Application::Messages(queue) if !queue.ended() => {
-                    let capacity = s.endpoint.acked().saturating_add(s.endpoint.options().send_buffer.get());
-                    s.endpoint.supply(queue.pump(now, capacity));
+                    s.endpoint.supply(queue.pump(now, room(&s.endpoint)));
+                    if queue.ended() {
+                        s.endpoint.close(now);
+                    }
                     self.rearm(id);
                 }
                 _ => {}
@@ -326,10 +354,12 @@ impl World<'_> {
         }
         let number = i64::from(flow.number);
         let record = self.plan.record.messages;
+        let mut answers = None;
         match &mut flow.application {
             Application::Messages(queue) => {
                 let messages = &mut self.recorder.messages;
                 let latencies = &mut self.tables.latencies;
+                let before = queue.delivered_messages();
                 queue.delivered(now, received, |m| {
                     latencies.add(m.latency());
                     if record {
@@ -342,6 +372,10 @@ impl World<'_> {
                         });
                     }
                 });
+                let delivered = queue.delivered_messages();
+                if flow.clock != NONE && delivered > before {
+                    answers = Some((flow.clock, delivered, delivered - before));
+                }
             }
             Application::Stream { .. } | Application::Transfer { .. } | Application::Datagrams(_) => {}
         }
@@ -350,10 +384,13 @@ impl World<'_> {
             let id = s.flow;
             self.complete(now, id);
         }
+        if let Some((clock, delivered, count)) = answers {
+            self.answered(now, clock, Some(delivered - 1), count);
+        }
     }
 
     /// The last byte of a finite flow is with the receiver.
-    fn complete(&mut self, now: Time, id: u32) {
+    pub fn complete(&mut self, now: Time, id: u32) {
         let Some(flow) = &self.flows[id as usize] else { return };
         let Application::Transfer { user } = flow.application else { return };
         let fct = now.since(flow.start);
@@ -432,12 +469,17 @@ impl World<'_> {
     /// A traffic entry stops: no more data, no more arrivals.
     pub fn stop_traffic(&mut self, now: Time, traffic: u32) {
         self.arrivals.iter_mut().filter(|a| a.traffic == traffic).for_each(|a| a.stopped = true);
+        self.stop_clocks(traffic);
         for id in 0..self.flows.len() as u32 {
             let Some(flow) = &mut self.flows[id as usize] else { continue };
             if flow.traffic != traffic {
                 continue;
             }
             let sender = flow.sender;
+            if flow.roce != NONE {
+                self.roce_stop(now, id);
+                continue;
+            }
             match &mut flow.application {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),
@@ -483,15 +525,23 @@ impl World<'_> {
         Stream::new(self.plan.seed, path, purpose)
     }
 
-    /// The generator of a traffic entry (`first` is its first pair) or of one of its flows.
-    pub fn source(&self, traffic: u32, first: FlowPlan, path: &str) -> Source {
-        let entry = &self.plan.traffic[traffic as usize];
-        let link = self.net.routes.between(first.from, first.to).next().map(|r| self.net.routes.link(r));
-        let framing = link.map(|l| self.plan.links[l as usize].framing).unwrap_or_default();
-        entry.kind.source(&Setting {
+    /// A generator of a traffic entry, of several or of one of its flows, of which `flow` is the first; `pairs` are what it
+    /// chooses from.
+    pub fn source(&self, (traffic, flow): (u32, FlowPlan), path: &str, part: Part, pairs: u64) -> Source {
+        let kind = &self.plan.traffic[traffic as usize].kind;
+        let first = self.net.routes.between(flow.from, flow.to).next().map(|r| self.net.routes.link(r));
+        let link = first.map(|link| &self.plan.links[link as usize]);
+        let framing = link.map(|link| link.framing).unwrap_or_default();
+        let mss = |options: u32| self.plan.options[options as usize].mss.0;
+        let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + TCP_IP_HEADERS;
+        let headers = if kind.carrier() == Carrier::Frames { 0 } else { UDP_IP_HEADERS };
+        kind.source(&Setting {
+            part,
             stream: &|purpose| self.stream(path, purpose),
-            pairs: entry.flows.len() as u64,
-            wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + UDP_IP_HEADERS)),
+            pairs,
+            wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + headers)),
+            full_wire_bytes: u64::from(framing.wire_bytes(full)),
+            rate: link.map(|link| link.rate).unwrap_or(Rate(1)),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Arrivals of transfers: each a connection that lives for its bytes.
 
 use elephan_engine::{Alarm, Class, Event};
-use elephan_traffic::Carrier;
+use elephan_traffic::{Carrier, Part};
 use elephan_units::Time;
 
 use crate::flow::{Application, Arrivals, Flow, stable_key};
@@ -29,7 +29,7 @@ impl World<'_> {
         self.arrivals.push(Arrivals {
             traffic,
             user,
-            source: self.source(traffic, entry.flows[0], path),
+            source: self.source((traffic, entry.flows[0]), path, Part::Whole, entry.flows.len() as u64),
             next: None,
             ordinal: 0,
             isn: self.stream(path, "isn"),
@@ -81,6 +81,7 @@ impl World<'_> {
             key: stable_key(&self.plan.traffic[traffic as usize].name, ordinal),
             sender: NONE,
             receiver: NONE,
+            roce: NONE,
             start: now,
             established: None,
             size: Some(offer.bytes),
@@ -88,9 +89,13 @@ impl World<'_> {
             sender_done: None,
             before_warmup: 0,
             begun: true,
+            clock: NONE,
         };
         self.flows_made += 1;
         let id = self.keep_flow(flow);
+        if self.plan.traffic[traffic as usize].roce.is_some() {
+            return self.roce_transfer(now, id, offer.bytes);
+        }
         self.open(now, id, isn);
         let Some(flow) = &self.flows[id as usize] else { return };
         let sender = flow.sender;

@@ -4,8 +4,9 @@ use elephan_cc::Spec;
 use elephan_engine::{Class, Event};
 use elephan_units::Time;
 
-use crate::net::{Kind, NONE, Occurrence};
-use crate::world::{CHANGES, World};
+use crate::flow::Application;
+use crate::net::{Graph, Kind, NONE, Occurrence};
+use crate::world::{CHANGES, REROUTE, World};
 
 impl World<'_> {
     /// Schedules the next change: one event for all of an instant.
@@ -18,10 +19,12 @@ impl World<'_> {
     /// What is due now is different from now on.
     pub fn change(&mut self, now: Time) {
         let plan = self.plan;
+        let mut turned = None;
         while let Some(change) = plan.changes.get(self.next_change).filter(|c| c.at <= now) {
             self.next_change += 1;
             for link in &change.links {
                 self.net.change_link(now, plan, link, self.next_change);
+                turned = turned.or(link.up.map(|_| link.link));
             }
             for one in &change.laws {
                 self.laws[one.traffic as usize] = &one.law;
@@ -29,11 +32,43 @@ impl World<'_> {
             }
         }
         self.schedule_change();
+        if let (Some(link), Some(after)) = (turned, plan.reroute) {
+            let id = REROUTE | link;
+            self.net.events.push(Event::new(now.saturating_add(after), Class::Change, id, id));
+        }
+    }
+
+    /// Routes are made anew over the links that are up, and live flows take them; `link` had changed. What is under way keeps its.
+    pub fn reroute(&mut self, now: Time, link: u32) {
+        let net = &mut self.net;
+        let down = |link: usize| net.links[link].general.as_ref().is_some_and(|g| g.down);
+        let graph = Graph::of(self.plan, |link| !down(link));
+        net.routes.renew(&graph);
+        let mut moved = self.roce.reroute(&net.routes, &self.flows);
+        for socket in self.sockets.iter_mut().filter(|s| s.number != NONE) {
+            let Some(flow) = &self.flows[socket.flow as usize] else { continue };
+            let (from, to) = (flow.plan.from, flow.plan.to);
+            let (from, to) = if socket.is_sender { (from, to) } else { (to, from) };
+            let route = net.routes.of_flow(from, to, socket.key).unwrap_or(socket.route);
+            moved += u32::from(route != socket.route);
+            (socket.route, socket.first_link) = (route, net.routes.first_link(route));
+        }
+        for flow in self.flows.iter_mut().flatten() {
+            if let Application::Datagrams(d) = &mut flow.application {
+                let route = net.routes.of_flow(flow.plan.from, flow.plan.to, flow.key).unwrap_or(d.route);
+                moved += u32::from(route != d.route);
+                d.route = route;
+            }
+        }
+        if let Some(log) = &mut net.log {
+            let (kind, value) = (Kind::Change, Some(f64::from(moved)));
+            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: 0, value, reason: "reroute" });
+        }
     }
 
     /// The live flows of a traffic entry go on under another law.
     fn switch_law(&mut self, now: Time, traffic: u32, law: &Spec) {
-        let mut noted = false;
+        let mut noted = self.roce_switch_law(now, traffic, law);
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;
@@ -57,7 +92,7 @@ impl World<'_> {
         }
     }
 
-    fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
+    pub fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
         if let Some(log) = &mut self.net.log {
             let reason = law.kind();
             log.push(Occurrence { time: now, kind: Kind::Law, link, flow, bytes: 0, value: None, reason });

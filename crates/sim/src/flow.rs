@@ -1,5 +1,6 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
+use crate::net::NONE;
 use crate::packet::{Packets, Stamp, traits};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
@@ -10,6 +11,8 @@ use elephan_scenario::FlowPlan;
 use elephan_tcp::{Endpoint, Flags, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
+
+use crate::roce::Roce;
 
 /// One end of a connection, where packets find it.
 pub struct Socket {
@@ -145,9 +148,12 @@ pub enum Application {
     Datagrams(Box<Datagrams>),
 }
 
-/// A UDP stream.
+/// A stream of UDP datagrams or of raw frames.
 pub struct Datagrams {
-    pub source: Source,
+    /// Its own generator; none if a clock of its sender's says when and what it sends.
+    pub source: Option<Source>,
+    /// Frames without IP and UDP headers.
+    pub raw: bool,
     /// The next datagram and when it is due.
     pub next: Option<(Time, Offer)>,
     pub route: u32,
@@ -174,6 +180,8 @@ pub struct Flow {
     /// Sockets; none for UDP.
     pub sender: u32,
     pub receiver: u32,
+    /// Its place in `World::roce`, if RoCE carries it.
+    pub roce: u32,
     pub start: Time,
     pub established: Option<Time>,
     /// Payload to carry, if finite.
@@ -184,6 +192,8 @@ pub struct Flow {
     pub before_warmup: u64,
     /// Whether its start has come.
     pub begun: bool,
+    /// Place in `World::clocks` of the rounds that it answers, if it answers any.
+    pub clock: u32,
 }
 
 impl Flow {
@@ -199,7 +209,7 @@ impl Flow {
         let first = |source: &mut Source| source.next_offer().map(|o| (start.saturating_add(o.gap), o));
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
-            Application::Datagrams(d) => d.next = first(&mut d.source),
+            Application::Datagrams(d) => d.next = d.source.as_mut().and_then(first),
             Application::Messages(_) | Application::Transfer { .. } => {}
         }
     }
@@ -231,9 +241,10 @@ impl Flow {
     }
 
     /// Payload delivered to the receiving application so far.
-    pub fn delivered(&self, sockets: &[Socket]) -> u64 {
+    pub fn delivered(&self, sockets: &[Socket], roce: &Roce) -> u64 {
         match &self.application {
             Application::Datagrams(d) => d.received_bytes,
+            _ if self.roce != NONE => roce.of(self).map_or(0, |pair| pair.receiver.received()),
             _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
         }
     }

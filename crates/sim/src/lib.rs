@@ -6,12 +6,16 @@
 mod apps;
 mod arrivals;
 mod change;
+mod clocks;
 mod error;
 mod flow;
 mod guests;
 mod ideal;
+mod limits;
 mod net;
 mod packet;
+mod pauses;
+mod roce;
 mod sample;
 mod spread;
 mod summary;

@@ -24,12 +24,16 @@ pub struct Tables {
     reasons: Vec<(&'static str, Text)>,
     tcp: Text,
     udp: Text,
+    roce: Text,
+    ethernet: Text,
     empty: Text,
     /// Bytes sent by each port at the last sample.
     pub tx_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
+    /// From the beginning of each round of an `incast` to its last answer.
+    pub rounds: Spread,
     /// The same transfers until the sender had the last byte acknowledged, and their completion over the ideal.
     pub acknowledged: Spread,
     pub slowdowns: Spread,
@@ -42,8 +46,21 @@ pub struct Tables {
 
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
-const REASONS: &[&str] =
-    &["", "queue_full", "memory_full", "link_loss", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
+const REASONS: &[&str] = &[
+    "",
+    "nak",
+    "queue_full",
+    "memory_full",
+    "link_loss",
+    "link_down",
+    "xoff",
+    "xon",
+    "blue",
+    "codel",
+    "pi2",
+    "pie",
+    "red",
+];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
@@ -71,10 +88,13 @@ impl Tables {
             reasons: REASONS.iter().map(|&r| (r, recorder.intern(r))).collect(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
+            roce: recorder.intern("roce"),
+            ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
+            rounds: Spread::default(),
             acknowledged: Spread::default(),
             slowdowns: Spread::default(),
             ended: Vec::new(),
@@ -100,12 +120,14 @@ impl Tables {
     pub fn warm(&mut self) {
         self.latencies = Spread::default();
         self.completions = Spread::default();
+        self.rounds = Spread::default();
         self.acknowledged = Spread::default();
         self.slowdowns = Spread::default();
     }
 
     /// Moves what the network has logged into the `events` table.
     pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
+        self.pauses(net, plan, recorder);
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
             let link = &plan.links[o.link as usize];
@@ -117,7 +139,7 @@ impl Tables {
                     text
                 }
             };
-            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law);
+            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp);
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],
@@ -161,11 +183,12 @@ impl World<'_> {
     /// The row of a flow; `over` if both ends have closed.
     pub fn flow_row(&self, now: Time, flow: &Flow, over: bool) -> FlowRow {
         let plan = self.plan;
-        let delivered = flow.delivered(&self.sockets);
+        let delivered = flow.delivered(&self.sockets, &self.roce);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
         let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
+        let raw = matches!(&flow.application, Application::Datagrams(d) if d.raw);
         let sender = self.sockets.get(flow.sender as usize);
         let receiver = self.sockets.get(flow.receiver as usize);
         let stats = |socket: Option<&Socket>| socket.map_or_else(Snapshot::default, |s| s.endpoint.stats(now));
@@ -179,7 +202,13 @@ impl World<'_> {
             traffic: t.traffic[flow.traffic as usize],
             source: t.nodes[flow.plan.from as usize],
             destination: t.nodes[flow.plan.to as usize],
-            protocol: if udp { t.udp } else { t.tcp },
+            protocol: if raw {
+                t.ethernet
+            } else if udp {
+                t.udp
+            } else {
+                t.tcp
+            },
             congestion_control: if udp { t.empty } else { t.law(law) },
             stack: if udp { t.empty } else { t.stacks[option] },
             start_ns: flow.start.ns(),
@@ -196,6 +225,11 @@ impl World<'_> {
             sender_fct_ns: flow.sender_done.map(|t| t.since(flow.start).ns()),
             ..instruments(&stats(sender), &stats(receiver))
         };
+        if self.plan.traffic[flow.traffic as usize].roce.is_some() {
+            (row.protocol, row.stack) = (t.roce, t.empty);
+            row.congestion_control = t.law(self.laws[flow.traffic as usize].name());
+            self.roce_instruments(flow, &mut row);
+        }
         if let Application::Datagrams(d) = &flow.application {
             row.segs_out = d.sent_packets as i64;
             row.data_segs_out = d.sent_packets as i64;
@@ -269,6 +303,7 @@ impl World<'_> {
                 return Err(Error::Conservation(format!("Little's law at {name}: queue {queue}, waits {waits}")));
             }
         }
+        self.tables.holds(&mut self.net, self.plan, self.recorder);
         Ok(())
     }
 
@@ -299,6 +334,8 @@ impl World<'_> {
             paused_ns: link.paused_until(now).ns(),
             pauses_sent: c.pauses_sent as i64,
             pauses_received: c.pauses_received as i64,
+            notifications_sent: link.notifications_sent() as i64,
+            notifications_received: link.notifications_received() as i64,
             utilisation,
         }
     }

@@ -14,10 +14,13 @@ use elephan_tcp::Endpoint;
 use elephan_units::Time;
 
 use crate::Error;
+use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::net::{self, Layout, NONE, Net, Paths, REFRESH, Routes};
+use crate::limits::stopped;
+use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
+use crate::roce::{ROCE, Roce};
 use crate::tables::Tables;
 
 /// How far a run has come.
@@ -30,8 +33,12 @@ pub struct Progress {
 
 /// Ids of application events: flows by index, and above this bit the places in `World::arrivals`.
 pub const ARRIVALS: u32 = 1 << 31;
+/// And above this one the places in `World::clocks`.
+pub const CLOCKS: u32 = 1 << 30;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
+/// Marks the event of a change of routes, that follows a change of the link given.
+pub const REROUTE: u32 = 1 << 30;
 /// Id of the sample event that ends the warm-up; 0 is the periodic one.
 const WARMUP: u32 = 1;
 
@@ -44,11 +51,13 @@ pub struct World<'a> {
     pub free_flows: Vec<u32>,
     /// Of the entries whose transfers arrive, and of each user of a closed loop.
     pub arrivals: Vec<Arrivals>,
+    /// Generators that several flows have together.
+    pub clocks: Vec<Clock>,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
     /// A packet taken and not yet used.
-    spare: u32,
+    pub spare: u32,
     pub events_done: u64,
     /// The first breach of conservation by a flow that has ended.
     pub violation: Option<Error>,
@@ -63,6 +72,8 @@ pub struct World<'a> {
     pub failed_guest: Option<guests::Failed>,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
+    /// Connections of RoCE, and the interfaces that send for them.
+    pub roce: Roce,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -96,6 +107,7 @@ impl<'a> World<'a> {
             flows: Vec::new(),
             free_flows: Vec::new(),
             arrivals: Vec::new(),
+            clocks: Vec::new(),
             flows_made: 0,
             tables,
             recorder,
@@ -108,6 +120,7 @@ impl<'a> World<'a> {
             guests: guests::any(plan),
             failed_guest: None,
             memories: BTreeMap::new(),
+            roce: Roce::default(),
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -134,6 +147,7 @@ impl<'a> World<'a> {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
+                    self.net.find_deadlocks(end);
                     return self.write_log();
                 };
                 now = event.time();
@@ -177,17 +191,24 @@ impl<'a> World<'a> {
         let (now, id) = (event.time(), event.id());
         match event.class() {
             Class::Arrival => self.arrival_of_frame(now, id),
-            Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
+            Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
+            Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
+            Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
+            Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
             Class::Application => self.application(now, id),
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
             Class::Control => self.net.control(now, id),
             Class::Change if id == CHANGES => self.change(now),
+            Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),
+        }
+        if self.net.has_drained() {
+            self.resume_senders(now);
         }
     }
 
@@ -204,7 +225,14 @@ impl<'a> World<'a> {
     fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.traits & traits::UDP != 0 {
+        if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
+            if p.traits & traits::NOTIFICATION != 0 {
+                self.notified(now, packet);
+                return;
+            }
+            if p.traits & traits::ROCE != 0 {
+                return self.deliver_roce(now, packet);
+            }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
@@ -276,6 +304,9 @@ impl<'a> World<'a> {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
         while socket.endpoint.may_transmit() {
+            if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
+                break;
+            }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;
@@ -312,8 +343,15 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends one datagram of `payload` bytes.
-    pub fn send_datagram(&mut self, now: Time, flow: u32, route: u32, (number, seq): (u32, u32), payload: u64) {
+    /// Sends one datagram, or raw frame, of `payload` bytes.
+    pub fn send_datagram(
+        &mut self,
+        now: Time,
+        flow: u32,
+        route: u32,
+        (number, seq, raw): (u32, u32, bool),
+        payload: u64,
+    ) {
         let packet = self.spare;
         let route = self.route_of_datagram(flow, route, seq);
         let (p, _) = self.net.packets.get_mut(packet);
@@ -322,8 +360,8 @@ impl<'a> World<'a> {
         p.route = route;
         p.dest = flow;
         p.flow = number;
-        p.ip_bytes = payload as u32 + UDP_IP_HEADERS;
-        p.traits = traits::UDP | traits::DATA;
+        p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
+        p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
         self.net.send(now, link, packet);
         self.spare = self.net.packets.take();
@@ -388,5 +426,7 @@ fn signals(endpoint: &Endpoint) -> (u64, u64) {
 const FEW_SOCKETS: usize = 128;
 /// Cache lines of a socket that a segment touches.
 const SOCKET_LINES: usize = 8;
+/// IP and TCP headers of a segment without options.
+pub const TCP_IP_HEADERS: u32 = 40;
 /// IP and UDP headers of a datagram.
 pub const UDP_IP_HEADERS: u32 = 28;

@@ -6,7 +6,7 @@ use arrow_array::{Array, Float64Array, Int64Array, StringArray};
 use common::{Builder, run};
 use elephan_cc::Spec;
 use elephan_link::queue::Limit;
-use elephan_link::{FlowControl, Loss, Pause};
+use elephan_link::{FlowControl, Loss, Pause, PausePer};
 use elephan_record::Tables;
 use elephan_scenario::{Change, LawChange, LinkChange};
 use elephan_units::{Bytes, Rate, Span, Time};
@@ -211,7 +211,7 @@ fn losses_come_and_go() {
 /// The port to a receiver slows down: its frames fill the memory of the switch, which pauses all senders. Nothing is lost.
 #[test]
 fn a_hotspot_pauses_the_senders() {
-    let pause = Pause { xoff: Bytes(200_000), xon: Bytes(150_000), quanta: 0xFFFF };
+    let pause = Pause { per: PausePer::Memory, xoff: Bytes(200_000), xon: Bytes(150_000), quanta: 0xFFFF };
     let mut b = Builder::new(Span::from_ms(300));
     let s = b.switch(Some(1_000_000), Span::ZERO, FlowControl::Pause(pause));
     let hosts: Vec<u32> = (0..4).map(|_| b.host()).collect();
@@ -250,7 +250,7 @@ proptest! {
         seed in 0u64..1000,
     ) {
         let control = match memory {
-            Some(m) if pauses => FlowControl::Pause(Pause { xoff: Bytes(m / 2), xon: Bytes(m / 3), quanta: 0xFFFF }),
+            Some(m) if pauses => FlowControl::Pause(Pause { per: PausePer::Memory, xoff: Bytes(m / 2), xon: Bytes(m / 3), quanta: 0xFFFF }),
             _ => FlowControl::None,
         };
         let mut b = Builder::new(Span::from_ms(30));

@@ -58,7 +58,14 @@ mod tests {
 
     #[test]
     fn one_offer() {
-        let setting = Setting { stream: &|p| elephan_random::Stream::new(1, "bulk", p), pairs: 1, wire_bytes: &|b| b };
+        let setting = Setting {
+            part: crate::Part::Whole,
+            stream: &|p| elephan_random::Stream::new(1, "bulk", p),
+            pairs: 1,
+            wire_bytes: &|b| b,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        };
         let mut endless = Bulk::default().source(&setting);
         assert_eq!(endless.next_offer(), Some(Offer { gap: Span::ZERO, bytes: u64::MAX, pair: 0 }));
         assert_eq!(endless.next_offer(), None);

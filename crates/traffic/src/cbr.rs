@@ -84,7 +84,14 @@ mod tests {
         let kind: Kind = serde_json::from_str(text).unwrap();
         assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
         let wire_bytes = |_| wire;
-        kind.source(&Setting { stream: &|p| Stream::new(5, "cbr", p), pairs: 1, wire_bytes: &wire_bytes })
+        kind.source(&Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(5, "cbr", p),
+            pairs: 1,
+            wire_bytes: &wire_bytes,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        })
     }
 
     fn gaps(source: &mut crate::Source, n: usize) -> u64 {

@@ -3,11 +3,20 @@
 //! A fixed mean is a fraction of picoseconds, `mean size x 8 x 10^12 / load`; the remainder is carried from gap to gap,
 //! so that n gaps last floor(n x mean) exactly and a constant rate never drifts. With fixed gaps the first arrival is
 //! at the start; with random gaps it is one gap later (for exponential gaps: the stationary Poisson process).
+//!
+//! A Bernoulli process has slots: in each one arrival with probability p, so that gaps are k slots with the geometric
+//! probability p (1 - p)^(k - 1), k = 1, 2 ..., and 1 / p slots in the mean. It is drawn by inversion,
+//! k = 1 + floor(ln U / ln(1 - p)) (Devroye, Non-Uniform Random Variate Generation, section X.2); slots carry their remainder.
+
+use std::borrow::Cow;
+use std::fmt;
 
 use elephan_random::Stream;
 use elephan_units::{Bytes, PS_PER_S, Rate, Span};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::distribution::Quantity;
 use crate::{Distribution, Invalid, Sampler};
@@ -23,6 +32,115 @@ pub enum GapLaw {
     Fixed,
     /// Poisson arrivals in ON periods, none in OFF periods.
     Bursts(Bursts),
+}
+
+/// Times between arrivals: a law of times, or slots in each of which something arrives or nothing does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gap {
+    /// An arrival in each slot with this probability.
+    Bernoulli(f64),
+    #[serde(untagged)]
+    Drawn(Distribution<Span>),
+}
+
+impl Gap {
+    /// What is wrong with it, if anything is; `slot` is what goes with slots.
+    pub(crate) fn validate(&self, slot: Option<Span>) -> Result<(), Invalid> {
+        match (self, slot) {
+            (Gap::Bernoulli(p), _) if !(*p > 0.0 && *p <= 1.0) => {
+                Err(Invalid::new("gap.bernoulli", format!("a probability above 0, at most 1, not {p}")))
+            }
+            (Gap::Bernoulli(_), Some(Span::ZERO)) => Err(Invalid::new("slot", "a slot lasts longer than 0 s")),
+            (Gap::Bernoulli(_), _) => Ok(()),
+            (Gap::Drawn(_), Some(_)) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
+            (Gap::Drawn(law), None) => law.validate("gap"),
+        }
+    }
+
+    /// Its generator; `slot` is the length of a slot.
+    pub(crate) fn gaps(&self, slot: Interval, stream: Stream) -> Gaps {
+        match self {
+            Gap::Bernoulli(p) => Gaps::Slots(Box::new(Slots { log_miss: libm::log1p(-p), slot, carry: 0, stream })),
+            Gap::Drawn(law) => Gaps::drawn(law.sampler(), stream),
+        }
+    }
+
+    /// The mean in picoseconds, if the length of slots is known.
+    pub(crate) fn mean_ps(&self, slot: Option<Span>) -> Option<f64> {
+        match self {
+            Gap::Bernoulli(p) => slot.map(|slot| slot.0 as f64 / p),
+            Gap::Drawn(law) => Some(law.mean()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Gap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Law;
+        impl<'de> Visitor<'de> for Law {
+            type Value = Gap;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a time such as \"10 us\", or a table such as { bernoulli = 0.85 }")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Gap, E> {
+                Distribution::deserialize(text.into_deserializer()).map(Gap::Drawn)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Gap, A::Error> {
+                match map.next_key::<String>()? {
+                    Some(key) if key == "bernoulli" => map.next_value().map(Gap::Bernoulli),
+                    first => {
+                        Distribution::deserialize(MapAccessDeserializer::new(Again { first, map })).map(Gap::Drawn)
+                    }
+                }
+            }
+        }
+        deserializer.deserialize_any(Law)
+    }
+}
+
+/// A map whose first key has been read.
+struct Again<A> {
+    first: Option<String>,
+    map: A,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
+    type Error = A::Error;
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        match self.first.take() {
+            Some(key) => seed.deserialize(key.into_deserializer()).map(Some),
+            None => self.map.next_key_seed(seed),
+        }
+    }
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+impl JsonSchema for Gap {
+    fn schema_name() -> Cow<'static, str> {
+        "Gap".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A law of times, or slots in each of which there is an arrival with a fixed probability.",
+            "anyOf": [
+                generator.subschema_for::<Distribution<Span>>(),
+                {
+                    "type": "object",
+                    "properties": {
+                        "bernoulli": {
+                            "description": "Probability of an arrival in each slot.",
+                            "type": "number", "exclusiveMinimum": 0, "maximum": 1
+                        }
+                    },
+                    "required": ["bernoulli"],
+                    "additionalProperties": false
+                }
+            ]
+        })
+    }
 }
 
 /// Periods of arrivals and silences; the load or rate is the mean of both together.
@@ -100,6 +218,14 @@ impl Interval {
         self.whole as f64 + self.part as f64 / self.of as f64
     }
 
+    /// So many of them, at least one picosecond together; `carry / of` picoseconds are owed.
+    fn times(&self, count: u64, carry: &mut u64) -> Span {
+        let parts = u128::from(self.part) * u128::from(count) + u128::from(*carry);
+        *carry = (parts % u128::from(self.of)) as u64;
+        let ps = u128::from(self.whole) * u128::from(count) + parts / u128::from(self.of);
+        Span(u64::try_from(ps).unwrap_or(u64::MAX).max(1))
+    }
+
     /// At least one picosecond: shorter gaps would never let time pass.
     pub(crate) fn is_positive(&self) -> bool {
         self.whole >= 1
@@ -120,10 +246,30 @@ pub enum Gaps {
         stream: Stream,
     },
     Bursts(Box<Interrupted>),
+    Slots(Box<Slots>),
     Drawn {
         sampler: Sampler,
         stream: Stream,
     },
+}
+
+/// A Bernoulli process.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    /// ln(1 - p), minus infinity for an arrival in every slot.
+    log_miss: f64,
+    slot: Interval,
+    /// `carry / of` picoseconds are owed.
+    carry: u64,
+    stream: Stream,
+}
+
+impl Slots {
+    fn next_gap(&mut self) -> Span {
+        let every = self.log_miss == f64::NEG_INFINITY;
+        let empty = if every { 0.0 } else { libm::log(self.stream.uniform_open()) / self.log_miss };
+        self.slot.times(1 + empty as u64, &mut self.carry)
+    }
 }
 
 /// An interrupted Poisson process (Kuczura 1973), from its stationary state.
@@ -202,6 +348,7 @@ impl Gaps {
                 Span(interval.whole)
             }
             Gaps::Exponential { mean_ps, stream } => Span(((stream.exponential(*mean_ps) + 0.5) as u64).max(1)),
+            Gaps::Slots(slots) => slots.next_gap(),
             Gaps::Bursts(interrupted) => Span(((interrupted.next_ps() + 0.5) as u64).max(1)),
             Gaps::Drawn { sampler, stream } => Span(sampler.sample(stream, (1, u64::MAX))),
         }

@@ -1,10 +1,10 @@
 //! The registry of kinds, and what a kind has to say.
 
 use elephan_random::Stream;
-use elephan_units::Span;
+use elephan_units::{Rate, Span};
 use schemars::{Schema, SchemaGenerator};
 
-use crate::WhenFull;
+use crate::{Interval, WhenFull};
 
 /// Why a specification cannot run: one line, and the key it is about (`"size.pareto.shape"`).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,8 @@ pub struct Offer {
     pub gap: Span,
     /// Payload bytes, at least 1; `u64::MAX` is an endless stream.
     pub bytes: u64,
-    /// Which of the entry's pairs (0 unless the carrier is [`Carrier::Transfers`]).
+    /// Which of the entry's pairs, or of the flows of a sender (0 unless the carrier is [`Carrier::Transfers`] or the
+    /// generator [`Shared::Sender`]'s).
     pub pair: u64,
 }
 
@@ -49,16 +50,61 @@ pub enum Carrier {
     Users(u32),
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes.
     Datagrams,
+    /// Ethernet frames without IP, one generator per flow: each offer is one frame that carries so many bytes.
+    Frames,
+}
+
+impl Carrier {
+    /// Whether it is connections that carry.
+    pub fn is_tcp(self) -> bool {
+        !matches!(self, Carrier::Datagrams | Carrier::Frames)
+    }
+}
+
+/// Flows that have one generator together, which says when; how large each message is, the flows' own generators say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// The flows of a sender: each offer is for one of them.
+    Sender,
+    /// The flows to a receiver: each offer is for all of them, a round. Gaps of a `closed` loop count from the instant at
+    /// which the round before is complete.
+    Receiver { closed: bool },
+}
+
+/// What of its offers a generator is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    #[default]
+    Whole,
+    /// Gaps and pairs, of flows that have one generator together.
+    Clock,
+    /// Sizes, of one of those flows.
+    Sizes,
 }
 
 /// What a generator is told about its place.
 pub struct Setting<'a> {
+    pub part: Part,
     /// The named stream for a purpose ("sizes", "gaps", "pairs").
     pub stream: &'a dyn Fn(&str) -> Stream,
-    /// Source-destination pairs of the traffic entry.
+    /// Source-destination pairs of the traffic entry, or flows that have the generator together.
     pub pairs: u64,
     /// Bytes on the wire of a datagram with this payload: all headers, framing, preamble and gap.
     pub wire_bytes: &'a dyn Fn(u64) -> u64,
+    /// Bytes on the wire of a full packet of a connection.
+    pub full_wire_bytes: u64,
+    /// Rate of the first link.
+    pub rate: Rate,
+}
+
+impl Setting<'_> {
+    /// The length of a slot: given, or the wire time of so many bytes.
+    pub(crate) fn slot(&self, given: Option<Span>, wire_bytes: u64) -> Interval {
+        match given {
+            Some(slot) => Interval::ratio(u128::from(slot.0), 1),
+            None => Interval::of_bytes(wire_bytes, self.rate),
+        }
+    }
 }
 
 /// A generator: a pure state machine.
@@ -78,6 +124,11 @@ pub trait Spec {
 
     /// A generator in its initial state. The specification must be valid.
     fn source(&self, setting: &Setting<'_>) -> Self::Source;
+
+    /// Which of its flows have one generator together, if any have.
+    fn shared(&self) -> Option<Shared> {
+        None
+    }
 
     /// What is wrong with it for so many source-destination pairs, if anything is.
     fn check_pairs(&self, _pairs: u64) -> Result<(), Invalid> {
@@ -175,6 +226,11 @@ macro_rules! registry {
             /// A generator in its initial state. The specification must be valid.
             pub fn source(&self, setting: &Setting<'_>) -> Source {
                 match self { $(Kind::$kind(spec) => Source::$kind(spec.source(setting)),)+ }
+            }
+
+            /// Which of its flows have one generator together, if any have.
+            pub fn shared(&self) -> Option<Shared> {
+                match self { $(Kind::$kind(spec) => spec.shared(),)+ }
             }
 
             /// Payload bytes of a flow that ends by itself, if known beforehand.

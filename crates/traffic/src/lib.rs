@@ -7,6 +7,7 @@
 //! "pairs"), so the k-th offer has the k-th size whatever the arrival law is.
 
 mod cdf;
+mod destinations;
 mod distribution;
 mod gaps;
 mod kind;
@@ -14,9 +15,10 @@ mod queue;
 mod start;
 
 pub use cdf::{Cdf, parse_cdf, published};
+pub use destinations::Destinations;
 pub use distribution::{Distribution, Lognormal, Pareto, Quantity, Sampler};
-pub use gaps::{Bursts, GapLaw, Gaps, Interval};
-pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Setting, Spec};
+pub use gaps::{Bursts, Gap, GapLaw, Gaps, Interval};
+pub use kind::{Carrier, Generate, Invalid, KindInfo, Offer, Part, Setting, Shared, Spec};
 pub use queue::{Message, MessageQueue, WhenFull};
 pub use replay::{Trace, TraceError};
 pub use start::Start;
@@ -27,6 +29,8 @@ kind::registry! {
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
     users::Users, "Users in a closed loop: each thinks, transfers over a new connection, repeats.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
+    frames::Frames, "Ethernet frames of one size without IP, at a fixed rate or at random times.";
+    incast::Incast, "A receiver asks all its senders at once for an answer each, again and again.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }

@@ -1,15 +1,20 @@
 //! `messages`: an application writes messages of random size at random times into one connection.
 //!
 //! By `load` the mean gap is mean size x 8 / load, so that load counts application bytes and no headers. What happens
-//! when the send buffer is full is `when_full` ([`WhenFull`]).
+//! when the send buffer is full is `when_full` ([`WhenFull`]). With `destinations = "uniform"` a sender has one generator for
+//! all its connections ([`Destinations`]): the open loop goes on while a connection is full, whose messages wait before it.
 
+use elephan_random::Stream;
 use elephan_units::{Bytes, PS_PER_S, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::Quantity;
 use crate::gaps::mean_gap;
-use crate::{Carrier, Distribution, GapLaw, Gaps, Generate, Invalid, Offer, Sampler, Setting, Spec, WhenFull};
+use crate::{
+    Carrier, Destinations, Distribution, Gap, GapLaw, Gaps, Generate, Invalid, Offer, Part, Sampler, Setting, Shared,
+    Spec, WhenFull,
+};
 
 /// Keys of `kind = "messages"`. Exactly one of `load`, `rate_per_s` and `gap`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,18 +22,22 @@ use crate::{Carrier, Distribution, GapLaw, Gaps, Generate, Invalid, Offer, Sampl
 pub struct Messages {
     /// Size of a message.
     pub size: Distribution<Bytes>,
-    /// Application bytes per second offered by each connection, headers not counted.
+    /// Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rate")]
     pub load: Option<Rate>,
-    /// Messages per second offered by each connection.
+    /// Messages per second offered by each connection (with uniform destinations: by each sender).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
     pub rate_per_s: Option<f64>,
-    /// Time between messages.
+    /// Time between messages: a law of times, or `{ bernoulli = 0.85 }`, in each slot one with this probability.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Distribution<Span>")]
-    pub gap: Option<Distribution<Span>>,
+    #[schemars(with = "Gap")]
+    pub gap: Option<Gap>,
+    /// Length of a slot; without it the wire time of a full packet on the sender's first link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub slot: Option<Span>,
     /// Law of the gaps, with `load` or `rate_per_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "GapLaw", extend("default" = "exponential"))]
@@ -36,14 +45,18 @@ pub struct Messages {
     /// What a message does that finds the send buffer full.
     #[serde(default)]
     pub when_full: WhenFull,
+    /// Where a sender's messages go.
+    #[serde(default)]
+    pub destinations: Destinations,
 }
 
-/// Sizes and gaps.
+/// Sizes, gaps and, of a sender with uniform destinations, connections.
 #[derive(Clone, Debug)]
 pub struct Source {
     sizes: Sampler,
-    stream: elephan_random::Stream,
+    stream: Stream,
     gaps: Gaps,
+    connections: Option<Box<(Stream, u64)>>,
 }
 
 impl Spec for Messages {
@@ -51,9 +64,16 @@ impl Spec for Messages {
 
     fn validate(&self) -> Result<(), Invalid> {
         self.size.validate("size")?;
+        if self.destinations == Destinations::Uniform && self.when_full == WhenFull::PauseClock {
+            let message = "pause-clock would stop the messages to all because one is slow; say block or drop";
+            return Err(Invalid::new("when_full", message));
+        }
+        if self.slot.is_some() && self.gap.is_none() {
+            return Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots"));
+        }
         match (&self.gap, self.load.is_some(), self.rate_per_s) {
             (Some(gap), false, None) => {
-                gap.validate("gap")?;
+                gap.validate(self.slot)?;
                 match self.gaps {
                     Some(_) => Err(Invalid::new("gaps", "goes with load or rate_per_s; with gap the law is in gap")),
                     None => Ok(()),
@@ -73,12 +93,24 @@ impl Spec for Messages {
 
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
+        let silent = Sampler::Fixed(u64::MAX);
         let gaps = match (&self.gap, mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s))) {
+            _ if setting.part == Part::Sizes => Gaps::drawn(silent, stream),
             (None, Ok(interval)) => Gaps::new(self.gaps.clone().unwrap_or_default(), interval, stream),
-            (Some(gap), _) => Gaps::drawn(gap.sampler(), stream),
-            (None, Err(_)) => Gaps::drawn(Sampler::Fixed(u64::MAX), stream),
+            (Some(gap), _) => gap.gaps(setting.slot(self.slot, setting.full_wire_bytes), stream),
+            (None, Err(_)) => Gaps::drawn(silent, stream),
         };
-        Source { sizes: self.size.sampler(), stream: (setting.stream)("sizes"), gaps }
+        let clock = setting.part == Part::Clock;
+        Source {
+            sizes: if clock { Sampler::Fixed(1) } else { self.size.sampler() },
+            stream: (setting.stream)("sizes"),
+            gaps,
+            connections: clock.then(|| Box::new(((setting.stream)("pairs"), setting.pairs))),
+        }
+    }
+
+    fn shared(&self) -> Option<Shared> {
+        self.destinations.shared()
     }
 
     fn resolve(&mut self) {
@@ -92,7 +124,7 @@ impl Spec for Messages {
         match (&self.gap, self.load, self.rate_per_s) {
             (_, Some(load), _) => Some(load.0 as f64),
             (_, _, Some(rate)) => Some(bits * rate),
-            (Some(gap), ..) => Some(bits * PS_PER_S as f64 / gap.mean()),
+            (Some(gap), ..) => gap.mean_ps(self.slot).map(|gap| bits * PS_PER_S as f64 / gap),
             _ => None,
         }
     }
@@ -102,14 +134,13 @@ impl Generate for Source {
     #[inline]
     fn next_offer(&mut self) -> Option<Offer> {
         let bytes = self.sizes.sample(&mut self.stream, Bytes::RANGE);
-        Some(Offer { gap: self.gaps.next_gap(), bytes, pair: 0 })
+        let pair = self.connections.as_mut().map_or(0, |drawn| drawn.0.index(drawn.1));
+        Some(Offer { gap: self.gaps.next_gap(), bytes, pair })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use elephan_random::Stream;
-
     use super::*;
     use crate::Kind;
 
@@ -123,7 +154,14 @@ mod tests {
     }
 
     fn offers(kind: &Kind, n: usize) -> Vec<Offer> {
-        let setting = Setting { stream: &|p| Stream::new(9, "upload", p), pairs: 1, wire_bytes: &|b| b };
+        let setting = Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(9, "upload", p),
+            pairs: 1,
+            wire_bytes: &|b| b,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        };
         let mut source = kind.source(&setting);
         (0..n).map(|_| source.next_offer().unwrap()).collect()
     }
@@ -176,7 +214,7 @@ mod tests {
         let mut spec = kind(STUDY);
         spec.resolve();
         let text = serde_json::to_string(&spec).unwrap();
-        let full = r#"{"kind":"messages","size":{"exponential":"8 KB"},"load":"3.6 Gbps","gaps":"exponential","when_full":"block"}"#;
+        let full = r#"{"kind":"messages","size":{"exponential":"8 KB"},"load":"3.6 Gbps","gaps":"exponential","when_full":"block","destinations":"each"}"#;
         assert_eq!(text, full);
         assert_eq!(kind(&text), spec);
         assert_eq!(spec.carrier(), Carrier::Messages(WhenFull::Block));

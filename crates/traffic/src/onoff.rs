@@ -238,7 +238,14 @@ mod tests {
     fn source(text: &str, seed: u64) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
         assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
-        kind.source(&Setting { stream: &|p| Stream::new(seed, "onoff", p), pairs: 1, wire_bytes: &|_| 1500 })
+        kind.source(&Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(seed, "onoff", p),
+            pairs: 1,
+            wire_bytes: &|_| 1500,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        })
     }
 
     /// Packets in each bin of `bin_ps`.

@@ -11,7 +11,8 @@
 //! drop:         A_(k+1) = A_k + gap,   lost if no byte fits at A_k
 //! ```
 //!
-//! so a backlog under permanent overload is a clock that lags behind, and costs no memory.
+//! so a backlog under permanent overload is a clock that lags behind, and costs no memory. A queue that is *fed* has no clock: another
+//! generator says when its messages arrive, a backlog is a number, and sizes are drawn as messages enter.
 
 use std::collections::VecDeque;
 
@@ -61,6 +62,10 @@ pub struct MessageQueue<S = Source> {
     /// The gap to start when the last message has entered (pause-clock).
     held: Option<Span>,
     ended: bool,
+    /// Messages that were fed and have not begun to enter; `None` for a queue with a clock.
+    waiting: Option<u64>,
+    /// Nothing more will be fed.
+    last: bool,
     /// No byte fitted when last asked.
     full: bool,
     /// Stream bytes of all messages that have begun to enter.
@@ -85,6 +90,8 @@ impl<S: Generate> MessageQueue<S> {
             bytes_next: 0,
             held: None,
             ended: false,
+            waiting: None,
+            last: false,
             full: false,
             offered: 0,
             in_flight: VecDeque::new(),
@@ -96,6 +103,32 @@ impl<S: Generate> MessageQueue<S> {
         };
         queue.draw(start, u64::MAX);
         queue
+    }
+
+    /// A queue whose messages arrive when it is [fed](Self::feed); `source` says how large they are.
+    pub fn fed(source: S, when_full: WhenFull) -> MessageQueue<S> {
+        let mut queue = MessageQueue::new(source, when_full, Time::ZERO);
+        queue.arrival = Time::NEVER;
+        queue.waiting = Some(0);
+        queue
+    }
+
+    /// A message arrives; [`pump`](Self::pump) lets it enter.
+    #[inline]
+    pub fn feed(&mut self) {
+        if let (Some(waiting), false) = (&mut self.waiting, self.ended) {
+            *waiting += 1;
+        }
+    }
+
+    /// Nothing more will be fed: the queue ends when what waits has entered.
+    pub fn feed_no_more(&mut self) {
+        self.last = true;
+    }
+
+    /// Messages that were fed and have not begun to enter.
+    pub fn waiting(&self) -> u64 {
+        self.waiting.unwrap_or(0)
     }
 
     /// When [`pump`](Self::pump) must be called, unless the send buffer frees space before. NEVER while a message
@@ -110,6 +143,9 @@ impl<S: Generate> MessageQueue<S> {
     /// decreases. To be called at [`next_arrival`](Self::next_arrival) and whenever `capacity` has grown.
     #[inline]
     pub fn pump(&mut self, now: Time, capacity: u64) -> u64 {
+        if let Some(waiting) = self.waiting {
+            return self.pump_fed(now, capacity, waiting);
+        }
         if let Some(gap) = self.held
             && self.offered <= capacity
         {
@@ -118,12 +154,9 @@ impl<S: Generate> MessageQueue<S> {
         }
         while self.arrival <= now && self.arrival != Time::NEVER {
             if self.offered < capacity {
-                self.offered = self.offered.saturating_add(self.bytes_next);
-                self.in_flight.push_back((self.offered, now));
-                self.entered_messages += 1;
+                self.enter(now);
             } else if self.when_full == WhenFull::Drop {
-                self.dropped_messages += 1;
-                self.dropped_bytes = self.dropped_bytes.saturating_add(self.bytes_next);
+                self.lose();
             } else {
                 break;
             }
@@ -131,6 +164,38 @@ impl<S: Generate> MessageQueue<S> {
         }
         self.full = self.offered >= capacity;
         self.offered
+    }
+
+    fn pump_fed(&mut self, now: Time, capacity: u64, mut waiting: u64) -> u64 {
+        while waiting > 0 {
+            if self.offered < capacity {
+                self.enter(now);
+            } else if self.when_full == WhenFull::Drop {
+                self.lose();
+            } else {
+                break;
+            }
+            waiting -= 1;
+            self.bytes_next = self.source.next_offer().map_or(1, |offer| offer.bytes);
+        }
+        self.waiting = Some(waiting);
+        self.full = self.offered >= capacity;
+        if self.last && waiting == 0 {
+            self.stop();
+        }
+        self.offered
+    }
+
+    #[inline]
+    fn enter(&mut self, now: Time) {
+        self.offered = self.offered.saturating_add(self.bytes_next);
+        self.in_flight.push_back((self.offered, now));
+        self.entered_messages += 1;
+    }
+
+    fn lose(&mut self) {
+        self.dropped_messages += 1;
+        self.dropped_bytes = self.dropped_bytes.saturating_add(self.bytes_next);
     }
 
     /// The next message and its arrival.
@@ -168,6 +233,7 @@ impl<S: Generate> MessageQueue<S> {
         self.ended = true;
         self.arrival = Time::NEVER;
         self.held = None;
+        self.waiting = self.waiting.map(|_| 0);
     }
 
     /// No more messages will enter: the connection may be closed after its data.

@@ -94,7 +94,14 @@ mod tests {
     fn source(text: &str, pairs: u64) -> (Kind, crate::Source) {
         let kind: Kind = serde_json::from_str(text).unwrap();
         assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Transfers));
-        let setting = Setting { stream: &|p| Stream::new(2, "web", p), pairs, wire_bytes: &|b| b };
+        let setting = Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(2, "web", p),
+            pairs,
+            wire_bytes: &|b| b,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        };
         let source = kind.source(&setting);
         (kind, source)
     }

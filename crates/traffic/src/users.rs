@@ -99,7 +99,14 @@ mod tests {
         let text = r#"{"kind": "users", "size": "10 KB", "think": "2 s", "users": 7}"#;
         let users = kind(text);
         assert_eq!((users.validate(), users.carrier(), users.offered_bps()), (Ok(()), Carrier::Users(7), None));
-        let setting = Setting { stream: &|p| Stream::new(2, "u", p), pairs: 3, wire_bytes: &|b| b };
+        let setting = Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(2, "u", p),
+            pairs: 3,
+            wire_bytes: &|b| b,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        };
         let mut source = users.source(&setting);
         let offer = Offer { gap: Span::from_s(2), bytes: 10_000, pair: 0 };
         assert_eq!([source.next_offer(), source.next_offer()], [Some(offer); 2]);
@@ -110,7 +117,14 @@ mod tests {
     fn no_thought() {
         let eager = kind(r#"{"kind": "users", "size": {"exponential": "1 KB"}, "think": "0 s"}"#);
         let slow = kind(r#"{"kind": "users", "size": {"exponential": "1 KB"}, "think": {"exponential": "1 s"}}"#);
-        let setting = Setting { stream: &|p| Stream::new(2, "u", p), pairs: 1, wire_bytes: &|b| b };
+        let setting = Setting {
+            part: crate::Part::Whole,
+            stream: &|p| Stream::new(2, "u", p),
+            pairs: 1,
+            wire_bytes: &|b| b,
+            full_wire_bytes: 1538,
+            rate: elephan_units::Rate(10_000_000_000),
+        };
         let (mut a, mut b) = (eager.source(&setting), slow.source(&setting));
         for _ in 0..100 {
             let (a, b) = (a.next_offer().unwrap(), b.next_offer().unwrap());

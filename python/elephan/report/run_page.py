@@ -12,11 +12,13 @@ from elephan.quantity import show
 from elephan.report.interactive import panels
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_figures import draw_all
+from elephan.report.spreading_table import spread_lines, victim_table
 from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.runs import Run
 
 ROWS_MAX = 20
 CAPTURES_MAX = 8
+SPREADING = ("pause-timeline", "pause-tree")
 
 
 def answer(run: Run) -> list[str]:
@@ -26,7 +28,8 @@ def answer(run: Run) -> list[str]:
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
-    return [" ".join(part for part in (*parts, _limited(run), _bottleneck(run)) if part)]
+    parts += [_hung(run), _limited(run), _bottleneck(run)]
+    return [" ".join(part for part in parts if part), *spread_lines(run)]
 
 
 def _delivered(run: Run, found: dict[str, float]) -> str:
@@ -56,6 +59,20 @@ def _repaired(found: dict[str, float]) -> str:
     rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
     packets = "1 packet was" if drops == 1 else f"{drops} packets were"
     return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+
+
+def _hung(run: Run) -> str:
+    """Ports that wait for each other's buffers in a cycle, and priorities that a watchdog has freed."""
+    said = []
+    if found := run.summary.get("deadlock"):
+        ports, priority = [arrow(port) for port in found["ports"]], found["priority"]
+        which = "" if priority is None else f" of priority {priority}"
+        since = show(found["since_s"] * 1e9, "ns")
+        ring = f"{', '.join(ports[:-1])} and {ports[-1]}" if len(ports) > 1 else ports[0]
+        said.append(f"Deadlock{which} from {since} on: the paused ports {ring} waited for each other's buffers.")
+    if bites := int(run.summary.get("watchdogs", 0)):
+        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
+    return " ".join(said)
 
 
 def _limited(run: Run) -> str:
@@ -185,7 +202,12 @@ def run_page(run: Run) -> Page:
     sections = [Section("", str(run.manifest.get("look_for", "")), drawings[:1], look=True)]
     if charts:
         sections.append(Section("Over time", interactive=True))
-    sections += [Section("More figures", drawings=drawings[1:])] if drawings[1:] else []
+    spread = [drawing for drawing in drawings[1:] if drawing.name in SPREADING]
+    more = [drawing for drawing in drawings[1:] if drawing not in spread]
+    if spread:
+        victims = victim_table(run)
+        sections.append(Section("Congestion spreading", tables=[victims] if victims else [], drawings=spread))
+    sections += [Section("More figures", drawings=more)] if more else []
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     return Page(

@@ -2,7 +2,7 @@
 //!
 //! The scenario is resolved again with the values of each entry over those before it, by the machinery of overrides, so
 //! that a change is checked as if it had been written so from the start. Only what a run can change may differ: a link's
-//! rate, delay, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
+//! rate, delay, up or down, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
 //! the bytes that it had until an entry sets it again.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ use crate::{Override, schema};
 
 /// Entries of one run, at most: each costs a resolution.
 const CHANGES_MAX: usize = 10_000;
-const CAN_CHANGE: &str = "rate, delay, loss and queue limits of links and congestion controls can";
+const CAN_CHANGE: &str = "rate, delay, up, loss and queue limits of links and congestion controls can";
 
 /// Fills in the plan's changes, and spells out the laws in the words.
 pub(crate) fn resolve(
@@ -224,10 +224,12 @@ impl<'a> State<'a> {
                 link: i as u32,
                 rate: (old.rate != new.rate).then_some(new.rate),
                 delay: (old.delay != new.delay).then_some(new.delay),
+                up: (old.up != new.up).then_some(new.up),
                 loss: (old.loss != new.loss).then(|| new.loss.clone()),
                 ..LinkChange::default()
             };
-            if sets_queue(&next.words, next.entries[i], is_of_host(next, new), set) {
+            let single = next.own_port.get(&(i as u32)).map(String::as_str);
+            if sets_queue(&next.words, (next.entries[i], single), is_of_host(next, new), set) {
                 let limits = limits(&new.queue, new.bdp_bytes);
                 let [limit, mark_above] = std::mem::replace(&mut self.limits[i], limits);
                 change.limit = (limits[0] != limit).then_some(limits[0]);
@@ -270,15 +272,26 @@ fn fixed(queue: &QueueSpec) -> Json {
 }
 
 /// Whether the entry says anew what the queue of a direction is, or what a bdp is there.
-pub(super) fn sets_queue(words: &Scenario, (entry, forward): (usize, bool), host: bool, set: &[Path]) -> bool {
+pub(super) fn sets_queue(
+    words: &Scenario,
+    ((entry, forward), single): ((usize, bool), Option<&str>),
+    host: bool,
+    set: &[Path],
+) -> bool {
     let link = &words.links[entry];
     let (own, name) = if forward { (&link.forward, "forward") } else { (&link.backward, "backward") };
     let at = at!["links", entry];
-    let queue = match own.queue {
-        Some(_) => at.key(name).key("queue"),
-        None => at.key(if host { "host_queue" } else { "queue" }),
+    let single = single.map(|name| (&link.ports[name], at.key("ports").key(name)));
+    let queue = match (&single, &own.queue) {
+        (Some((of, at)), _) if of.queue.is_some() => at.key("queue"),
+        (_, Some(_)) => at.key(name).key("queue"),
+        (_, None) => at.key(if host { "host_queue" } else { "queue" }),
     };
-    let rtt = if own.bdp_rtt.is_some() { at.key(name).key("bdp_rtt") } else { at.key("bdp_rtt") };
+    let rtt = match &single {
+        Some((of, at)) if of.bdp_rtt.is_some() => at.key("bdp_rtt"),
+        _ if own.bdp_rtt.is_some() => at.key(name).key("bdp_rtt"),
+        _ => at.key("bdp_rtt"),
+    };
     set.iter()
         .any(|place| [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0)))
 }
@@ -298,8 +311,10 @@ fn spelt_out(next: &Outcome, places: &[(Path, Origin, &str)]) -> Vec<(String, Js
 fn can_change(path: &Path) -> bool {
     let keys: Vec<&str> = path.0.iter().map(|s| if let Step::Key(key) = s { key.as_str() } else { "[]" }).collect();
     match keys.as_slice() {
-        ["links", "[]", "forward" | "backward", what, ..] | ["links", "[]", what, ..] => {
-            matches!(*what, "rate" | "delay" | "loss" | "queue" | "host_queue" | "bdp_rtt")
+        ["links", "[]", "ports", _, what, ..]
+        | ["links", "[]", "forward" | "backward", what, ..]
+        | ["links", "[]", what, ..] => {
+            matches!(*what, "rate" | "delay" | "up" | "loss" | "queue" | "host_queue" | "bdp_rtt")
         }
         ["traffic", "[]", "congestion_control", ..] | ["traffic", "[]", "tcp", "congestion_control", ..] => true,
         _ => false,
@@ -309,8 +324,10 @@ fn can_change(path: &Path) -> bool {
 /// A table of which a part can change.
 fn has_more(path: &Path) -> bool {
     match path.0.as_slice() {
+        [Step::Key(list), Step::Index(_), Step::Key(part), Step::Key(_)] => list == "links" && part == "ports",
         [Step::Key(list), Step::Index(_), Step::Key(part)] => {
-            list == "links" && (part == "forward" || part == "backward") || list == "traffic" && part == "tcp"
+            list == "links" && ["forward", "backward", "ports"].contains(&part.as_str())
+                || list == "traffic" && part == "tcp"
         }
         _ => false,
     }

@@ -1,11 +1,12 @@
 //! `[[traffic]]`: entries become flows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use elephan_cc::Spec;
+use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
-use elephan_traffic::Carrier;
+use elephan_traffic::{Carrier, Shared};
 use elephan_units::Time;
 
 use super::Resolver;
@@ -13,7 +14,7 @@ use super::pairs::pairs;
 use crate::overrides::traffic_names;
 use crate::plan::{FlowPlan, Traffic};
 use crate::tree::{Node, Path, at};
-use crate::written::{Scenario, TrafficWords};
+use crate::written::{FlowPairing, Scenario, TrafficWords};
 
 /// Flows of one run, at most.
 const FLOWS_MAX: usize = 10_000_000;
@@ -42,8 +43,10 @@ impl Resolver<'_> {
             let Some(plan) = self.entry(words, entry, traffic, &name, FLOWS_MAX - flows) else { continue };
             flows += plan.flows.len();
             traffic.name = Some(name);
-            if traffic.kind.carrier() != Carrier::Datagrams {
+            if traffic.kind.carrier().is_tcp() {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
+                traffic.transport = Some(traffic.transport.unwrap_or_default());
+                traffic.roce = plan.roce.as_deref().cloned();
             }
             self.traffic.push(plan);
         }
@@ -69,13 +72,15 @@ impl Resolver<'_> {
         {
             self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
         }
+        self.check_transport(&at, traffic);
         let name = traffic.kind.name();
         match traffic.kind.carrier() {
-            Carrier::Datagrams if traffic.congestion_control.is_some() => {
-                self.report(at.key("congestion_control"), format!("{name} is UDP: it has no congestion control"));
+            carrier if !carrier.is_tcp() && traffic.congestion_control.is_some() => {
+                let message = format!("{name} is {}: it has no congestion control", protocol(carrier));
+                self.report(at.key("congestion_control"), message);
             }
-            Carrier::Datagrams if traffic.tcp != Overrides::default() => {
-                self.report(at.key("tcp"), format!("{name} is UDP: it has no TCP options"));
+            carrier if !carrier.is_tcp() && traffic.tcp != Overrides::default() => {
+                self.report(at.key("tcp"), format!("{name} is {}: it has no TCP options", protocol(carrier)));
             }
             _ if traffic.congestion_control.is_some() && traffic.tcp.congestion_control.is_some() => {
                 self.report(at.key("congestion_control"), "given twice: here and in tcp");
@@ -85,6 +90,24 @@ impl Resolver<'_> {
                 self.report(at.key("connections"), message);
             }
             _ => {}
+        }
+    }
+
+    fn check_transport(&mut self, at: &Path, traffic: &TrafficWords) {
+        let transport = traffic.transport.unwrap_or_default();
+        let carrier = traffic.kind.carrier();
+        if !carrier.is_tcp() && traffic.transport.is_some() {
+            let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
+            return self.report(at.key("transport"), message);
+        }
+        if transport == Transport::Roce && traffic.tcp != Overrides::default() {
+            self.report(at.key("tcp"), "with transport \"roce\" there are no TCP options; its own are in roce");
+        }
+        let Some(options) = &traffic.roce else { return };
+        if transport != Transport::Roce {
+            self.report(at.key("roce"), "options of RoCE: say transport = \"roce\"");
+        } else if let Some(invalid) = options.problem() {
+            self.report(at.key("roce").key(invalid.option), invalid.reason);
         }
     }
 
@@ -101,7 +124,12 @@ impl Resolver<'_> {
         let to = self.hosts(&at.key("to"), traffic.to.names());
         let (from, to) = (from?, to?);
         let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
-        let pairs = match pairs(traffic.pairing, &from, &to, &mut stream, most) {
+        // One generator for all flows of a sender makes sense only if it has several.
+        let pairing = match (traffic.pairing, traffic.kind.shared()) {
+            (FlowPairing::Auto, Some(Shared::Sender)) => FlowPairing::All,
+            (pairing, _) => pairing,
+        };
+        let pairs = match pairs(pairing, &from, &to, &mut stream, most) {
             Ok(pairs) => pairs,
             Err(message) => {
                 let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
@@ -137,6 +165,8 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
+            roce: (traffic.transport == Some(Transport::Roce))
+                .then(|| Arc::new(traffic.roce.clone().unwrap_or_default())),
             priority: traffic.priority,
             weight: traffic.weight,
         })
@@ -172,10 +202,21 @@ impl Resolver<'_> {
         Some(hosts)
     }
 
-    /// The entry's own, its TCP options', or that of the senders' stack, if they agree.
+    /// The entry's own, its TCP options', or that of the senders' stack, if they agree; of RoCE its own or DCQCN.
     fn congestion_control(&mut self, entry: usize, traffic: &TrafficWords, from: &[u32]) -> Option<Spec> {
         if let Some(own) = traffic.congestion_control.as_ref().or(traffic.tcp.congestion_control.as_ref()) {
-            return Some(own.clone());
+            let transport = traffic.transport.unwrap_or_default();
+            if own.suits(transport) {
+                return Some(own.clone());
+            }
+            let at = at!["traffic", entry];
+            let own_key = traffic.congestion_control.is_some();
+            let at = if own_key { at } else { at.key("tcp") };
+            self.report(at.key("congestion_control"), unsuitable(own, transport));
+            return None;
+        }
+        if traffic.transport == Some(Transport::Roce) {
+            return Some(Spec::Dcqcn(Default::default()));
         }
         let of = |r: &Self, host: u32| r.stacks.of_group(r.groups.of_node(host).index).congestion_control.clone();
         let first = of(self, from[0]);
@@ -196,4 +237,22 @@ impl Resolver<'_> {
         }
         Some(first)
     }
+}
+
+/// Why a law cannot steer a transport, and which can.
+pub(super) fn unsuitable(law: &Spec, transport: Transport) -> String {
+    let name = law.name();
+    match transport {
+        Transport::Tcp => format!("{name} is for RoCE: say transport = \"roce\""),
+        Transport::Roce => {
+            let all = Spec::all();
+            let known: Vec<&str> = all.iter().filter(|law| law.suits(transport)).map(Spec::name).collect();
+            format!("{name} is not for RoCE; known: {}", known.join(", "))
+        }
+    }
+}
+
+/// What a traffic without connections is.
+fn protocol(carrier: Carrier) -> &'static str {
+    if carrier == Carrier::Frames { "raw Ethernet" } else { "UDP" }
 }

@@ -36,6 +36,12 @@ impl Resolver<'_> {
                 self.join(words.seed, entry, link, (a, b), (i, pairs.len()));
             }
         }
+        for (entry, link) in words.links.iter().enumerate() {
+            self.own_ports(words.seed, entry, link);
+        }
+        for i in 0..self.links.len() {
+            self.links[i].up &= self.links[self.links[i].reverse as usize].up;
+        }
         // After an error above this would only report its consequences.
         if self.problems.is_empty() {
             self.all_linked(words);
@@ -93,6 +99,7 @@ impl Resolver<'_> {
                 framing: link.framing,
                 queue: queue.clone(),
                 bdp_bytes: 0,
+                up: own.up.unwrap_or(link.up),
                 loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
                 impairments: Impairments {
                     reorder: own.reorder.clone().or(link.reorder.clone()),
@@ -104,14 +111,51 @@ impl Resolver<'_> {
         }
     }
 
+    /// What single ports have of their own.
+    fn own_ports(&mut self, seed: u64, entry: usize, link: &Links) {
+        for (name, own) in &link.ports {
+            let at = at!["links", entry, "ports", name.as_str()];
+            let ports = match self.port(name) {
+                Ok(ports) => ports,
+                Err(message) => {
+                    self.report(at, message);
+                    continue;
+                }
+            };
+            if let Some(&other) = ports.iter().find(|&&i| self.entries[i as usize].0 != entry) {
+                let other = self.entries[other as usize].0;
+                self.report(at, format!("{name:?} is a port of links[{other}], not of this entry"));
+                continue;
+            }
+            for (i, &port) in ports.iter().enumerate() {
+                let plan = &mut self.links[port as usize];
+                let stream = plan.name.clone();
+                plan.rate = own.rate.unwrap_or(plan.rate);
+                plan.up = own.up.unwrap_or(plan.up);
+                if let Some(delay) = &own.delay {
+                    plan.delay = draw(delay, seed, &stream, (i, ports.len()));
+                }
+                if let Some(loss) = &own.loss {
+                    plan.loss.clone_from(loss);
+                }
+                if let Some(queue) = &own.queue {
+                    plan.queue.clone_from(queue);
+                }
+                let impairments = &mut plan.impairments;
+                impairments.reorder = own.reorder.clone().or(impairments.reorder.take());
+                impairments.jitter = own.jitter.clone().or(impairments.jitter.take());
+                impairments.duplicate = own.duplicate.unwrap_or(impairments.duplicate);
+                self.own_port.insert(port, name.clone());
+            }
+        }
+    }
+
     fn check_link(&mut self, entry: usize, link: &Links) {
         let at = at!["links", entry];
-        let delays = [
-            (at.key("delay"), Some(&link.delay)),
-            (at.key("forward").key("delay"), link.forward.delay.as_ref()),
-            (at.key("backward").key("delay"), link.backward.delay.as_ref()),
-        ];
-        for (at, delay) in delays {
+        let mut owners = vec![(at.key("forward"), &link.forward), (at.key("backward"), &link.backward)];
+        owners.extend(link.ports.iter().map(|(name, own)| (at.key("ports").key(name), own)));
+        let delays = owners.iter().map(|(at, own)| (at.key("delay"), own.delay.as_ref()));
+        for (at, delay) in delays.chain([(at.key("delay"), Some(&link.delay))]) {
             if let Some(Delay::Spread(Spread::Uniform([low, high]))) = delay
                 && low > high
             {
@@ -119,15 +163,11 @@ impl Resolver<'_> {
             }
         }
         self.check_impairments(&at, link.reorder.as_ref(), link.jitter.as_ref());
-        for (key, own) in [("forward", &link.forward), ("backward", &link.backward)] {
-            self.check_impairments(&at.key(key), own.reorder.as_ref(), own.jitter.as_ref());
+        for (at, own) in &owners {
+            self.check_impairments(at, own.reorder.as_ref(), own.jitter.as_ref());
         }
-        let losses = [
-            (at.key("loss"), Some(&link.loss)),
-            (at.key("forward").key("loss"), link.forward.loss.as_ref()),
-            (at.key("backward").key("loss"), link.backward.loss.as_ref()),
-        ];
-        for (at, loss) in losses {
+        let losses = owners.iter().map(|(at, own)| (at.key("loss"), own.loss.as_ref()));
+        for (at, loss) in losses.chain([(at.key("loss"), Some(&link.loss))]) {
             match loss {
                 Some(Loss::Periodic(0)) => self.report(at.key("periodic"), "0: every N-th packet, so 1 at least"),
                 Some(Loss::Bernoulli(p)) if !(0.0..=1.0).contains(p) => {

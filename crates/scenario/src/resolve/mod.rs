@@ -12,6 +12,9 @@ mod routes;
 mod stacks;
 
 pub(crate) use checks::limit_of;
+pub(crate) use routes::ip_bytes;
+
+use std::collections::BTreeMap;
 
 use elephan_cc::guest::Interpreter;
 use elephan_units::Time;
@@ -31,6 +34,8 @@ struct Resolver<'a> {
     links: Vec<Link>,
     /// For each of `links`: its `[[links]]` entry, and whether it is the forward direction.
     entries: Vec<(usize, bool)>,
+    /// Those of `links` of which their entry's `ports` says something, and under which name.
+    own_port: BTreeMap<u32, String>,
     traffic: Vec<Traffic>,
     stacks: stacks::Stacks,
     crossings: Vec<routes::Crossing>,
@@ -61,6 +66,8 @@ pub(crate) struct Outcome {
     pub words: Scenario,
     /// For each of the plan's links: its `[[links]]` entry, and whether it is the forward direction.
     pub entries: Vec<(usize, bool)>,
+    /// Those of the plan's links of which their entry's `ports` says something, and under which name.
+    pub own_port: BTreeMap<u32, String>,
 }
 
 /// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
@@ -77,12 +84,14 @@ pub(crate) fn resolve(
         groups: groups::Groups::default(),
         links: Vec::new(),
         entries: Vec::new(),
+        own_port: BTreeMap::new(),
         traffic: Vec::new(),
         stacks: stacks::Stacks::default(),
         crossings: Vec::new(),
     };
     r.times(&words);
     r.switches(&words);
+    r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
@@ -105,6 +114,8 @@ pub(crate) fn resolve(
         warmup: Time(words.warmup.0),
         seed: words.seed,
         ecmp: words.ecmp,
+        congestion_management: words.congestion_management.clone(),
+        reroute: words.reroute,
         nodes: r.nodes,
         links: r.links,
         options,
@@ -114,5 +125,5 @@ pub(crate) fn resolve(
         record,
     };
     guests.bind(&mut plan);
-    Ok(Outcome { plan, words, entries: r.entries })
+    Ok(Outcome { plan, words, entries: r.entries, own_port: r.own_port })
 }

@@ -82,7 +82,7 @@ impl Resolver<'_> {
     }
 
     /// The links whose ports `a->b` means; both ends may be groups.
-    fn port(&self, name: &str) -> Result<Vec<u32>, String> {
+    pub(super) fn port(&self, name: &str) -> Result<Vec<u32>, String> {
         let Some((from, to)) = name.split_once("->") else {
             return Err(format!("{name:?}: a port is called by its two ends, like \"sw->server\""));
         };

@@ -198,10 +198,11 @@ struct Crossed {
 }
 
 /// Largest IP packet of a flow.
-fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
+pub(crate) fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
     match (kind.carrier(), kind) {
         (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
         (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
+        (Carrier::Frames, Kind::Frames(frames)) => frames.carried_bytes(),
         _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,
     }
 }
@@ -218,7 +219,8 @@ impl Resolver<'_> {
             let (entry, forward) = self.entries[i];
             let link = &words.links[entry];
             let own = if forward { &link.forward } else { &link.backward };
-            let rtt = own.bdp_rtt.or(link.bdp_rtt).or(crossing.mean_rtt());
+            let single = self.own_port.get(&(i as u32)).and_then(|name| link.ports[name].bdp_rtt);
+            let rtt = single.or(own.bdp_rtt).or(link.bdp_rtt).or(crossing.mean_rtt());
             self.links[i].bdp_bytes = rtt.map_or(0, |rtt| self.links[i].rate.bytes_in(rtt));
         }
         self.crossings = crossings;

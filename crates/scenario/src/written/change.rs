@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 pub struct ChangeWords {
     /// When; of several entries for one time the later one wins.
     pub at: Span,
-    /// Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`,
+    /// Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,
     /// `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
     /// (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes
     /// unless it is set again.

@@ -3,6 +3,7 @@
 use elephan_link::{Framing, Loss, queue::QueueSpec};
 use elephan_traffic::Distribution;
 use elephan_units::{Rate, Span};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,10 @@ pub struct Links {
     /// How packets are framed: what the wire and the queues carry beside the IP packet.
     #[serde(default)]
     pub framing: Framing,
+    /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
+    /// what comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction.
+    #[serde(default = "up")]
+    pub up: bool,
     /// Packets lost by the link itself, each way.
     #[serde(default)]
     pub loss: Loss,
@@ -57,6 +62,15 @@ pub struct Links {
     /// What differs from the second end to the first.
     #[serde(default, skip_serializing_if = "Direction::is_empty")]
     pub backward: Direction,
+    /// What single ones of these ports have of their own, by the name that they have in tables: `{ "sw->client[0]" = { rate =
+    /// "2 Gbps" } }`; members may be ranges (`"sw->client[0-3]"`). Overrides and changes may leave the entry out:
+    /// `links.sw->client[0].rate`.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub ports: IndexMap<String, Direction>,
+}
+
+fn up() -> bool {
+    true
 }
 
 /// What one direction of a link has of its own; a queue given here counts for a host's port too.
@@ -71,6 +85,10 @@ pub struct Direction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Delay")]
     pub delay: Option<Delay>,
+    /// Whether it carries anything; a link is down both ways if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub up: Option<bool>,
     /// Packets lost by the link itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Loss")]

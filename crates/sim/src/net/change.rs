@@ -1,4 +1,4 @@
-//! Links that change during the run: rate, delay, loss and queue limits from an instant on.
+//! Links that change during the run: rate, delay, loss and queue limits from an instant on; `failure.rs` has up and down.
 //!
 //! A frame that is being sent keeps the end that it had, frames on the wire their arrival. When the delay gets shorter no
 //! frame overtakes another: what is sent afterwards arrives with the last frame sent before, until its own arrival is later.
@@ -41,12 +41,23 @@ impl Net {
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
         }
+        if change.rate.is_some() {
+            self.retime_pauses(id);
+        }
+        let l = &mut self.links[id as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(delay) = change.delay {
             l.delay = delay + g.latency;
         }
         if let Some(of) = &change.loss {
             l.loss = loss(plan.seed, &planned.name, of, &format!("loss[{ordinal}]"));
         }
+        match change.up {
+            Some(true) => self.repair(now, id),
+            Some(false) => self.fail(now, id),
+            None => {}
+        }
+        let Some(g) = &mut self.links[id as usize].general else { unreachable!("a port that changes is general") };
         if change.limit.is_some() || change.mark_above.is_some() {
             g.queue.set_limits(change.limit, change.mark_above);
         }
@@ -64,7 +75,8 @@ impl Net {
         let loss = change.loss.as_ref().map(|loss| ("loss", loss.mean()));
         let limit = change.limit.map(|limit| ("limit", of_limit(limit)));
         let mark_above = change.mark_above.map(|limit| ("mark_above", of_limit(limit)));
-        for (reason, value) in [rate, delay, loss, limit, mark_above].into_iter().flatten() {
+        let up = change.up.map(|up| (if up { "up" } else { "down" }, None));
+        for (reason, value) in [rate, delay, up, loss, limit, mark_above].into_iter().flatten() {
             let link = change.link;
             log.push(Occurrence { time: now, kind: Kind::Change, link, flow: NONE, bytes: 0, value, reason });
         }

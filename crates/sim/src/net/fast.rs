@@ -7,6 +7,7 @@ use elephan_link::queue::is_ect;
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
+use super::failure::DOWN;
 use super::link::{Flight, Link, Waiting, Window};
 use super::route::Next;
 use super::{DELIVER, Delivered, NONE, Net, note_mark};
@@ -85,7 +86,7 @@ impl Net {
         let marks = self.packets[packet].traits;
         if marks & traits::LOST != 0 {
             self.links[link as usize].counts.lost += 1;
-            self.drop_packet(now, link, packet, "link_loss");
+            self.drop_packet(now, link, packet, if marks & traits::CUT == 0 { "link_loss" } else { DOWN });
         } else if marks & traits::REFUSED != 0 {
             self.drop_full(now, then, packet);
         } else {

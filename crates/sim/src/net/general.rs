@@ -9,16 +9,18 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
+use super::cm::{WaitsFor, is_tcp};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
+use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
     /// Brings the integrals of the queue up to `now`.
-    fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
+    pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
-        counts.byte_ps += span * u128::from(self.queue.bytes());
-        self.packet_ps += span * u128::from(self.queue.packets());
+        counts.byte_ps += span * u128::from(self.bytes());
+        self.packet_ps += span * u128::from(self.packets());
         self.integrated = now;
     }
 
@@ -39,7 +41,7 @@ impl Link {
     pub fn close_books(&mut self, window: Window) {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
-        let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
+        let end = u128::from(g.packets()) * u128::from(window.end.0);
         g.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
@@ -52,10 +54,24 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
+        let limiter = if self.management.is_some() {
+            match self.waits_for(link, packet) {
+                WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
+                WaitsFor::Limiter(place) => Some(place),
+                WaitsFor::Port => None,
+            }
+        } else {
+            None
+        };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
+        if g.down {
+            self.refuse(now, link, packet);
+            return;
+        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
+        let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
         let item = Item {
             handle: packet,
             flow: p.flow,
@@ -68,10 +84,20 @@ impl Net {
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
-        let p = &mut self.packets[packet];
-        let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+        let (p, counted) = (&mut self.packets[packet], g.counted);
+        let from = p.ingress;
+        let verdict = match (limiter, &mut g.limiters) {
+            (Some(place), Some(limiters)) => {
+                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+            }
+            _ => g.queue.enqueue(now, item, &mut self.discarded),
+        };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            g.nic_hands_over(&item, p.traits);
+            if let Some(watch) = &mut g.watch {
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
+            }
         }
         match verdict {
             Verdict::Accepted => {}
@@ -87,26 +113,34 @@ impl Net {
                 self.release_memory(now, out_of, charged, ingress);
             }
         }
+        let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
         self.discard(now, link);
+        if counted {
+            let refused = matches!(verdict, Verdict::Dropped(_));
+            self.queued(now, link, from, if refused { 0 } else { item.bytes });
+        }
         if !matches!(verdict, Verdict::Dropped(_)) {
+            if kept && self.management.is_some() {
+                self.sample(now, link, packet, item.bytes);
+            }
             self.start_if_free(now, link);
         }
         let l = &mut self.links[link as usize];
         if let Some(g) = &l.general {
-            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
-            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.bytes());
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.packets());
         }
     }
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: u32) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
     }
 
-    fn discard_all(&mut self, now: Time, link: u32) {
+    pub(super) fn discard_all(&mut self, now: Time, link: u32) {
         // Releasing memory may start a transmission, which may drop again.
         let mut discarded = std::mem::take(&mut self.discarded);
         let window = self.window;
@@ -114,13 +148,21 @@ impl Net {
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
+            }
             l.counts.drops += 1;
+            self.nic_has_left(now, link, item);
         }
-        let out_of = self.links[link as usize].out_of;
+        let l = &self.links[link as usize];
+        let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
         for (item, reason) in discarded.drain(..) {
             let p = &self.packets[item.handle];
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
+            if counted {
+                self.left_queue(now, link, ingress, item.bytes);
+            }
             self.release_memory(now, out_of, charged, ingress);
         }
         self.discarded = discarded;
@@ -154,7 +196,7 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    fn start_if_free(&mut self, now: Time, link: u32) {
+    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
@@ -179,22 +221,22 @@ impl Net {
         let window = self.window;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if let Some(quanta) = g.control.take() {
+        if g.down {
+            g.control = None;
+            return;
+        }
+        if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight {
-                arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | u32::from(quanta),
-                then: NONE,
-            };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
             if tap != NONE {
-                self.capture_pause(now, tap, link, quanta);
+                self.capture_pause(now, tap, link, content);
             }
             return;
         }
@@ -206,8 +248,10 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at();
+        let opens = g.obey_priorities(now);
+        let (next, urgent) = g.next(now, &mut self.discarded);
+        let Some((item, marked, limiter)) = next else {
+            let ready = g.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -215,24 +259,36 @@ impl Net {
             self.discard(now, link);
             return;
         };
+        if !urgent {
+            g.end_wait(now, item, window);
+            if g.watch.is_some() {
+                self.count_held(now, link, item);
+            }
+        }
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[item.handle];
         if marked {
             p.segment.ecn = ECN_CE;
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.end_wait(now, item, window);
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
+        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let impaired = g.impair.is_some();
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        if p.traits & traits::HEADED != 0 {
+        let bits = p.traits;
+        if bits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
+        if bits & traits::ROCE != 0 {
+            self.roce_departs(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
         let p = &mut self.packets[item.handle];
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
@@ -243,6 +299,9 @@ impl Net {
             p.traits |= traits::CAPTURED;
         }
         let end = l.busy_until;
+        if let Some(place) = limiter {
+            self.leave_limiter(now, link, place, item, wire);
+        }
         if tap != NONE {
             self.capture(now, tap, item.handle);
         }
@@ -258,6 +317,9 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
+        if counted && !urgent {
+            self.left_queue(now, link, ingress, item.bytes);
+        }
     }
 
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
@@ -267,6 +329,8 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
         let Some(response) = g.response else { return };
         g.gate.receive(now, pause::quanta(l.rate, quanta), response);
+        let gate = g.gate;
+        self.gated(now, link, None, gate);
         self.start_if_free(now, link);
     }
 
@@ -274,17 +338,11 @@ impl Net {
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
         let l = &self.links[link as usize];
         // The far end counts quanta at the rate of the direction that is paused.
-        let time = pause::quanta(self.links[l.reverse as usize].rate, quanta);
+        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(quanta);
-        // Repeated at half its time, well before it runs out.
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(Span(time.0 / 2)) };
-        if g.refresh < g.refresh_armed {
-            g.refresh_armed = g.refresh;
-            let time = g.refresh;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
+        g.control = Some(u32::from(quanta));
+        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
@@ -292,6 +350,16 @@ impl Net {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
+    }
+
+    /// The pauses that the port of `link` has sent are to be repeated at this time.
+    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.refresh = time;
+        if time < g.refresh_armed {
+            g.refresh_armed = time;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
     }
 
     /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
@@ -310,9 +378,13 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].pause_quanta() {
-            self.send_pause(now, link, quanta);
+        let switch = &self.switches[out_of as usize];
+        match switch.quanta {
+            Some(_) if switch.pfc => self.refresh_pfc(now, link),
+            Some(quanta) => self.send_pause(now, link, quanta),
+            None => {}
         }
+        self.look_for_deadlock(now, link);
     }
 }
 

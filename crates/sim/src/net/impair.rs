@@ -100,6 +100,13 @@ impl Impair {
     }
 }
 
+impl Impair {
+    /// The packets on the link that are not in its ring.
+    pub fn in_flight(&self) -> impl Iterator<Item = u32> + '_ {
+        self.late.iter().flat_map(|late| late.flying.iter().map(|Reverse((_, _, packet, _))| *packet))
+    }
+}
+
 impl Link {
     /// Packets that arrived after one that was sent later.
     pub fn reordered(&self) -> u64 {

@@ -31,6 +31,8 @@ pub struct Routes {
     chain: Vec<u32>,
     /// For two nodes, which of `paths`.
     known: BTreeMap<(u32, u32), Paths>,
+    /// Paths between two nodes that were theirs before.
+    former: BTreeMap<(u32, u32), Vec<Paths>>,
     /// Where a path begins in `chain`, and the share of the packets or flows that take it or one before it.
     paths: Vec<(u32, f64)>,
     ecmp: Ecmp,
@@ -123,6 +125,12 @@ impl Routes {
         self.chain[place as usize..].iter().take_while(|&&link| link != END).map(|link| link & !FUSED)
     }
 
+    /// Whether the route that a place belongs to has this link.
+    pub fn passes(&self, place: u32, link: u32) -> bool {
+        let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END);
+        before.chain(self.chain[place as usize..].iter().take_while(|&&link| link != END)).any(|l| l & !FUSED == link)
+    }
+
     /// The first and the last link of the route that a place belongs to.
     pub fn first_and_last(&self, place: u32) -> (u32, u32) {
         let before = self.chain[..place as usize].iter().rev().take_while(|&&link| link != END).count();
@@ -156,6 +164,25 @@ impl Routes {
     /// Adds the routes from `from` to each of `targets`. Hosts with one link share the search from the node behind it,
     /// which `near` keeps for the next.
     pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32], near: &mut Option<Near>) -> Result<(), NoRoute> {
+        for &to in targets {
+            if self.known.contains_key(&(from, to)) {
+                continue;
+            }
+            let paths = self.search(graph, from, to, near)?;
+            let paths = self.append(&paths);
+            self.known.insert((from, to), paths);
+        }
+        Ok(())
+    }
+
+    /// The shortest paths between two nodes, as links from `from` on.
+    fn search(
+        &self,
+        graph: &Graph,
+        from: u32,
+        to: u32,
+        near: &mut Option<Near>,
+    ) -> Result<Vec<(Vec<u32>, f64)>, NoRoute> {
         let (uplink, source) = match graph.leaving[from as usize][..] {
             [only] => (Some(only), graph.to[only as usize]),
             _ => (None, from),
@@ -164,27 +191,53 @@ impl Routes {
             Some(n) if n.source == source => n,
             other => other.insert(Near { source, towards: graph.breadth_first(source) }),
         };
-        for &to in targets {
-            if self.known.contains_key(&(from, to)) {
-                continue;
-            }
-            let most = if self.ecmp == Ecmp::None { 1 } else { PATHS_MAX + 1 };
-            let paths = graph.paths(near, to, most);
-            match paths.len() {
-                0 => return Err(NoRoute::Unreachable(to)),
-                count if count > PATHS_MAX => return Err(NoRoute::TooMany(to)),
-                count => {
-                    let first = self.paths.len() as u32;
-                    self.known.insert((from, to), Paths { first, count: count as u32 });
-                }
-            }
-            for (links, upto) in paths.iter().zip(cumulative_shares(&paths)) {
-                self.paths.push((self.chain.len() as u32, upto));
-                self.chain.extend(uplink.iter().chain(links));
-                self.chain.push(END);
+        let most = if self.ecmp == Ecmp::None { 1 } else { PATHS_MAX + 1 };
+        let paths = graph.paths(near, to, most);
+        match paths.len() {
+            0 => Err(NoRoute::Unreachable(to)),
+            count if count > PATHS_MAX => Err(NoRoute::TooMany(to)),
+            _ => {
+                let shares = cumulative_shares(&paths);
+                let whole = |links: Vec<u32>| uplink.into_iter().chain(links).collect();
+                Ok(paths.into_iter().map(whole).zip(shares).collect())
             }
         }
-        Ok(())
+    }
+
+    fn append(&mut self, paths: &[(Vec<u32>, f64)]) -> Paths {
+        let first = self.paths.len() as u32;
+        for (links, upto) in paths {
+            self.paths.push((self.chain.len() as u32, *upto));
+            self.chain.extend(links);
+            self.chain.push(END);
+        }
+        Paths { first, count: paths.len() as u32 }
+    }
+
+    /// Makes all routes anew; between nodes that no path joins they stay. Paths that were known before are found again, so
+    /// that a link that comes and goes takes no more memory each time.
+    pub fn renew(&mut self, graph: &Graph) {
+        let mut near = None;
+        for ((from, to), old) in self.known.clone() {
+            let Ok(paths) = self.search(graph, from, to, &mut near) else { continue };
+            let same = |of: &Paths| {
+                let known = &self.paths[of.first as usize..][..of.count as usize];
+                known.len() == paths.len()
+                    && known
+                        .iter()
+                        .zip(&paths)
+                        .all(|(&(begin, _), (links, _))| self.rest(begin).eq(links.iter().copied()))
+            };
+            if same(&old) {
+                continue;
+            }
+            let before = self.former.get(&(from, to)).and_then(|known| known.iter().copied().find(same));
+            let new = before.unwrap_or_else(|| self.append(&paths));
+            let former = self.former.entry((from, to)).or_default();
+            former.retain(|paths| paths.first != new.first);
+            former.push(old);
+            self.known.insert((from, to), new);
+        }
     }
 }
 
@@ -221,9 +274,10 @@ pub struct Graph {
 }
 
 impl Graph {
-    pub fn of(plan: &Plan) -> Graph {
+    /// All links that are `up`.
+    pub fn of(plan: &Plan, up: impl Fn(usize) -> bool) -> Graph {
         let mut leaving = vec![Vec::new(); plan.nodes.len()];
-        for (i, link) in plan.links.iter().enumerate() {
+        for (i, link) in plan.links.iter().enumerate().filter(|&(i, _)| up(i)) {
             leaving[link.from as usize].push(i as u32);
         }
         Graph {
@@ -345,6 +399,28 @@ mod tests {
         assert!((0..100).all(|key| first.of_flow(0, 7, key) == first.between(0, 7).next()));
         let (one, other) = (routes(Ecmp::Flow, 1), routes(Ecmp::Flow, 2));
         assert!((0..100).any(|key| one.of_flow(0, 7, key) != other.of_flow(0, 7, key)));
+    }
+
+    /// The way over 2 goes and comes back, again and again.
+    #[test]
+    fn a_link_that_comes_and_goes_takes_no_more_memory() {
+        let mut routes = routes(Ecmp::Flow, 1);
+        let (whole, mut cut) = (forked(), forked());
+        cut.leaving[1].retain(|&link| link != 1);
+        let (mut before, ways) =
+            (0, |routes: &Routes| routes.between(0, 7).map(|b| routes.rest(b).collect()).collect());
+        for round in 0..10 {
+            routes.renew(&cut);
+            let left: Vec<Vec<u32>> = ways(&routes);
+            assert_eq!(left, [[0, 2, 4, 7], [0, 2, 5, 8]]);
+            routes.renew(&whole);
+            assert_eq!(ways(&routes).len(), 3);
+            assert!(round == 0 || routes.chain.len() == before);
+            before = routes.chain.len();
+        }
+        cut.leaving[0].clear();
+        routes.renew(&cut);
+        assert_eq!(ways(&routes).len(), 3, "where nothing leads the routes stay");
     }
 
     /// 13 pairs of parallel links one after the other are 8192 paths.

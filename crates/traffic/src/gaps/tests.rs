@@ -106,3 +106,20 @@ fn bursts_refused() {
         "gaps.bursts.on: a time here must be above zero"
     );
 }
+
+/// Slots of 10/3 ps, one arrival in each: after 3 n of them 10 n ps have passed. The text comes back as it was.
+#[test]
+fn slots_carry_their_remainder() {
+    let gap: Gap = serde_json::from_str(r#"{"bernoulli": 1.0}"#).unwrap();
+    let mut gaps = gap.gaps(Interval::ratio(10, 3), Stream::new(1, "x", "gaps"));
+    let all: Vec<u64> = (0..6000).map(|_| gaps.next_gap().0).collect();
+    assert_eq!((&all[..4], all.iter().sum::<u64>()), (&[3, 3, 4, 3][..], 20_000));
+    let mut rare = Gap::Bernoulli(0.001).gaps(Interval::ratio(10, 3), Stream::new(1, "x", "gaps"));
+    // 1000 slots of 10/3 ps in the mean, deviation as large: four standard errors of 10,000 are 4 %.
+    let mean = (0..10_000).map(|_| rare.next_gap().0).sum::<u64>() as f64 / 1e4;
+    assert!((mean / (10_000.0 / 3.0) - 1.0).abs() < 0.04, "{mean}");
+    for text in [r#"{"bernoulli":0.85}"#, r#"{"exponential":"5 us"}"#, r#""10 us""#] {
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<Gap>(text).unwrap()).unwrap(), text);
+    }
+    assert!(serde_json::from_str::<Gap>(r#"{"bernouli": 0.5}"#).unwrap_err().to_string().contains("unknown law"));
+}

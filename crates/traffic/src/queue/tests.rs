@@ -230,3 +230,31 @@ proptest! {
         prop_assert_eq!(queue.unfinished().count() + seen.len(), all.len());
     }
 }
+
+/// Fed at 0, 0 and 0 into a buffer of 10,000 B: the second hangs over the edge, the third waits for a byte, the fourth withdraws
+/// when the queue is told to stop. Sizes are those of the source, in its order.
+#[test]
+fn fed() {
+    let mut queue = MessageQueue::fed(List::new([(0, 8000), (0, 4000), (0, 1000), (0, 500)]), WhenFull::Block);
+    assert_eq!((queue.next_arrival(), queue.pump(Time(0), 10_000)), (Time::NEVER, 0));
+    (0..3).for_each(|_| queue.feed());
+    assert_eq!((queue.pump(Time(0), 10_000), queue.waiting(), queue.next_arrival()), (12_000, 1, Time::NEVER));
+    assert_eq!(queue.pump(Time(7), 12_000), 12_000);
+    assert_eq!((queue.pump(Time(9), 12_001), queue.waiting()), (13_000, 0));
+    assert_eq!(queue.unfinished().collect::<Vec<_>>(), [(Time(0), 8000), (Time(0), 4000), (Time(9), 1000)]);
+    queue.feed();
+    queue.feed_no_more();
+    assert_eq!((queue.pump(Time(9), 13_000), queue.waiting(), queue.ended()), (13_000, 1, false));
+    queue.stop();
+    queue.feed();
+    assert_eq!((queue.pump(Time(10), 90_000), queue.waiting(), queue.ended()), (13_000, 0, true));
+}
+
+#[test]
+fn fed_and_dropped() {
+    let mut queue = MessageQueue::fed(List::new([(0, 8000), (0, 4000), (0, 1000)]), WhenFull::Drop);
+    (0..3).for_each(|_| queue.feed());
+    queue.feed_no_more();
+    assert_eq!((queue.pump(Time(0), 8000), queue.ended()), (8000, true));
+    assert_eq!((queue.dropped_messages(), queue.dropped_bytes(), queue.entered_messages()), (2, 5000, 1));
+}

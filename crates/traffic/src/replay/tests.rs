@@ -11,7 +11,14 @@ fn offers(trace: &str, pairs: u64) -> Vec<(u64, u64, u64)> {
     let kind = kind(trace);
     assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Transfers));
     assert_eq!(kind.check_pairs(pairs), Ok(()));
-    let mut source = kind.source(&Setting { stream: &|p| Stream::new(4, "replay", p), pairs, wire_bytes: &|b| b });
+    let mut source = kind.source(&Setting {
+        part: crate::Part::Whole,
+        stream: &|p| Stream::new(4, "replay", p),
+        pairs,
+        wire_bytes: &|b| b,
+        full_wire_bytes: 1538,
+        rate: elephan_units::Rate(10_000_000_000),
+    });
     let mut now = 0;
     std::iter::from_fn(|| source.next_offer())
         .map(|o| {

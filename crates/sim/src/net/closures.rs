@@ -1,0 +1,442 @@
+//! Congestion spreading on the record: when which port was paused by whom, what was to blame, and which flows waited.
+//!
+//! A *closure* is the time from which a port may send nothing (or nothing of a priority) until it may again. Its *cause* is
+//! the egress port of the pausing switch whose buffer was to blame when the switch decided. If that port is held itself (it
+//! is paused, or frames that a closure has held back still wait there) the closure is a child of that closure, and has its
+//! *root*; otherwise the cause is the root: the port where congestion began. An *episode* is all closures of one root that
+//! follow each other within [`EPISODE_GAP`]. A packet is *held* for as long as closures of its port and priority overlap its wait.
+//!
+//! Kept only when somebody reads the `events`. Memory: a row for each closure, one for each flow, port and episode.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use elephan_link::pause::Gate;
+use elephan_link::queue::{Discipline, Item};
+use elephan_units::{Span, Time};
+
+use super::link::Sending;
+use super::{NONE, Net};
+
+/// Closures of one root further apart are two episodes: a hundred round trips of a data centre.
+const EPISODE_GAP: Span = Span::from_ms(1);
+const PRIORITIES: usize = 8;
+
+/// What made a switch send a PAUSE.
+#[derive(Clone, Copy, Debug)]
+pub enum Blame {
+    /// The buffer of this link's port.
+    Egress(u32),
+    /// What came in through the port that is told to pause.
+    Ingress,
+    /// The memory that all ports share.
+    Memory,
+}
+
+/// A closure as its children know it.
+#[derive(Clone, Copy)]
+struct Parent {
+    id: u32,
+    root: u32,
+    depth: u32,
+    episode: u32,
+}
+
+/// What the next closure of a port will be due to.
+#[derive(Clone, Copy)]
+struct Cause {
+    port: u32,
+    parent: Option<Parent>,
+}
+
+/// A closure; `end` is when it will be over unless something else comes.
+#[derive(Clone, Copy)]
+pub struct Closure {
+    me: Parent,
+    parent: Option<u32>,
+    cause: u32,
+    priority: Option<u8>,
+    begin: Time,
+    end: Time,
+    refreshes: u32,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Closure {
+    fn concerns(&self, priority: u8) -> bool {
+        self.priority.is_none_or(|own| own == priority)
+    }
+
+    fn meets(&self, priority: Option<u8>) -> bool {
+        priority.is_none_or(|priority| self.concerns(priority))
+    }
+}
+
+/// A closure that is over, or that the end of the run cuts off.
+#[derive(Clone, Copy)]
+pub struct Paused {
+    pub pause: u32,
+    pub port: u32,
+    pub priority: Option<u8>,
+    pub begin: Time,
+    pub end: Time,
+    pub over: bool,
+    pub refreshes: u32,
+    /// What waited behind it at any time.
+    pub packets: u64,
+    pub bytes: u64,
+    pub cause: u32,
+    pub parent: Option<u32>,
+    pub root: u32,
+    pub depth: u32,
+    pub episode: u32,
+}
+
+/// What closures of one episode at one port did to a flow.
+#[derive(Clone, Copy)]
+pub struct Held {
+    pub episode: u32,
+    pub flow: u32,
+    pub root: u32,
+    pub packets: u64,
+    pub bytes: u64,
+    pub time: Span,
+    pub longest: Span,
+    /// Packets whose route has the root in it.
+    pub bound: u64,
+    /// The departure counted last.
+    departure: u64,
+}
+
+/// What waits of a priority.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    packets: u64,
+    bytes: u64,
+    /// When the packet that left last had come.
+    left: Time,
+}
+
+/// The record of one port.
+#[derive(Default)]
+pub struct Watch {
+    open: Vec<Closure>,
+    /// Over, and held something that may still wait; the latest last.
+    over: VecDeque<Closure>,
+    asked: Vec<(Option<u8>, Cause)>,
+    waiting: [Waiting; PRIORITIES],
+    /// Bytes waiting, by ingress port and priority.
+    from: Vec<[u64; PRIORITIES]>,
+    departures: u64,
+    /// By episode and flow.
+    held: Vec<Held>,
+}
+
+impl Watch {
+    /// A packet waits from now on.
+    pub fn enter(&mut self, item: Item, ingress: Option<u32>) {
+        let p = usize::from(item.priority) % PRIORITIES;
+        self.waiting[p].packets += 1;
+        self.waiting[p].bytes += u64::from(item.bytes);
+        if let Some(ingress) = ingress {
+            let ingress = ingress as usize;
+            if self.from.len() <= ingress {
+                self.from.resize(ingress + 1, [0; PRIORITIES]);
+            }
+            self.from[ingress][p] += u64::from(item.bytes);
+        }
+        for closure in self.open.iter_mut().filter(|c| c.concerns(item.priority) && c.end > item.at) {
+            closure.packets += 1;
+            closure.bytes += u64::from(item.bytes);
+        }
+    }
+
+    /// A packet waits no more: it leaves, or it was dropped.
+    pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
+        let p = usize::from(item.priority) % PRIORITIES;
+        let bytes = u64::from(item.bytes);
+        let waiting = &mut self.waiting[p];
+        waiting.packets -= 1;
+        waiting.bytes -= bytes;
+        if sent {
+            waiting.left = item.at;
+        }
+        if let Some(from) = ingress.and_then(|ingress| self.from.get_mut(ingress as usize)) {
+            from[p] -= bytes;
+        }
+        // It was gone before a closure began whose PAUSE is here already.
+        for closure in self.open.iter_mut().filter(|c| c.concerns(item.priority) && c.begin > now) {
+            closure.packets -= 1;
+            closure.bytes -= bytes;
+        }
+        while self.over.front().is_some_and(|first| !self.still_holds(first)) {
+            self.over.pop_front();
+        }
+    }
+
+    /// Whether what came before the end of a closure may still wait; packets of one priority leave in their order.
+    fn still_holds(&self, closure: &Closure) -> bool {
+        let of = |(p, w): (u8, &Waiting)| closure.concerns(p) && w.packets > 0 && w.left < closure.end;
+        (0u8..).zip(&self.waiting).any(of)
+    }
+
+    /// The closure that holds what waits here, if one does.
+    fn holding(&self, now: Time, priority: Option<u8>) -> Option<Parent> {
+        let shut = |c: &&Closure| c.meets(priority) && c.begin <= now && now < c.end;
+        let open = self.open.iter().find(shut);
+        open.or_else(|| self.over.iter().rev().find(|c| c.meets(priority) && self.still_holds(c))).map(|c| c.me)
+    }
+
+    fn waiting_bytes(&self, ingress: Option<u32>, priority: Option<u8>) -> u64 {
+        let of = |p: usize| match ingress {
+            Some(ingress) => self.from.get(ingress as usize).map_or(0, |from| from[p]),
+            None => self.waiting[p].bytes,
+        };
+        (0..PRIORITIES).filter(|&p| priority.is_none_or(|own| usize::from(own) == p)).map(of).sum()
+    }
+
+    fn waits(&self, priority: Option<u8>) -> (u64, u64) {
+        let of = |(p, _): &(u8, &Waiting)| priority.is_none_or(|own| own == *p);
+        let add = |sum: (u64, u64), (_, w): (u8, &Waiting)| (sum.0 + w.packets, sum.1 + w.bytes);
+        (0u8..).zip(&self.waiting).filter(of).fold((0, 0), add)
+    }
+
+    /// Counts how long closures have held a packet that leaves at `now`; `bound` says whether it will pass a root.
+    fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
+        self.departures += 1;
+        let Watch { open, over, held, departures, .. } = self;
+        for closure in over.iter().chain(open.iter()).filter(|c| c.concerns(item.priority)) {
+            let (begin, end) = (closure.begin.max(item.at), closure.end.min(now));
+            if begin < end {
+                let one = entry(held, closure.me, item.flow);
+                let time = end.since(begin);
+                if one.departure != *departures {
+                    one.departure = *departures;
+                    one.packets += 1;
+                    one.bytes += u64::from(item.bytes);
+                    one.bound += u64::from(bound(one.root));
+                }
+                one.time = one.time + time;
+                one.longest = one.longest.max(time);
+            }
+        }
+    }
+}
+
+/// The place of a flow in an episode's account.
+fn entry(held: &mut Vec<Held>, of: Parent, flow: u32) -> &mut Held {
+    let place = held.partition_point(|h| (h.episode, h.flow) < (of.episode, flow));
+    if held.get(place).is_none_or(|h| (h.episode, h.flow) != (of.episode, flow)) {
+        let (episode, root) = (of.episode, of.root);
+        let none = Span::ZERO;
+        let new = Held { episode, flow, root, packets: 0, bytes: 0, time: none, longest: none, bound: 0, departure: 0 };
+        held.insert(place, new);
+    }
+    &mut held[place]
+}
+
+/// A port where congestion began.
+struct Root {
+    episode: u32,
+    open: u32,
+    last: Time,
+}
+
+/// What the ports' records share.
+#[derive(Default)]
+pub struct Closures {
+    next: u32,
+    episodes: u32,
+    roots: BTreeMap<u32, Root>,
+    /// Rows to write.
+    pub done: Vec<Paused>,
+}
+
+impl Closures {
+    fn begin(&mut self, begin: Time, cause: Cause) -> Parent {
+        let id = self.next;
+        self.next += 1;
+        let me = match cause.parent {
+            Some(parent) => Parent { id, depth: parent.depth + 1, ..parent },
+            None => {
+                let episodes = &mut self.episodes;
+                let root = self.roots.entry(cause.port).or_insert_with(|| {
+                    *episodes += 1;
+                    Root { episode: *episodes, open: 0, last: begin }
+                });
+                if root.open == 0 && root.last.saturating_add(EPISODE_GAP) < begin {
+                    self.episodes += 1;
+                    root.episode = self.episodes;
+                }
+                Parent { id, root: cause.port, depth: 1, episode: root.episode }
+            }
+        };
+        if let Some(root) = self.roots.get_mut(&me.root) {
+            root.open += 1;
+        }
+        me
+    }
+
+    fn end(&mut self, port: u32, closure: Closure, end: Time, over: bool) {
+        let Closure { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = closure;
+        if let Some(root) = self.roots.get_mut(&me.root) {
+            root.open -= 1;
+            root.last = root.last.max(end);
+        }
+        if begin < end {
+            let Parent { id: pause, root, depth, episode } = me;
+            self.done.push(Paused {
+                pause,
+                port,
+                priority,
+                begin,
+                end,
+                over,
+                refreshes,
+                packets,
+                bytes,
+                cause,
+                parent,
+                root,
+                depth,
+                episode,
+            });
+        }
+    }
+}
+
+impl Net {
+    /// A switch decides that the station at the far end of `link` must not send, for the reason given.
+    #[cold]
+    pub(super) fn asked(&mut self, now: Time, link: u32, priority: Option<u8>, blame: Blame) {
+        if self.closures.is_none() {
+            return;
+        }
+        let port = match blame {
+            Blame::Egress(port) => port,
+            Blame::Ingress => self.fullest(link, true, priority),
+            Blame::Memory => self.fullest(link, false, priority),
+        };
+        let parent = self.watch(port).and_then(|w| w.holding(now, priority));
+        let cause = Cause { port, parent };
+        let paused = self.links[link as usize].reverse;
+        let Some(watch) = self.links[paused as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        match watch.asked.iter_mut().find(|(of, _)| *of == priority) {
+            Some((_, asked)) => *asked = cause,
+            None => watch.asked.push((priority, cause)),
+        }
+    }
+
+    fn watch(&self, link: u32) -> Option<&Watch> {
+        self.links[link as usize].general.as_ref()?.watch.as_deref()
+    }
+
+    /// The egress port of the switch that sends through `link` where most waits: of all, or of what came in through there.
+    fn fullest(&self, link: u32, of_ingress: bool, priority: Option<u8>) -> u32 {
+        let switch = &self.switches[self.links[link as usize].out_of as usize];
+        let ingress = (0u32..).zip(&switch.egress).find(|&(_, &of)| of_ingress && of == link).map(|(port, _)| port);
+        let most = |&&port: &&u32| {
+            let bytes = self.watch(port).map_or(0, |w| w.waiting_bytes(ingress, priority));
+            let general = self.links[port as usize].general.as_ref();
+            (bytes, general.is_some_and(|g| g.sending != Sending::Nothing), std::cmp::Reverse(port))
+        };
+        switch.egress.iter().max_by_key(most).copied().unwrap_or(link)
+    }
+
+    /// A PAUSE or a resumption has reached the station whose port feeds `link`, and its gate is now like this.
+    pub(super) fn gated(&mut self, now: Time, link: u32, priority: Option<u8>, gate: Gate) {
+        let Some(closures) = &mut self.closures else { return };
+        let Some(watch) = self.links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { return };
+        let (begin, end) = gate.window();
+        watch.expire(now, link, closures);
+        let place = watch.open.iter().position(|c| c.priority == priority);
+        match place {
+            Some(place) if end <= now => {
+                let closure = watch.open.remove(place);
+                watch.close(closure, now, true, link, closures);
+            }
+            Some(place) => {
+                watch.open[place].end = end;
+                watch.open[place].refreshes += 1;
+            }
+            None if begin < end && now < end => {
+                let asked = watch.asked.iter().find(|(of, _)| *of == priority).map(|(_, cause)| *cause);
+                let Some(cause) = asked else { return };
+                let me = closures.begin(begin, cause);
+                let (packets, bytes) = watch.waits(priority);
+                let parent = cause.parent.map(|parent| parent.id);
+                let cause = cause.port;
+                watch.open.push(Closure { me, parent, cause, priority, begin, end, refreshes: 0, packets, bytes });
+            }
+            None => {}
+        }
+    }
+
+    /// A packet has left the queue of a port with a record: what held it is counted.
+    pub(super) fn count_held(&mut self, now: Time, link: u32, item: Item) {
+        let Net { links, routes, packets, closures, .. } = self;
+        let l = &mut links[link as usize];
+        let (out_of, Some(g)) = (l.out_of, &mut l.general) else { return };
+        let (Some(watch), Some(closures)) = (&mut g.watch, closures) else { return };
+        let p = &packets[item.handle];
+        watch.expire(now, link, closures);
+        if !(watch.over.is_empty() && watch.open.is_empty()) {
+            let route = p.route;
+            watch.count(now, item, |root| routes.passes(route, root));
+        }
+        watch.leave(now, item, Some(p.ingress >> 3).filter(|_| out_of != NONE), true);
+    }
+
+    /// The run is over: closures go on beyond it, and what still waits has been held until then.
+    pub fn close_closures(&mut self, end: Time) {
+        if self.closures.is_none() {
+            return;
+        }
+        for link in 0..self.links.len() as u32 {
+            let watched = |net: &Net| net.watch(link).is_some_and(|w| !(w.over.is_empty() && w.open.is_empty()));
+            if !watched(self) {
+                continue;
+            }
+            let mut discarded = std::mem::take(&mut self.discarded);
+            while let Some(g) = &mut self.links[link as usize].general {
+                g.queue.set_paused(0);
+                let Some((item, _)) = g.queue.dequeue(end, &mut discarded) else { break };
+                discarded.push((item, ""));
+            }
+            for (item, _) in discarded.drain(..) {
+                self.count_held(end, link, item);
+            }
+            self.discarded = discarded;
+            let Net { links, closures, .. } = self;
+            let Some(closures) = closures else { return };
+            let Some(watch) = links[link as usize].general.as_mut().and_then(|g| g.watch.as_mut()) else { continue };
+            watch.expire(end, link, closures);
+            for closure in std::mem::take(&mut watch.open) {
+                watch.close(closure, end, false, link, closures);
+            }
+        }
+    }
+
+    /// Who was held at a port, by episode and flow.
+    pub fn held(&self, link: u32) -> &[Held] {
+        self.watch(link).map_or(&[], |w| &w.held)
+    }
+}
+
+impl Watch {
+    /// Ends what has run out.
+    fn expire(&mut self, now: Time, link: u32, closures: &mut Closures) {
+        while let Some(place) = self.open.iter().position(|c| c.end <= now) {
+            let closure = self.open.remove(place);
+            self.close(closure, closure.end, true, link, closures);
+        }
+    }
+
+    fn close(&mut self, closure: Closure, end: Time, over: bool, link: u32, closures: &mut Closures) {
+        closures.end(link, closure, end, over);
+        let closure = Closure { end, ..closure };
+        if closure.begin < end && self.still_holds(&closure) {
+            self.over.push_back(closure);
+        }
+    }
+}

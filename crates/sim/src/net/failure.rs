@@ -1,0 +1,80 @@
+//! Links that fail and are repaired.
+//!
+//! A link that goes down loses what is on the wire, the frame that is being sent included, when it would have arrived. What
+//! waits at its ports is dropped at once, what comes to them until the repair when it comes, as switches do and Linux's
+//! dev_deactivate does. PAUSE is forgotten at both ends: what was received holds nobody any more, and a switch that still
+//! pauses says so again when the link is back. Routes stay, or are made anew a while later (`reroute`).
+//!
+//! Left out: what a shaper (`tbf`) holds back waits for the repair; time until the ends notice (the loss of carrier is known at once).
+
+use elephan_link::queue::Discipline;
+use elephan_units::{Span, Time};
+
+use super::Net;
+use super::link::CONTROL;
+use crate::packet::traits;
+
+/// The reason of drops at a link that is down.
+pub const DOWN: &str = "link_down";
+/// Where MAC control frames go that a failure has cut off.
+pub const CUT: u32 = 0;
+
+impl Net {
+    /// The link goes down in this direction.
+    #[cold]
+    pub(super) fn fail(&mut self, now: Time, link: u32) {
+        let window = self.window;
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
+        g.down = true;
+        g.control = None;
+        for _ in 0..l.flight.len() {
+            let Some(mut flight) = l.flight.pop_front() else { break };
+            if flight.packet & CONTROL == 0 {
+                self.packets[flight.packet].traits |= traits::LOST | traits::CUT;
+            } else {
+                flight.then = CUT;
+            }
+            l.flight.push_back(flight);
+        }
+        for packet in g.impair.iter().flat_map(|impair| impair.in_flight()) {
+            self.packets[packet].traits |= traits::LOST | traits::CUT;
+        }
+        g.integrate(&mut l.counts, now, window);
+        g.queue.set_paused(0);
+        while let Some((item, _)) = g.queue.dequeue(now, &mut self.discarded) {
+            self.discarded.push((item, DOWN));
+        }
+        self.fail_management(now, link);
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        if g.gate.until_at(now).is_some() {
+            g.gate.receive(now, Span::ZERO, Span::ZERO);
+            let gate = g.gate;
+            self.gated(now, link, None, gate);
+        }
+        self.forget_pfc(now, link);
+        self.discard_all(now, link);
+    }
+
+    /// The link is up again.
+    #[cold]
+    pub(super) fn repair(&mut self, now: Time, link: u32) {
+        let Some(g) = &mut self.links[link as usize].general else { unreachable!("a port that changes is general") };
+        g.down = false;
+        if g.refresh != Time::NEVER {
+            (g.refresh, g.refresh_armed) = (now, now);
+            self.refresh(now, link);
+        }
+    }
+
+    /// A packet comes to a port whose link is down.
+    #[cold]
+    pub(super) fn refuse(&mut self, now: Time, link: u32, packet: u32) {
+        let l = &mut self.links[link as usize];
+        l.counts.drops += 1;
+        let p = &self.packets[packet];
+        let (out_of, charged, ingress) = (l.out_of, p.charged, p.ingress);
+        self.drop_packet(now, link, packet, DOWN);
+        self.release_memory(now, out_of, charged, ingress);
+    }
+}

@@ -1,0 +1,92 @@
+"""Congestion spreading: trees of paused ports and their victims, from real runs."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import elephan as el
+import pytest
+from elephan.errors import InputError
+from elephan.report.run_figures import draw
+from elephan.report.run_page import answer
+from elephan.report.spreading_table import victim_table
+
+
+@pytest.fixture(scope="module")
+def run() -> el.Run:
+    return el.run("congestion-spreading")
+
+
+def test_the_tree_of_the_library_scenario(run: el.Run) -> None:
+    (tree,) = run.spreading()
+    assert tree.root == "rack-b->hot"
+    assert (tree.episodes, tree.depth) == (1, 3)
+    above = {port.port: (port.parent, port.depth) for port in tree.ports}
+    assert above["spine->rack-b"] == ("rack-b->hot", 1)
+    assert above["rack-a->spine"] == ("spine->rack-b", 2)
+    assert all(above[f"a[{i}]->rack-a"] == ("rack-a->spine", 3) for i in range(4))
+    assert tree.ports[0].paused_by == "rack-b"
+    assert "b[1]->rack-b" not in above
+    places = [port.port for port in tree.ports]
+    assert all(port.parent == tree.root or port.parent in places[:i] for i, port in enumerate(tree.ports))
+    # The hotspot begins at 6 ms, and nothing is paused before.
+    assert 6e6 < tree.begin_ns < 6.5e6
+    paused = dict(zip(run.ports["name"].to_pylist(), run.ports["paused_ns"].to_pylist(), strict=True))
+    for port in tree.ports:
+        assert 0 <= paused[port.port] - port.paused_ns <= port.closures, port
+
+
+def test_victims_are_who_never_went_there(run: el.Run) -> None:
+    (tree,) = run.spreading()
+    assert {victim.name for victim in tree.victims} == {"neighbour", "crossing"}
+    assert tree.culprits == (0, 1, 2)
+    by_name = {victim.name: victim for victim in tree.victims}
+    crossing = by_name["crossing"]
+    assert crossing.goodput_paused_bps < 0.5 * crossing.goodput_otherwise_bps
+    assert by_name["neighbour"].ports == ("a[2]->rack-a",)
+    assert math.isnan(by_name["neighbour"].goodput_paused_bps), "UDP streams have no samples"
+    table = victim_table(run)
+    assert table is not None
+    assert {row[0].text for row in table.rows} == {"neighbour", "crossing"}
+    line = answer(run)[1]
+    assert "root rack-b → hot" in line
+    assert "crossing (held" in line
+    assert "up to 3 in a row" in line
+
+
+def test_episodes_and_roots(run: el.Run) -> None:
+    assert [tree.root for tree in run.spreading("episode")] == ["rack-b->hot"]
+    with pytest.raises(InputError, match='by "root" or "episode"'):
+        run.spreading("port")
+
+
+def test_the_figures_and_a_folder(tmp_path: Path, run: el.Run) -> None:
+    for name in ("pause-timeline", "pause-tree"):
+        assert "rack-b" in draw(run, name).svg()
+    done = el.run(
+        "congestion-spreading",
+        out=tmp_path / "r",
+        set={"duration": "7 ms", "change": [{"at": "6 ms", "set": {"links.rack-b->hot.forward.rate": "2 Gbps"}}]},
+    )
+    assert done.spreading()[0].root == "rack-b->hot"
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "Congestion spreading" in page
+    assert "neighbour" in page
+    # A folder from before these tables is drawn all the same.
+    for name in ("pauses", "holds"):
+        (tmp_path / "r" / f"{name}.parquet").unlink()
+    old = el.load(tmp_path / "r")
+    assert isinstance(old, el.Run)
+    assert old.spreading() == []
+    old.report(tmp_path / "again.html")
+
+
+def test_a_run_without_pauses_has_no_trees() -> None:
+    done = el.run(
+        "congestion-spreading", set={f"switches.{name}.flow_control.kind": "none" for name in ("rack-a", "spine", "rack-b")}
+    )
+    assert done.spreading() == []
+    assert len(answer(done)) == 1
+    with pytest.raises(InputError, match="pause-tree"):
+        draw(done, "pause-tree")
