@@ -95,7 +95,8 @@ def onset(results: Results) -> Drawing:
             ax.axhline(level * 1e-3, color=MUTED, dashes=(4, 3), linewidth=0.8)
     axes[0].set_ylim(0, BUFFER_B * 1e-3 * 1.2)
     for ax in axes:
-        d.legend(ax, loc="upper right", ncols=3)
+        if len(ax.lines) > 3:
+            d.legend(ax, loc="upper right", ncols=3)
     caption = "Baseline, seed 1, a sample every 10 µs. Dotted: QCN's set point; dashed: the marks of PAUSE."
     return Drawing("onset", "The onset of the hotspot", caption, fig)
 
@@ -121,7 +122,8 @@ def raw_frames(results: Results) -> Drawing:
             ax.axvline(SET_POINT_B * 1e-3, color=MUTED, dashes=(1, 2), linewidth=0.9)
             d.percent_axis(ax)
             d.heading(ax, f"{what}, {COLUMNS[place]}: share of time below")
-            d.legend(ax, loc="center" if place else "lower right")
+            if ax.lines and len(ax.lines) > 1:
+                d.legend(ax, loc="center" if place else "lower right")
             if row == 1:
                 ax.set_xlabel("queue to C0, kB")
     caption = "From 10 ms after the onset to the end of the hotspot, 5 hosts, all repetitions. Dotted: QCN's set point."
@@ -229,13 +231,13 @@ def completion_times(results: Results) -> Drawing:
     return Drawing("completion-times", "Flows that come and go", caption, fig)
 
 
-TODAY = {"DCTCP": GREEN, "DCTCP & PAUSE": GREEN, "PFC": PURPLE, "DCQCN & PFC": SKY}
+TODAY = {"DCTCP": GREEN, "DCTCP & PAUSE": GREEN}
 
 
 def today(results: Results) -> Drawing:
     """What came later, beside what the slides compared."""
     rows = [("baseline", scheme, scheme, PAINT[scheme]) for scheme in ALL]
-    rows += [("today", v.label, v.label, TODAY.get(v.label, INK)) for v in results.experiment("today").variants]
+    rows += [("today", v.label, v.label, TODAY.get(v.label, SKY)) for v in results.experiment("today").variants]
     fig, axes = new_figure(1, 3, height=0.9 + 0.24 * len(rows), sharey=True)
     for ax, statistic in zip(axes, (IN_HOTSPOT, HOT, "drops.sum"), strict=True):
         _ranges(ax, rows, results, statistic)
