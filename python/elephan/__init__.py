@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, hurst, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from . import cc, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
     from .errors import ElephanError, InputError
     from .guest import CongestionControl
     from .longpath.path import Answer, path
@@ -38,6 +38,7 @@ __all__ = [
     "cc",
     "compare",
     "hurst",
+    "l2",
     "load",
     "measures",
     "path",
@@ -68,7 +69,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "hurst", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = ("cc", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

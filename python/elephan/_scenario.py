@@ -35,6 +35,7 @@ class Scenario(ScenarioModel):
     hosts: Hosts by group name: `[hosts.client]`.
     switches: Switches by group name: `[switches.sw]`.
     ecmp: How several shortest paths are used. Default: "flow".
+    congestion_management: Whether switches tell sources of their queues: `[congestion_management]`. Default: { kind = "none" }.
     reroute: Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
         that none leads to keep the old route, whose packets are dropped until the repair.
     links: Full-duplex links: `[[links]]`. Default: [].
@@ -55,6 +56,7 @@ class Scenario(ScenarioModel):
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
+    congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
     traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
@@ -143,6 +145,10 @@ class Tcp(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -169,6 +175,10 @@ class Tcp(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -862,6 +872,95 @@ class Pcp(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Dcqcn(Table):
+    """DCQCN (Zhu et al. 2015), for RoCE: a rate that notifications of marked packets cut
+
+    preset: Set of parameters to start from.
+    g: Weight of a notification in alpha. Default: 0.00390625.
+    alpha_initial: alpha before the first notification. Default: 1.0.
+    alpha_interval: Time without a notification after which alpha falls (K). Default: "55 us".
+    decrease_interval: No second cut within this time of the last; 0 s: each notification cuts. Default: "0 s".
+    timer: Time of a cycle (T). Default: "55 us".
+    byte_counter: Bytes of a cycle (B); 0 B: there are no such cycles. Default: "10 MB".
+    fast_recovery: Cycles of fast recovery (F). Default: 5.
+    additive_increase: Step of additive increase (R_AI). Default: "40 Mbps".
+    hyper_increase: Step of hyper increase (R_HAI). Default: "400 Mbps".
+    hyper_multiplies: Whether the step of hyper increase grows with each of its cycles. Default: true.
+    steps_for_25g: Whether both steps are for a line of 25 Gb/s, and in proportion for others. Default: false.
+    rate_min: Least rate. Default: "10 Mbps".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
+
+    preset: Literal["paper", "rdma-sample", "mellanox-cx4"] | None = None
+    g: float | None = None
+    alpha_initial: float | None = None
+    alpha_interval: Time | None = None
+    decrease_interval: Time | None = None
+    timer: Time | None = None
+    byte_counter: Size | None = None
+    fast_recovery: int | None = None
+    additive_increase: Rate | None = None
+    hyper_increase: Rate | None = None
+    hyper_multiplies: bool | None = None
+    steps_for_25g: bool | None = None
+    rate_min: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Timely(Table):
+    """TIMELY (Mittal et al. 2015), for RoCE: a rate that follows the gradient of the round-trip time
+
+    alpha: Weight of the newest change of the round-trip time. Default: 0.875.
+    beta: Weight of a gradient, and of what is above `t_high`, in a cut. Default: 0.8.
+    t_low: Round-trip time below which the rate always grows. Default: "50 us".
+    t_high: Round-trip time above which it always falls. Default: "500 us".
+    rtt_min: By what changes of the round-trip time are divided. Default: "20 us".
+    delta: Step of the increase. Default: "10 Mbps".
+    segment: Bytes between two changes of the rate. Default: "16 KB".
+    once_a_round_trip: Whether the rate changes at most once a round trip. Default: false.
+    rate_min: Least rate. Default: "10 Mbps".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "timely")
+
+    alpha: float | None = None
+    beta: float | None = None
+    t_low: Time | None = None
+    t_high: Time | None = None
+    rtt_min: Time | None = None
+    delta: Rate | None = None
+    segment: Size | None = None
+    once_a_round_trip: bool | None = None
+    rate_min: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Hpcc(Table):
+    """HPCC (Li et al. 2019), for RoCE: a window that follows the load of links as packets report it
+
+    eta: Utilisation that is aimed at. Default: 0.95.
+    max_stage: Round trips of additive increase before the next adjustment by U. Default: 5.
+    flows: Flows that additive increase expects to share a link (N). Default: 100.0.
+    base_rtt: Base round-trip time (T); 0 s: that of the flow. Default: "0 s".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "hpcc")
+
+    eta: float | None = None
+    max_stage: int | None = None
+    flows: float | None = None
+    base_rtt: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NoFlowControl(Table):
+    """No congestion control, for RoCE: the line rate"""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
 class Guest(Table):
     """A congestion control written in Python.
 
@@ -978,6 +1077,8 @@ class Dumbbell(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1059,6 +1160,8 @@ class Red(Table):
     max: Average queue at which `probability` is reached; without it a quarter of `limit`.
     probability: Largest probability of the slope, reached at `max`. Default: 0.02.
     weight: Weight of a packet in the average. Default: 0.002.
+    spaced: Whether picks are spaced by the count of packets since the last one (p_a); if not, each is drawn by itself (p_b).
+        Default: true.
     avpkt: Size of a typical packet: how fast the average falls while the link is idle. Default: "1 KB".
     gentle: Whether the probability goes on to 1 at twice `max` instead of jumping to it at `max`. Default: false.
     adaptive: Whether `probability` adapts to hold the average between `min` and `max`. Default: false.
@@ -1073,6 +1176,7 @@ class Red(Table):
     max: Limit | None = None
     probability: float | None = None
     weight: float | None = None
+    spaced: bool | None = None
     avpkt: Size | None = None
     gentle: bool | None = None
     adaptive: bool | None = None
@@ -1338,6 +1442,105 @@ class Prio(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Ets(Table):
+    """Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+
+    classes: The classes; the strict ones are served in this order. Without it each priority has a class of its own, and all share
+        alike. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ets")
+
+    classes: list[EtsClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class EtsClass(Table):
+    """One class of `ets`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    strict: Served before all classes that are not strict, and before the strict ones after it. Default: false.
+    percent: Least share of what strict classes leave, in per cent; without it an equal part of what the others leave of 100.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    strict: bool | None = None
+    percent: float | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Wrr(Table):
+    """Weighted round robin by packets between classes of priorities
+
+    classes: The classes, in the order of their turns. Without it each priority has a class of its own, of weight 1. Default: [].
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "wrr")
+
+    classes: list[WrrClass | dict[str, Any]] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class WrrClass(Table):
+    """One class of `wrr`.
+
+    priorities: IEEE 802.1Q priorities of the traffic that belong to it.
+    weight: Packets that it may send in its turn. Default: 1.
+    queue: Its queue; any kind but `ets`, `wrr` and `xcp`. Default: { kind = "fifo" }.
+    """
+
+    priorities: list[int]
+    weight: int | None = None
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Tbf(Table):
     """Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
 
@@ -1446,7 +1649,7 @@ class Star(Table):
     preset: A known switch.
     memory: Bytes that the switch's ports share.
     latency: Forwarding latency of the switch. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "star")
@@ -1474,6 +1677,8 @@ class Star(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1492,14 +1697,7 @@ class Star(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class NoFlowControl(Table):
-    """Frames that do not fit are dropped."""
-
-    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1516,7 +1714,36 @@ class Pause(Table):
 
     xoff: Size
     xon: Size
-    per: Literal["memory", "egress"] | None = None
+    per: Literal["memory", "egress", "ingress"] | None = None
+    quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Pfc(Table):
+    """Priority-based flow control (IEEE 802.1Qbb): stops single priorities of what a neighbour sends.
+
+    priorities: The lossless priorities; frames of the others are dropped when they do not fit. Default: [0, 1, 2, 3, 4, 5, 6, 7].
+    per: What is counted. Default: "ingress".
+    xoff: A priority is paused when so much of it is there.
+    xon: It is resumed when its bytes have fallen to this; without it two full frames (3036 B) below `xoff`.
+    alpha: Instead of `xoff`: a priority of a port is paused when it has this times what is free of the shared memory (Choudhury and
+        Hahne 1998).
+    headroom: Memory of each lossless priority of each port for what still arrives after the pause is decided; without it what its
+        link needs in the worst case.
+    watchdog: What waits of a priority that a neighbour has paused for longer than this is dropped, and pauses of it are ignored
+        until none has come for as long; without it never.
+    quanta: Time of a pause, in quanta of 512 bit times. [assumed: the largest, as common switches send] Default: 65535.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "pfc")
+
+    priorities: list[int] | None = None
+    per: Literal["ingress", "egress"] | None = None
+    xoff: Size | None = None
+    xon: Size | None = None
+    alpha: float | None = None
+    headroom: Size | None = None
+    watchdog: Time | None = None
     quanta: int | None = None
 
 
@@ -1564,6 +1791,8 @@ class Hop(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1604,6 +1833,8 @@ class FatTree(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1650,6 +1881,8 @@ class LeafSpine(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1695,7 +1928,7 @@ class Switch(Table):
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
-    flow_control: What the switch does when its memory fills. Default: { kind = "none" }.
+    flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
     """
 
@@ -1713,8 +1946,145 @@ class Switch(Table):
     ) = None
     memory: Size | None = None
     latency: Time | None = None
-    flow_control: NoFlowControl | Pause | dict[str, Any] | None = None
+    flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NoCongestionManagement(Table):
+    """No notifications."""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
+class Qcn(Table):
+    """Quantized Congestion Notification (IEEE 802.1Qau).
+
+    preset: A published set that fills in the keys which are not given; without it the defaults, those of 802.1Qau.
+    set_point: Set point of the queue (Qeq). Default: "26 KB".
+    page: Unit in which the queue is counted, rounded down. Default: "1 B".
+    weight: Weight of the change of the queue (W). Default: 2.0.
+    sampling: How the distance to the next sample follows from the feedback. Default: "table".
+    sample_base: Bytes between samples of an uncongested queue, of `sampling = "table"`. Default: "150 KB".
+    probability: Probabilities with the least and the most feedback, of the other two. Default: [0.01, 0.1].
+    jitter: Distances to samples and cycles are drawn within so much of their mean. Default: 0.15.
+    gain: Decrease for a unit of feedback (Gd). Default: 0.0078125.
+    decrease_max: Largest decrease by one notification (d). Default: 0.5.
+    rate_min: Least rate of a limiter (Rmin). Default: "5 Mbps".
+    cycle_bytes: Bytes of a cycle (BC). Default: "150 KB".
+    cycle_time: Time of a cycle (T); 0 s is none. Default: "15 ms".
+    fast_recovery: Cycles of fast recovery (F). Default: 5.
+    active_increase: Step of active increase. Default: "5 Mbps".
+    hyper_active_increase: Step of hyper-active increase. Default: "50 Mbps".
+    half_cycles: Which cycles are half as long. Default: "after-fast-recovery".
+    keep_target: A notification before the first cycle of bytes has ended leaves the target rate (extra fast recovery). Default:
+        true.
+    drift_factor: Every `drift_period` (0 s is never) a limited rate is multiplied by this. Default: 1.0005.
+    drift_period: See `drift_factor`. Default: "0 s".
+    fair: Whether feedback goes by what each source sends. Default: "none".
+    fair_alpha: What the share of a source counts beside the queue, of `fair = "af-qcn"`. Default: 0.5.
+    fair_memory: Part of the bytes counted for each source that a sample leaves. Default: 0.5.
+    fbhat: "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
+        Default: false.
+    efr_max: "EFR Max" of 2007. What it bounds is not known: without effect.
+    notification: Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it. Default:
+        "64 B".
+    per: What a limiter is for. Default: "pair".
+    limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
+    stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
+        KB".
+    tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "qcn")
+
+    preset: Literal["802.1Qau", "seed-2007", "hoti-2011"] | None = None
+    set_point: Size | None = None
+    page: Size | None = None
+    weight: float | None = None
+    sampling: Literal["table", "probability", "bernoulli"] | None = None
+    sample_base: Size | None = None
+    probability: list[float] | None = None
+    jitter: float | None = None
+    gain: float | None = None
+    decrease_max: float | None = None
+    rate_min: Rate | None = None
+    cycle_bytes: Size | None = None
+    cycle_time: Time | None = None
+    fast_recovery: int | None = None
+    active_increase: Rate | None = None
+    hyper_active_increase: Rate | None = None
+    half_cycles: Literal["after-fast-recovery", "hyper-active"] | None = None
+    keep_target: bool | None = None
+    drift_factor: float | None = None
+    drift_period: Time | None = None
+    fair: Literal["none", "af-qcn", "fqcn"] | None = None
+    fair_alpha: float | None = None
+    fair_memory: float | None = None
+    fbhat: bool | None = None
+    efr_max: int | None = None
+    notification: Size | None = None
+    per: Literal["pair", "flow"] | None = None
+    limit_acks: bool | None = None
+    stop_at: Size | None = None
+    tag: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Ecm(Table):
+    """Ethernet Congestion Management, QCN's rival until 2007.
+
+    set_point: Set point of the queue (Qeq). Default: "24 KB".
+    page: Unit in which the queue is counted, rounded down. Default: "64 B".
+    weight: Weight of the change of the queue (W). Default: 2.0.
+    sample_bytes: Bytes between samples. Default: "75 KB".
+    increase_gain: Increase for a unit of feedback, in `rate_unit` (Gi). Default: 0.53333.
+    gi_unit: What an increase counts. Default: "raw".
+    positive_when: When a positive notification is sent. Default: "feedback".
+    decrease_gain: Decrease for a unit of feedback in six bits (Gd). Default: 0.0078125.
+    rate_unit: Unit of increases (Ru). Default: "1 Mbps".
+    rate_min: Least rate of a limiter (Rmin). Default: "1 Mbps".
+    drift: Increase by itself (Rd), every `drift_period`. Default: "1 Mbps".
+    drift_period: Td; 0 s is never. Default: "1 ms".
+    max_above: A queue above this gives the most negative feedback.
+    zero_above: A queue above this stops sources.
+    zero_time: A stopped source waits for a time drawn uniformly up to this. Default: "1 ms".
+    oversample_above: A queue above this is sampled every `oversample_bytes`.
+    oversample_bytes: See `oversample_above`. Default: "15 KB".
+    notification: Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it. Default:
+        "64 B".
+    per: What a limiter is for. Default: "pair".
+    limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
+    stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
+        KB".
+    tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "ecm")
+
+    set_point: Size | None = None
+    page: Size | None = None
+    weight: float | None = None
+    sample_bytes: Size | None = None
+    increase_gain: float | None = None
+    gi_unit: Literal["raw", "q6"] | None = None
+    positive_when: Literal["feedback", "below-set-point"] | None = None
+    decrease_gain: float | None = None
+    rate_unit: Rate | None = None
+    rate_min: Rate | None = None
+    drift: Rate | None = None
+    drift_period: Time | None = None
+    max_above: Size | None = None
+    zero_above: Size | None = None
+    zero_time: Time | None = None
+    oversample_above: Size | None = None
+    oversample_bytes: Size | None = None
+    notification: Size | None = None
+    per: Literal["pair", "flow"] | None = None
+    limit_acks: bool | None = None
+    stop_at: Size | None = None
+    tag: Size | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1772,6 +2142,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1793,6 +2165,8 @@ class Link(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1931,6 +2305,8 @@ class Direction(Table):
         | Drr
         | Sfq
         | Prio
+        | Ets
+        | Wrr
         | Tbf
         | dict[str, Any]
         | None
@@ -1951,7 +2327,10 @@ class Bulk(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -1995,6 +2374,10 @@ class Bulk(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2021,15 +2404,43 @@ class Bulk(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     size: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Roce(Table):
+    """Options of RoCE connections.
+
+    mtu: Payload of a full packet. Default: "1 KB".
+    ack_every: Packets in order for one acknowledgement; the last packet of a message is acknowledged at once. Default: 1.
+    window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
+    timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
+    nak_interval: A missing packet is reported again after so long. Default: "500 us".
+    cnp_interval: Least time between two congestion notifications of a flow. Default: "50 us".
+    ecn: Whether data is ECN-capable, and marks are answered by notifications. Default: true.
+    """
+
+    mtu: Size | None = None
+    ack_every: int | None = None
+    window: Size | None = None
+    timeout: Time | None = None
+    nak_interval: Time | None = None
+    cnp_interval: Time | None = None
+    ecn: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2046,7 +2457,10 @@ class Messages(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2097,6 +2511,10 @@ class Messages(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2123,12 +2541,18 @@ class Messages(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     load: Rate | None = None
@@ -2169,7 +2593,10 @@ class Transfers(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2216,6 +2643,10 @@ class Transfers(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2242,12 +2673,18 @@ class Transfers(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     arrivals_per_s: float | None = None
@@ -2270,7 +2707,10 @@ class Users(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2316,6 +2756,10 @@ class Users(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2342,12 +2786,18 @@ class Users(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     users: int | None = None
@@ -2367,7 +2817,10 @@ class Cbr(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2413,6 +2866,10 @@ class Cbr(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2439,12 +2896,18 @@ class Cbr(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     packet_size: Size | None = None
@@ -2464,7 +2927,10 @@ class Frames(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2513,6 +2979,10 @@ class Frames(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2539,12 +3009,18 @@ class Frames(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     frame_size: Size | None = None
@@ -2569,7 +3045,10 @@ class Incast(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2616,6 +3095,10 @@ class Incast(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2642,12 +3125,18 @@ class Incast(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     every: Time | Fixed | Exponential | Uniform | Pareto | Lognormal | Cdf | dict[str, Any] | None = None
@@ -2669,7 +3158,10 @@ class Onoff(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2720,6 +3212,10 @@ class Onoff(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2746,12 +3242,18 @@ class Onoff(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     sources: int | None = None
@@ -2775,7 +3277,10 @@ class Replay(Table):
     stop: Nothing new is sent from here on; without it to the end of the run.
     congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
         Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
         at it. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
@@ -2821,6 +3326,10 @@ class Replay(Table):
             "explicit_rate",
             "copa",
             "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
         ]
         | Reno
         | Cubic
@@ -2847,12 +3356,18 @@ class Replay(Table):
         | ExplicitRate
         | Copa
         | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoFlowControl
         | Guest
         | LawFactory
         | dict[str, Any]
         | None
     ) = None
+    transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
     file: str | None = None
@@ -2932,11 +3447,15 @@ __all__ = [
     "Compound",
     "Copa",
     "Cubic",
+    "Dcqcn",
     "Dctcp",
     "Direction",
     "Drr",
     "Dualpi2",
     "Dumbbell",
+    "Ecm",
+    "Ets",
+    "EtsClass",
     "ExplicitRate",
     "Exponential",
     "Fast",
@@ -2953,6 +3472,7 @@ __all__ = [
     "Highspeed",
     "Hop",
     "Host",
+    "Hpcc",
     "Htcp",
     "Hybla",
     "Hystart",
@@ -2969,6 +3489,7 @@ __all__ = [
     "Lognormal",
     "Lp",
     "Messages",
+    "NoCongestionManagement",
     "NoFlowControl",
     "Onoff",
     "Pareto",
@@ -2977,14 +3498,17 @@ __all__ = [
     "PauseReaction",
     "Pcp",
     "Periodic",
+    "Pfc",
     "Pi2",
     "Pie",
     "Prio",
+    "Qcn",
     "Record",
     "Red",
     "Reno",
     "Reorder",
     "Replay",
+    "Roce",
     "Scalable",
     "Scenario",
     "Scfq",
@@ -2994,6 +3518,7 @@ __all__ = [
     "Switch",
     "Tbf",
     "Tcp",
+    "Timely",
     "Transfers",
     "Uniform",
     "Users",
@@ -3001,6 +3526,8 @@ __all__ = [
     "Vegas",
     "Veno",
     "Westwood",
+    "Wrr",
+    "WrrClass",
     "Xcp",
     "Yeah",
 ]

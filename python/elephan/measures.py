@@ -3,11 +3,13 @@
 A statistic is `MEASURE.TAKE`, for example `latency_ns.p99` or `goodput_bps.jain`: a measure is a list of values found
 in the tables of a run (a value per flow, message, port, window ...), a take reduces it to one number. Both sets are
 fixed. Measures count from the end of the warm-up where a value has a time. `goodput_bps[web].mean` is that of one traffic
-entry: a measure of flows may name in brackets the entry, or entries with `+` between, whose flows it takes.
+entry: a measure may name in brackets what of the run it takes (`elephan.rows.Part`), as in
+`delivered_bps[to client[0], during 100-400 ms].sum` or `queue_bytes[at sw->client[0]].p95`.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -24,6 +26,8 @@ from elephan.rows import texts as texts
 from elephan.rows import windows as windows
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from elephan.runs import Run
 
 # -- measures --------------------------------------------------------------------------------------------------------
@@ -105,6 +109,36 @@ def _busiest_queue(run: Run) -> Array:
     return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
 
 
+def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
+    """Times and values of the samples of each flow or port."""
+    if not rows.num_rows:
+        return []
+    ids, time, values = column(rows, key), column(rows, "time_ns"), column(rows, name)
+    order = np.lexsort((time, ids))
+    ids, time, values = ids[order], time[order], values[order]
+    edges = np.append(np.unique(ids, return_index=True)[1], ids.size)
+    return [(time[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
+
+
+def _delivered(run: Run) -> Array:
+    samples = [(t[t >= run.warmup_ns], v[t >= run.warmup_ns]) for t, v in _by(run.flow_samples, "flow", "delivered_bytes")]
+    return np.asarray([(v[-1] - v[0]) * 8e9 / (t[-1] - t[0]) for t, v in samples if t.size > 1])
+
+
+def _silence(run: Run) -> Array:
+    found = []
+    for time, values in _by(run.flow_samples, "flow", "delivered_bytes"):
+        moved = np.flatnonzero(np.diff(values) > 0)
+        # From a sample that shows something new to the next that does: at most an interval of samples too long.
+        gaps = np.diff(np.concatenate([[time[0]], time[moved + 1], [time[-1]]]))
+        found.append(float(gaps.max()))
+    return np.asarray(found)
+
+
+def _sampled_drops(run: Run) -> Array:
+    return np.asarray([v[-1] - v[0] for _, v in _by(run.port_samples, "port", "drops")])
+
+
 def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
     def values(run: Run) -> Array:
         shares = windows(run, window_ns)[1]
@@ -148,18 +182,23 @@ class Measure:
     description: str
     values: Callable[[Run], Array]
 
-    def of(self, traffic: str) -> Measure:
-        """The same measure of the flows of one traffic entry, or of several, as `first+second`."""
-        name = f"{self.name}[{traffic}]"
-        if self.name in _OF_PORTS:
+    def of(self, selection: str) -> Measure:
+        """The same measure of a part of a run: of a traffic entry, a host, a port, a time (`elephan.rows.Part`)."""
+        name = f"{self.name}[{selection}]"
+        conditions = [condition.partition(" ")[0] for condition in selection.split(", ")]
+        if self.name in _OF_PORTS and not set(conditions) <= {"at", "during"}:
             raise InputError(f'statistic "{name}": {self.name} is about ports, not about flows')
-        words = f"{self.description}; traffic {traffic}"
+        if self.name in _OF_WHOLE_RUNS and "during" in conditions:
+            raise InputError(f'statistic "{name}": {self.name} is of the whole run; sampled ones have times')
+        words = f"{self.description}; {selection if len(conditions) > 1 or ' ' in selection else f'traffic {selection}'}"
         # A part answers to what measures ask of a run, by handing the rest on to it.
-        return Measure(name, self.unit, words, lambda run: self.values(cast("Run", Part(run, traffic))))
+        return Measure(name, self.unit, words, lambda run: self.values(cast("Run", Part(run, selection))))
 
 
 _ALL = [
     Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
+    Measure("delivered_bps", "bps", "goodput of each flow from its first to its last sample", _delivered),
+    Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", _silence),
     Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", _window_segments),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
@@ -177,6 +216,8 @@ _ALL = [
     Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", _completed("sender_fct_ns")),
     Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", _completed("slowdown")),
     Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
+    Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", _sampled_drops),
+    Measure("notifications", "1", "notifications of congestion sent by each port", _port_column("notifications_sent")),
     Measure("marks", "1", "packets marked at each port", _port_column("marks")),
     Measure("loss", "%", "packets dropped at a port over packets offered to it", _loss),
     Measure("utilisation", "%", "busy time of each port", _port_column("utilisation")),
@@ -201,8 +242,10 @@ _ALL = [
     Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
+_OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
+_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits"}
 _OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
-_OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns"}
+_OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 
 def _quantile(q: float) -> Callable[[Array], float]:
@@ -220,6 +263,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "min": lambda x: float(x.min()),
     "max": lambda x: float(x.max()),
     "second": _second,
+    "positive": lambda x: float((x > 0).sum()),
     "range": lambda x: float(np.ptp(x)),
     "min/max": lambda x: float(x.min() / x.max()) if x.max() > 0 else math.nan,
     "p1": _quantile(0.01),
@@ -234,7 +278,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
-_PURE = {"jain", "cov", "count", "min/max", "p99/p50"}  # takes that have no unit
+_PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
@@ -255,7 +299,7 @@ DEFAULT = (
 )
 
 
-_NAME = re.compile(r"([^.\[]*)(?:\[([^\]]+)\])?\.?(.*)", re.DOTALL)
+_NAME = re.compile(r"([^.\[]*)(?:\[(.+)\])?\.?(.*)", re.DOTALL)
 
 
 def parse(name: str) -> tuple[Measure, str]:
@@ -284,6 +328,7 @@ def describe(name: str) -> str:
         "sd": "standard deviation",
         "jain": "Jain index",
         "second": "second largest",
+        "positive": "number above zero",
         "min/max": "smallest over largest",
     }
     words |= {"p1": "1st percentile", "p5": "5th percentile", "p95": "95th percentile", "p99": "99th percentile"}
@@ -324,7 +369,7 @@ def statistic(run: Run, name: str) -> float:
     values = measure.values(run)
     values = values[~np.isnan(values)]
     if values.size == 0:
-        return 0.0 if take in ("sum", "count") else math.nan
+        return 0.0 if take in ("sum", "count", "positive") else math.nan
     return TAKES[take](values)
 
 
@@ -340,6 +385,6 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):
             found[name] = TAKES[take](values)
-        elif take == "count":
+        elif take in ("count", "positive"):
             found[name] = 0.0
     return found

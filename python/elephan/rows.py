@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from elephan.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,31 +66,107 @@ def windows(run: Run, window_ns: int, begin_ns: float | None = None) -> tuple[Ar
 
 
 class Part:
-    """The part of a run that belongs to one traffic entry or to several (`a+b`), as measures of flows see a run."""
+    """The part of a run that a statistic names in brackets, as measures see a run: conditions with commas between.
 
-    def __init__(self, run: Run, traffic: str) -> None:
-        self._run, self._traffic = run, traffic
+    `web` or `web+bulk`: flows of these traffic entries. `to NAME`, `from NAME`: flows between hosts. `with timeouts`, `without
+    timeouts`: flows whose retransmission timer has expired, or never. `at sw->server`: one port. `during 100-400 ms`: samples and
+    messages between these times, both included.
+    """
+
+    def __init__(self, run: Run, selection: str) -> None:
+        self._run = run
+        self._flow_conditions: list[tuple[str, list[str]]] = []
+        self._timeouts: bool | None = None
+        self._port = ""
+        self._span: tuple[int, int] | None = None
+        for condition in selection.split(", "):
+            word, _, rest = condition.partition(" ")
+            if word in _ENDS and rest:
+                self._flow_conditions.append((_ENDS[word], [rest]))
+            elif condition in ("with timeouts", "without timeouts"):
+                self._timeouts = word == "with"
+            elif word == "at" and rest:
+                self._port = rest
+            elif word == "during" and rest:
+                self._span = _span_ns(rest)
+            else:
+                self._flow_conditions.append(("traffic", condition.split("+")))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)
+
+    @property
+    def warmup_ns(self) -> int:
+        return self._run.warmup_ns if self._span is None else self._span[0]
+
+    @property
+    def duration_ns(self) -> int:
+        return self._run.duration_ns if self._span is None else self._span[1]
 
     @cached_property
     def flows(self) -> pa.Table:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        names = pa.array(self._traffic.split("+"))
-        return self._run.flows.filter(pc.is_in(self._run.flows.column("traffic"), value_set=names))
+        found = self._run.flows
+        for name, values in self._flow_conditions:
+            found = found.filter(pc.is_in(found.column(name), value_set=pa.array(values)))
+        if self._timeouts is not None:
+            expired = pc.greater(found.column("timeouts"), 0)
+            found = found.filter(expired if self._timeouts else pc.invert(expired))
+        return found
+
+    @cached_property
+    def ports(self) -> pa.Table:
+        import pyarrow.compute as pc
+
+        found = self._run.ports
+        return found.filter(pc.equal(found.column("name"), self._port)) if self._port else found
 
     def _of_flows(self, table: pa.Table) -> pa.Table:
         import pyarrow.compute as pc
 
+        if not self._flow_conditions and self._timeouts is None:
+            return table
         return table.filter(pc.is_in(table.column("flow"), value_set=self.flows.column("flow").combine_chunks()))
+
+    def _in_time(self, table: pa.Table, name: str = "time_ns") -> pa.Table:
+        import pyarrow.compute as pc
+
+        if self._span is None:
+            return table
+        time, (begin, end) = table.column(name), self._span
+        return table.filter(pc.and_(pc.greater_equal(time, begin), pc.less_equal(time, end)))
 
     @cached_property
     def messages(self) -> pa.Table:
-        return self._of_flows(self._run.messages)
+        return self._in_time(self._of_flows(self._run.messages), "enter_ns")
 
     @cached_property
     def flow_samples(self) -> pa.Table:
-        return self._of_flows(self._run.flow_samples)
+        return self._in_time(self._of_flows(self._run.flow_samples))
+
+    @cached_property
+    def port_samples(self) -> pa.Table:
+        import pyarrow.compute as pc
+
+        found = self._in_time(self._run.port_samples)
+        if self._port:
+            found = found.filter(pc.is_in(found.column("port"), value_set=self.ports.column("port").combine_chunks()))
+        return found
+
+    @cached_property
+    def switch_samples(self) -> pa.Table:
+        return self._in_time(self._run.switch_samples)
+
+
+_ENDS = {"to": "destination", "from": "source"}
+_UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000}
+
+
+def _span_ns(text: str) -> tuple[int, int]:
+    """`100-400 ms` in ns."""
+    match = re.fullmatch(r"([0-9.]+)-([0-9.]+) (s|ms|us)", text)
+    if match is None:
+        raise InputError(f'"during {text}" is not a time like "during 100-400 ms"')
+    return round(float(match[1]) * _UNITS_NS[match[3]]), round(float(match[2]) * _UNITS_NS[match[3]])

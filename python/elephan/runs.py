@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
     from elephan.spreading import Tree
 
-TABLES = ("flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events")
+TABLES = (
+    "flows",
+    "messages",
+    "flow_samples",
+    "ports",
+    "port_samples",
+    "switch_samples",
+    "limiter_samples",
+    "pauses",
+    "holds",
+    "events",
+)
 
 
 def read_table(file: Path) -> pa.Table:
@@ -107,6 +118,11 @@ class Run:
     def port_samples(self) -> pa.Table:
         """The state of ports at sample times."""
         return self.tables["port_samples"]
+
+    @property
+    def limiter_samples(self) -> pa.Table:
+        """A row per limiter of a host and sample time."""
+        return self.tables["limiter_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

@@ -293,7 +293,8 @@ def _write(partial: Path, results: Results, verdicts: Sequence[claims.Verdict]) 
     folder.write_json(partial / "provenance.json", results.facts["provenance"])
     for name, scenario in results.study.resolved().items():
         (partial / "scenarios").mkdir(exist_ok=True)
-        (partial / "scenarios" / name).write_text(scenario["toml"], encoding="utf-8")
+        where = f"{Path(name).parent.name}-{Path(name).name}".lstrip("-")
+        (partial / "scenarios" / where).write_text(scenario["toml"], encoding="utf-8")
 
 
 def _manifest(results: Results, runs: int) -> dict[str, Any]:

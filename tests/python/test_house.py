@@ -6,12 +6,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# From the design: py -> sim -> scenario -> traffic -> {host, record} -> {tcp, link} -> cc -> {engine, random} -> units.
+# From the design: py -> sim -> scenario -> traffic -> {host, record} -> {tcp, roce, link} -> cc -> {engine, random} -> units.
 LEVELS = [
     {"units"},
     {"engine", "random"},
     {"cc"},
-    {"tcp", "link"},
+    {"tcp", "roce", "link"},
     {"host", "record"},
     {"traffic"},
     {"scenario"},

@@ -146,6 +146,44 @@ def test_a_measure_of_one_traffic_entry() -> None:
         measures.parse("drops[a].sum")
 
 
+def test_a_measure_of_a_host_a_port_and_a_time() -> None:
+    flows = pa.table(
+        {
+            "flow": [0, 1, 2],
+            "traffic": ["t"] * 3,
+            "source": ["h[1]", "h[2]", "h[0]"],
+            "destination": ["h[0]", "h[0]", "h[1]"],
+            "timeouts": [0, 2, 0],
+            "goodput_bps": [1.0, 2.0, 4.0],
+        }
+    )
+    # 1000, 10 and 30 B in each millisecond, the second flow nothing from 4 to 7 ms
+    rates = [[1000, 0 if 4 <= i < 7 else 10, 30] for i in range(10)]
+    ports = pa.table({"port": [4, 6], "name": ["sw->h[0]", "sw->h[1]"], "drops": [9, 5]})
+    waiting = pa.table({"time_ns": [1_000_000, 1_000_000, 3_000_000, 3_000_000, 6_000_000, 6_000_000], "port": [4, 6] * 3})
+    waiting = waiting.append_column("queue_bytes", [[1, 100, 2, 200, 3, 300]]).append_column("drops", [[0, 0, 4, 1, 9, 5]])
+    run = make({"flows": flows, "flow_samples": samples(1_000_000, rates), "ports": ports, "port_samples": waiting}, warmup="0 ms")
+    assert measures.statistic(run, "goodput_bps[to h[0]].sum") == 3
+    assert measures.statistic(run, "goodput_bps[from h[0]].sum") == 4
+    assert measures.statistic(run, "goodput_bps[to h[0], without timeouts].sum") == 1
+    assert measures.statistic(run, "delivered_bps[to h[0], during 2-8 ms].sum") == pytest.approx(8e3 * (1000 + 5))
+    assert measures.statistic(run, "delivered_bps[during 2000-4000 us, with timeouts].mean") == pytest.approx(8e4)
+    assert measures.statistic(run, "silence_ns[with timeouts].min") == 4e6  # from the sample at 4 ms to that at 8 ms
+    assert measures.statistic(run, "timeouts.positive") == 1
+    assert measures.statistic(run, "queue_bytes[at sw->h[0]].sum") == 6
+    assert measures.statistic(run, "queue_bytes[at sw->h[1], during 2-6 ms].mean") == 250
+    assert measures.statistic(run, "drops[at sw->h[1]].sum") == 5
+    assert measures.statistic(run, "sampled_drops[at sw->h[0], during 3-6 ms].sum") == 5
+    assert "to h[0], without timeouts" in measures.describe("goodput_bps[to h[0], without timeouts].sum")
+    for name, words in (
+        ("drops[to h[0]].sum", "about ports"),
+        ("goodput_bps[during 1-2 ms].sum", "whole run"),
+        ("queue_bytes[during soon].sum", "is not a time"),
+    ):
+        with pytest.raises(InputError, match=words):
+            measures.statistic(run, name)
+
+
 def test_window_in_segments() -> None:
     """100 segments of 1448 B each 10 ms."""
     flows = pa.table({"goodput_bps": [100 * 1448 * 8 / 0.01], "min_rtt_ns": [10_000_000], "cur_mss": [1448]})

@@ -6,6 +6,7 @@
 
 use crate::guest::Fault;
 use crate::law::{self, Law, Spec};
+use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Question, Signal, Window};
@@ -215,6 +216,24 @@ impl Controller {
     /// Routers have told the fair rate, of bytes with their IP headers, and how many such bytes of this flow wait there.
     pub fn on_fair_rate(&mut self, rate_bps: f64, queue_bytes: f64) {
         self.law.on_fair_rate(&mut self.w, rate_bps, queue_bytes);
+        self.bound();
+    }
+
+    /// The interface of a sender of RDMA, when it begins and when another law takes over.
+    pub fn on_nic(&mut self, nic: &Nic) {
+        self.law.on_nic(&mut self.w, nic);
+        self.bound();
+    }
+
+    /// The receiver has notified of a marked packet.
+    pub fn on_notification(&mut self, now: Time) {
+        self.law.on_notification(&mut self.w, now);
+        self.bound();
+    }
+
+    /// An ACK has brought what a packet met at each port; to be told before the ACK.
+    pub fn on_telemetry(&mut self, telemetry: &Telemetry, progress: Progress) {
+        self.law.on_telemetry(&mut self.w, telemetry, progress);
         self.bound();
     }
 

@@ -78,6 +78,8 @@ pub enum Question {
     Window,
     /// Its fair rate ([`crate::Law::on_fair_rate`]).
     Rate,
+    /// What its packets meet at each port ([`crate::Law::on_telemetry`]).
+    Telemetry,
 }
 
 /// Smallest `ssthresh` in segments (RFC 5681 equation 4).

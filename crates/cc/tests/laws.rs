@@ -35,7 +35,7 @@ fn controllers() -> Vec<Controller> {
 
 /// Laws that set their window themselves: an ACK may give back at once what they lowered on purpose for a while, and
 /// `ssthresh` is only what they leave for others to see.
-const SET_THEIR_WINDOW: [&str; 4] = ["bbr", "bbr3", "xcp", "explicit_rate"];
+const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpcc"];
 
 fn rules(law: &Spec) -> Rules {
     Rules {

@@ -13,6 +13,8 @@ pub struct EgressControl {
     xoff: u64,
     xon: u64,
     classes: u32,
+    /// Classes that may be paused, a bit each.
+    lossless: u8,
     /// By egress account.
     queues: Vec<Queue>,
     /// By ingress account: how many queues hold it.
@@ -47,11 +49,18 @@ impl EgressControl {
             xoff: xoff.get(),
             xon: xon.get(),
             classes,
+            lossless: 0xFF,
             queues: vec![Queue { bytes: 0, stopped: false, sources }; accounts],
             holders: vec![0; accounts],
             periods,
             stopped: 0,
         }
+    }
+
+    /// Only these classes, a bit each, are ever paused.
+    pub fn only(mut self, lossless: u8) -> EgressControl {
+        self.lossless = lossless;
+        self
     }
 
     /// A frame from ingress account `from` waits in the queue `to` from now on, or was refused there (0 bytes): appends the
@@ -66,7 +75,7 @@ impl EgressControl {
             if !queue.sources[port].held {
                 self.hold(to, port, out);
             }
-        } else if queue.bytes >= self.xoff {
+        } else if queue.bytes >= self.xoff && self.lossless >> (to % self.classes) & 1 == 1 {
             self.stop(now, to, out);
         }
     }
@@ -208,5 +217,8 @@ mod tests {
         );
         assert!(offer(&mut c, 3 * 8 + 2, &[(0, 2, 2999)])[0].is_empty());
         assert!(!c.is_paused(2) && c.bytes(26) == 2999 && c.holds(29, 5) && !c.holds(29, 2));
+        let mut c = control(8).only(1 << 3);
+        assert!(offer(&mut c, 3 * 8 + 5, &[(0, 5, 9000)])[0].is_empty(), "5 is lossy");
+        assert_eq!(offer(&mut c, 3 * 8 + 3, &[(0, 3, 9000)]), [[3]]);
     }
 }

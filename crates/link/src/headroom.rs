@@ -2,14 +2,64 @@
 //!
 //! `vendor_sum` is the common sum per ingress port (Cisco c11-542809): a full frame in the reverse direction, the PAUSE,
 //! twice the propagation, the response time and a full frame just started.
-//! `exact_need` is the need above XOFF of `n` ingress ports without drain in a store-and-forward switch: with `F` the
-//! charged and `W` the wire bytes of the largest frame and `D` the wire bytes that can still start after the decision,
-//! `(F-1) + ceil(D/W) F + (n-1) (floor(D/W)+2) F`: the frame that crosses XOFF, those of its own port, and on every
+//! `exact_need` is the need above XOFF of `n` ingress ports without drain in a store-and-forward switch, if all frames are
+//! full: with `F` the charged and `W` the wire bytes of a frame and `D` the wire bytes that can still start after the
+//! decision, `(F-1) + ceil(D/W) F + (n-1) (floor(D/W)+2) F`: the frame that crosses XOFF, those of its own port, and on every
 //! other port also the one half received and the one just complete.
+//!
+//! Shorter frames among them can make it worse by less than a frame a port: the last full frame then starts as late as it can.
+//! With `o` the bytes of preamble and gap, which are not charged, the frames that start within `D` are at most
+//!
+//! ```text
+//! A(D) = (D - 1) - o ceil((D - 1) / W) + F              own port: A(D);   any other: F + A(D)
+//! ```
+//!
+//! since all but the last are over within `D`, and fewer frames have fewer gaps. [`any_need`] is `(F-1) + A + sum of (F + A)`
+//! over ports of any rate and length, the least of what it may be by whose frame crosses. A priority of a port that is counted
+//! for itself needs `F + A` ([`own_need`]; with a dynamic threshold the whole crossing frame may be above it). When frames
+//! are counted only at their egress queue, those that the switch still forwards (its latency) are beyond the decision too.
+//!
+//! `dcqcn` is the rule of Zhu et al. (SIGCOMM 2015, section 4): how large static and dynamic thresholds may be that leave room for
+//! the headroom of all ports and priorities, and below which ECN must mark to come before PFC.
 
 use elephan_units::{Rate, Span};
 
 use crate::{pause, spec::Framing};
+
+/// One ingress link, as far as headroom goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Feeder {
+    pub rate: Rate,
+    /// The direction in which the PAUSE flies.
+    pub reverse_rate: Rate,
+    /// One way.
+    pub propagation: Span,
+    pub response_quanta: u16,
+    /// From the last bit in to where frames are counted.
+    pub latency: Span,
+}
+
+impl Feeder {
+    /// Wire bytes that can still start at the far end after the decision to pause it: while a frame in the reverse direction
+    /// ends, the PAUSE is sent and flies, the station reacts, and back to the decision over the wire.
+    fn after_decision(self, mtu_wire: u64) -> u64 {
+        let reverse = self.reverse_rate.time_of(mtu_wire + u64::from(pause::FRAME_WIRE_BYTES));
+        let flight = self.propagation.saturating_mul(2);
+        let response = pause::quanta(self.rate, self.response_quanta);
+        let time = reverse.0.saturating_add(flight.0).saturating_add(response.0).saturating_add(self.latency.0);
+        // Whole bytes, rounded up.
+        let bits = u128::from(time) * u128::from(self.rate.0);
+        u64::try_from(bits.div_ceil(8 * u128::from(elephan_units::PS_PER_S))).unwrap_or(u64::MAX)
+    }
+
+    /// Charged bytes of the frames that start after the decision, whatever their lengths.
+    fn still(self, mtu: u32) -> u64 {
+        let wire = u64::from(Framing::Ethernet.wire_bytes(mtu));
+        let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
+        let before_last = self.after_decision(wire).saturating_sub(1);
+        before_last - (wire - charged) * before_last.div_ceil(wire) + charged
+    }
+}
 
 /// Wire bytes that can still start at the far end after the decision to pause it.
 fn after_decision(rate: Rate, propagation: Span, mtu_wire: u64, response_quanta: u16) -> u64 {
@@ -22,12 +72,43 @@ pub fn vendor_sum(rate: Rate, propagation: Span, mtu_wire: u64, response_quanta:
     after_decision(rate, propagation, mtu_wire, response_quanta) + mtu_wire
 }
 
-/// The strict need above XOFF, bytes of switch memory, for `ports` ingress ports and Ethernet frames of `mtu` IP bytes.
+/// The strict need above XOFF, bytes of switch memory, for `ports` ingress ports and full Ethernet frames of `mtu` IP bytes.
 pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16, ports: u64) -> u64 {
     let wire = u64::from(Framing::Ethernet.wire_bytes(mtu));
     let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
     let still = after_decision(rate, propagation, wire, response_quanta);
     (charged - 1) + still.div_ceil(wire) * charged + ports.saturating_sub(1) * (still / wire + 2) * charged
+}
+
+/// The same for Ethernet frames of any lengths up to `mtu` IP bytes and ingress links that differ: what they need together
+/// above a threshold of what they have in common.
+pub fn any_need(feeders: &[Feeder], mtu: u32) -> u64 {
+    let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
+    let others: u64 = feeders.iter().map(|f| charged + f.still(mtu)).sum();
+    // The crossing frame itself takes the place of the one just complete.
+    others.saturating_sub(1)
+}
+
+/// What one port, or one priority of it, needs for itself.
+pub fn own_need(feeder: Feeder, mtu: u32) -> u64 {
+    u64::from(Framing::Ethernet.charged_bytes(mtu)) + feeder.still(mtu)
+}
+
+/// Zhu et al. 2015, section 4: `buffer` bytes for `ports` ports of `priorities` priorities, each with `flight` bytes of headroom.
+pub mod dcqcn {
+    /// The largest PFC threshold that leaves the headroom free, the same for all: `(B - p n t_flight) / (p n)`.
+    pub fn static_pfc(buffer: u64, ports: u64, priorities: u64, flight: u64) -> u64 {
+        let queues = ports * priorities;
+        buffer.saturating_sub(queues * flight).checked_div(queues).unwrap_or(0)
+    }
+
+    /// Where ECN must mark to come before PFC with the dynamic threshold `beta (B - p n t_flight - s) / p`, all traffic of one
+    /// priority from all ports to one: `beta (B - p n t_flight) / (p n (beta + 1))`, to the nearest byte.
+    pub fn dynamic_ecn(buffer: u64, ports: u64, priorities: u64, flight: u64, beta: u64) -> u64 {
+        let free = buffer.saturating_sub(ports * priorities * flight);
+        let parts = priorities * ports * (beta + 1);
+        (beta * free + parts / 2).checked_div(parts).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +117,11 @@ mod tests {
 
     const TEN_GIG: Rate = Rate(10_000_000_000);
     const HUNDRED_METRES: Span = Span::from_ns(500);
+
+    fn feeder(rate: Rate, response_quanta: u16) -> Feeder {
+        let (propagation, latency) = (HUNDRED_METRES, Span::ZERO);
+        Feeder { rate, reverse_rate: rate, propagation, response_quanta, latency }
+    }
 
     #[test]
     fn vendor_literal() {
@@ -47,5 +133,36 @@ mod tests {
     fn exact_literal() {
         // facts l2.md 3.1: 21 829 is the largest lossless XOFF for three ports in 48 KiB with 60 quanta.
         assert_eq!(49_152 - exact_need(TEN_GIG, HUNDRED_METRES, 1500, 60, 3), 21_829);
+    }
+
+    /// 10 Gb/s, 100 m, 60 quanta: D is 1538 + 84 + 1250 + 3840 = 6712. A = 6711 - 20 * 5 + 1518 = 8129: four full frames and one
+    /// of 559 on the wire, then a full one: 4 * 1518 + 539 + 1518. All full would be five, 7590.
+    #[test]
+    fn any_lengths() {
+        let f = feeder(TEN_GIG, 60);
+        assert_eq!((f.after_decision(1538), f.still(1500)), (6712, 8129));
+        assert_eq!(4 * 1518 + (6711 - 4 * 1538 - 20) + 1518, 8129);
+        assert_eq!(own_need(f, 1500), 9647);
+        assert_eq!(any_need(&[f; 3], 1500), 1517 + 8129 + 2 * (1518 + 8129));
+        // Of frames that are all full one more byte of D starts one more: where D - 1 is a whole number of frames both agree.
+        assert!(any_need(&[f; 3], 1500) >= exact_need(TEN_GIG, HUNDRED_METRES, 1500, 60, 3));
+    }
+
+    /// A PAUSE that waits for a full frame at 1 Gb/s lets ten times as much in at 10 Gb/s: D = 16 220 + 1250 + 3840. 1 us in the
+    /// switch is another 1250.
+    #[test]
+    fn slow_reverse_direction_and_latency() {
+        let slow = Feeder { reverse_rate: Rate(1_000_000_000), ..feeder(TEN_GIG, 60) };
+        assert_eq!(slow.after_decision(1538), 21_310);
+        let late = Feeder { latency: Span::from_us(1), ..slow };
+        assert_eq!(late.after_decision(1538), 22_560);
+    }
+
+    /// Zhu et al. 2015: 32 ports of 40G, 12 MB, eight priorities, 22.4 kB in flight: 24.47 kB; with beta 8 ECN below 21.75 kB.
+    /// facts l2.md 5.2: 24 475 and 21 756 B, recomputed.
+    #[test]
+    fn dcqcn_literals() {
+        assert_eq!(dcqcn::static_pfc(12_000_000, 32, 8, 22_400), 24_475);
+        assert_eq!(dcqcn::dynamic_ecn(12_000_000, 32, 8, 22_400, 8), 21_756);
     }
 }

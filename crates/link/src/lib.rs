@@ -3,11 +3,14 @@
 pub mod congestion;
 pub mod egress;
 pub mod headroom;
+pub mod ingress;
 pub mod memory;
 pub mod pause;
 pub mod queue;
 pub mod spec;
 
 pub use egress::EgressControl;
+pub use congestion::CongestionManagement;
+pub use ingress::IngressMemory;
 pub use memory::SharedMemory;
-pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PauseReaction, PausePer};
+pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PausePer, PauseReaction, Pfc, PfcPer};

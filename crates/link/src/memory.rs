@@ -93,8 +93,9 @@ impl SharedMemory {
     pub fn peak(&self) -> u64 {
         self.peak
     }
-    pub fn pause(&self) -> Option<Pause> {
-        self.pause
+    /// The occupancy at which paused ports resume.
+    pub fn xon(&self) -> u64 {
+        self.pause.map_or(0, |pause| pause.xon.get())
     }
 }
 

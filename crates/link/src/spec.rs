@@ -4,6 +4,8 @@ use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::ingress::HYSTERESIS_BYTES;
+
 /// How a link frames an IP packet. Rates are on the wire, queues and memories are charged without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -119,7 +121,7 @@ impl GilbertElliott {
 }
 
 /// What a switch does before its buffers are full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowControl {
     /// Frames that do not fit are dropped.
@@ -127,6 +129,8 @@ pub enum FlowControl {
     None,
     /// IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
     Pause(Pause),
+    /// Priority-based flow control (IEEE 802.1Qbb): stops single priorities of what a neighbour sends.
+    Pfc(Pfc),
 }
 
 /// What is counted against the thresholds of PAUSE, and who is told.
@@ -138,6 +142,8 @@ pub enum PausePer {
     Memory,
     /// What waits in each egress queue: the ports that have sent to it within a refresh period are paused, and those from which more come for it.
     Egress,
+    /// What has come in through each port and not yet left: this port is paused.
+    Ingress,
 }
 
 /// Thresholds of IEEE 802.3x PAUSE in a switch.
@@ -154,6 +160,82 @@ pub struct Pause {
     /// `pause_time` of a PAUSE, in quanta of 512 bit times. \[assumed: the largest, as common switches send]
     #[serde(default = "quanta_default")]
     pub quanta: u16,
+}
+
+/// What is counted against the thresholds of PFC, and who is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PfcPer {
+    /// What has come in through each port with each priority and not yet left: this priority of this port is paused.
+    #[default]
+    Ingress,
+    /// What waits of each priority at each egress port: this priority is paused at the ports that have sent to it within a refresh period, and at those from which more comes for it.
+    Egress,
+}
+
+/// IEEE 802.1Qbb in a switch. Thresholds are `xoff` and `xon`, or `alpha`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pfc {
+    /// The lossless priorities; frames of the others are dropped when they do not fit.
+    #[serde(default = "all_priorities")]
+    #[schemars(length(min = 1, max = 8), inner(range(min = 0, max = 7)))]
+    pub priorities: Vec<u8>,
+    /// What is counted.
+    #[serde(default)]
+    pub per: PfcPer,
+    /// A priority is paused when so much of it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub xoff: Option<Bytes>,
+    /// It is resumed when its bytes have fallen to this; without it two full frames (3036 B) below `xoff`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes", extend("x-source" = "Zhu et al. 2015 (DCQCN): two MTU"))]
+    pub xon: Option<Bytes>,
+    /// Instead of `xoff`: a priority of a port is paused when it has this times what is free of the shared memory (Choudhury and Hahne 1998).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
+    pub alpha: Option<f64>,
+    /// Memory of each lossless priority of each port for what still arrives after the pause is decided; without it what its link needs in the worst case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub headroom: Option<Bytes>,
+    /// What waits of a priority that a neighbour has paused for longer than this is dropped, and pauses of it are ignored until none has come for as long; without it never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span")]
+    pub watchdog: Option<Span>,
+    /// Time of a pause, in quanta of 512 bit times. \[assumed: the largest, as common switches send]
+    #[serde(default = "quanta_default")]
+    pub quanta: u16,
+}
+
+impl Pfc {
+    /// The lossless priorities, a bit each.
+    pub fn mask(&self) -> u8 {
+        self.priorities.iter().fold(0, |mask, p| mask | 1 << (p & 7))
+    }
+
+    /// XOFF and XON, if they are static.
+    pub fn marks(&self) -> Option<(Bytes, Bytes)> {
+        let xoff = self.xoff?;
+        let below = || Bytes(xoff.get().saturating_sub(HYSTERESIS_BYTES));
+        Some((xoff, self.xon.unwrap_or_else(below)))
+    }
+}
+
+impl FlowControl {
+    /// The time of its pauses in quanta, if it sends any.
+    pub fn quanta(&self) -> Option<u16> {
+        match self {
+            FlowControl::None => None,
+            FlowControl::Pause(pause) => Some(pause.quanta),
+            FlowControl::Pfc(pfc) => Some(pfc.quanta),
+        }
+    }
+}
+
+fn all_priorities() -> Vec<u8> {
+    (0..8).collect()
 }
 
 fn quanta_default() -> u16 {

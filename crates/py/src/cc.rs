@@ -1,7 +1,8 @@
 //! A congestion control without a network: the stepping class behind `elephan.cc.new`.
 
+use elephan_cc::rdma::{Hop, Progress, Telemetry};
 use elephan_cc::train::{Arrival, Departure, Memory, Start};
-use elephan_cc::{Ack, Controller, Signal};
+use elephan_cc::{Ack, Controller, Nic, Signal};
 use elephan_units::Span;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -114,6 +115,36 @@ impl Cc {
             now: number::time("now", now)?,
             inflight: number::bytes("inflight", inflight)?,
         })
+    }
+
+    /// The interface of a sender of RDMA: its rate and the base round-trip time of its path. For laws of RoCE.
+    fn nic(&mut self, rate: f64, base_rtt: f64) -> PyResult<()> {
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(ScenarioError::new_err(format!("rate must be above 0 bit/s, not {rate}")));
+        }
+        let nic = Nic { rate_bps: rate, base_rtt: number::span("base_rtt", base_rtt)? };
+        self.step(|controller| controller.on_nic(&nic))
+    }
+
+    /// The receiver has notified of a marked packet (CNP).
+    fn on_cnp(&mut self, now: f64) -> PyResult<()> {
+        let now = number::time("now", now)?;
+        self.step(|controller| controller.on_notification(now))
+    }
+
+    /// An ACK has brought what its packet met at the ports of its way, `(tx_bytes, queue_bytes, time, rate)` each; `acked` bytes of
+    /// the stream are acknowledged with it, `sent` are sent. To be told before its `on_ack`.
+    fn on_telemetry(&mut self, hops: Vec<(f64, f64, f64, f64)>, acked: f64, sent: f64) -> PyResult<()> {
+        let mut telemetry = Telemetry::default();
+        for (tx_bytes, queue_bytes, at, rate_bps) in hops {
+            if !(rate_bps.is_finite() && rate_bps > 0.0) {
+                return Err(ScenarioError::new_err(format!("the rate of a hop must be above 0 bit/s, not {rate_bps}")));
+            }
+            let (tx_bytes, at) = (number::bytes("tx_bytes", tx_bytes)?, number::time("time", at)?);
+            telemetry.push(Hop { tx_bytes, queue_bytes: number::bytes("queue_bytes", queue_bytes)?, at, rate_bps });
+        }
+        let progress = Progress { acked: number::bytes("acked", acked)?, sent: number::bytes("sent", sent)? };
+        self.step(|controller| controller.on_telemetry(&telemetry, progress))
     }
 
     /// The last congestion event was spurious.

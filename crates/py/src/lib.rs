@@ -8,6 +8,7 @@ mod cc;
 mod errors;
 mod guest;
 mod json;
+mod l2;
 mod listing;
 mod number;
 mod prr;
@@ -29,6 +30,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<l2::CongestionPoint>()?;
+    module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<queue::PyQueue>()?;
     module.add_class::<rtt::RttEstimator>()?;

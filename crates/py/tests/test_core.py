@@ -37,7 +37,18 @@ kind = "bulk"
 every = "1 ms"
 """
 
-TABLES = ["flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events"]
+TABLES = [
+    "flows",
+    "messages",
+    "flow_samples",
+    "ports",
+    "port_samples",
+    "switch_samples",
+    "pauses",
+    "holds",
+    "limiter_samples",
+    "events",
+]
 
 
 def run(text: str = LINK, **named: object) -> _core.Result:

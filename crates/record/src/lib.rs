@@ -24,7 +24,9 @@ pub use closures::{HoldRow, PauseRow};
 pub use dictionary::data_dictionary;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, specs};
-pub use rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
+pub use rows::{
+    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+};
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};
 

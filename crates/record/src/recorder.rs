@@ -10,7 +10,9 @@ use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
-use crate::rows::{EventRow, FlowRow, FlowSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow};
+use crate::rows::{
+    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+};
 use crate::sink::Sink;
 use crate::spec::Spec;
 use crate::table::{Row, Table};
@@ -90,6 +92,7 @@ recorder! {
     switch_samples: SwitchSampleRow,
     pauses: PauseRow,
     holds: HoldRow,
+    limiter_samples: LimiterSampleRow,
     events: EventRow,
 }
 

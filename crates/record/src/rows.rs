@@ -8,7 +8,8 @@ use crate::table::table;
 
 table! {
     /// A row is a connection or a UDP stream. The counters from `segs_out` on are those of RFC 4898 at the sender of the
-    /// data, where nothing else is said; a UDP stream has only its segments, octets and nulls.
+    /// data, where nothing else is said; a UDP stream has only its segments, octets and nulls. Of RoCE a segment is a packet of
+    /// data, `fast_retran` counts the NAKs that the sender went back for, `ecn_signals` and `ece_sent` congestion notifications.
     FlowRow, FlowColumns in "flows" {
         /// Number of the flow, counted from 0 in the order of the scenario
         flow: i64 = "",
@@ -18,7 +19,7 @@ table! {
         source: Text = "",
         /// Host that receives the data
         destination: Text = "",
-        /// `tcp` or `udp`
+        /// `tcp`, `udp` or `roce`
         protocol: Text = "",
         /// Congestion control of the sender; empty for UDP
         congestion_control: Text = "",
@@ -248,7 +249,7 @@ table! {
         time_ns: i64 = "ns",
         /// The flow
         flow: i64 = "",
-        /// Congestion window
+        /// Congestion window; of RoCE under a law that holds none, what its rate fills in a base round trip
         cwnd_bytes: f64 = "B",
         /// Slow-start threshold; null while infinite
         ssthresh_bytes: Option<f64> = "B",
@@ -322,6 +323,10 @@ table! {
         pauses_sent: i64 = "",
         /// PAUSE frames received that stop this port
         pauses_received: i64 = "",
+        /// Notifications of congestion that the port's congestion point has sent
+        notifications_sent: i64 = "",
+        /// Notifications of congestion that have reached the host for what it sends through this port
+        notifications_received: i64 = "",
         /// Share of the measured time that the port was sending, 0 to 1
         utilisation: f64 = "",
     }
@@ -346,8 +351,35 @@ table! {
         marks: i64 = "",
         /// Time paused since the start
         paused_ns: i64 = "ns",
+        /// Notifications of congestion that the port's congestion point has sent since the start
+        notifications: i64 = "",
         /// Share of the time since the last sample that the port was sending, 0 to 1
         utilisation: f64 = "",
+    }
+}
+
+table! {
+    /// A row is a limiter of a host at a sample time: there is none before the first notification about what it limits, nor when
+    /// its rate is the line's again and nothing waits behind it.
+    LimiterSampleRow, LimiterSampleColumns in "limiter_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// Host that is limited
+        host: Text = "",
+        /// The port whose frames are limited
+        port: i64 = "",
+        /// Host that the limited frames are for; null where each flow has its limiter
+        destination: Option<Text> = "",
+        /// Flow that is limited; null where a pair of hosts has one limiter
+        flow: Option<i64> = "",
+        /// Rate that may be sent at, on the wire
+        rate_bps: f64 = "bit/s",
+        /// Rate to which it returns (QCN's target rate)
+        target_bps: Option<f64> = "bit/s",
+        /// Bytes waiting behind the limiter
+        queue_bytes: i64 = "B",
+        /// Packets waiting behind the limiter
+        queue_packets: i64 = "",
     }
 }
 
@@ -370,7 +402,7 @@ table! {
     EventRow, EventColumns in "events" {
         /// When
         time_ns: i64 = "ns",
-        /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall` ...
+        /// What: `drop`, `mark`, `pause`, `resume`, `rto`, `fast_retransmit`, `send_stall`, `cnp` ...
         kind: Text = "",
         /// Host or switch where it happened
         node: Text = "",
@@ -382,7 +414,7 @@ table! {
         flow: Option<i64> = "",
         /// Size of the packet concerned, as the queue counts it
         packet_bytes: Option<i64> = "B",
-        /// A figure that belongs to the kind: quanta of a PAUSE, the new timeout of an `rto` in seconds ...
+        /// A figure that belongs to the kind: quanta of a PAUSE, the feedback of a `cnm` (QCN: 1 to 63; ECM: pages, negative to slow down), the new timeout of an `rto` in seconds ...
         value: Option<f64> = "",
         /// Why; empty when the kind says it all
         reason: Text = "",

@@ -107,8 +107,18 @@ fn values_words_and_gaps_arrive_in_their_columns() {
 #[test]
 fn every_table_is_there_even_when_empty() {
     let folder = Folder::new("empty");
-    let names =
-        ["flows", "messages", "flow_samples", "ports", "port_samples", "switch_samples", "pauses", "holds", "events"];
+    let names = [
+        "flows",
+        "messages",
+        "flow_samples",
+        "ports",
+        "port_samples",
+        "switch_samples",
+        "pauses",
+        "holds",
+        "limiter_samples",
+        "events",
+    ];
     let tables = Recorder::to_folder(&folder.0).expect("a recorder").finish().expect("tables");
     assert_eq!(tables.iter().map(|table| table.name).collect::<Vec<_>>(), names);
     for (table, spec) in tables.iter().zip(specs()) {

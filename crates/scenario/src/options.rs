@@ -1,5 +1,7 @@
 //! TCP options and queues given by a program, one at a time, checked as those of a scenario are.
 
+use elephan_link::CongestionManagement;
+use elephan_link::congestion::Handling;
 use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
 use elephan_units::{Size, Span};
@@ -7,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
 use crate::near::hint;
+use crate::preset::expand_management;
 use crate::resolve::limit_of;
 use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
@@ -60,6 +63,36 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     match limit.map(|message| ("limit", message.to_owned())).or_else(|| spec.problem()) {
         Some((key, message)) => Err(Errors::one(name, key, message)),
         None => Ok(spec),
+    }
+}
+
+/// Congestion management of this kind with the parameters of its law in `table`, numbers as for [`queue`]; `name` is what errors
+/// call the place. How a network carries it out is refused: without a network it would say nothing.
+pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
+    let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
+    let handling = serde_json::to_value(Handling::default()).unwrap_or_default();
+    if let Some(key) = table.keys().find(|key| handling.get(key).is_some()) {
+        return Err(Errors::one(name, key, "is of the network, not of a point by itself"));
+    }
+    let root = schema();
+    let words = root.pointer("/$defs/CongestionManagement").unwrap_or(&Json::Null);
+    let tag = Node::from_json(&json!({ "kind": kind }), Origin::Program);
+    let all = branches(root, words);
+    let own = by_tag(&all, &tag).and_then(Result::ok).map_or(words, |member| resolve(root, member));
+    let given = table.into_iter().map(|(key, value)| with_unit(root, own, key, value));
+    let given = Json::Object(std::iter::once(("kind".to_owned(), Json::from(kind))).chain(given).collect());
+    let mut tree = Node::from_json(&json!({ "congestion_management": given }), Origin::Program);
+    expand_management(&mut tree);
+    let given = tree.get("congestion_management").cloned().unwrap_or(tree);
+    let problems = walk(root, words, &given, &Path::default());
+    if !problems.is_empty() {
+        return Err(fail(problems));
+    }
+    let management: CongestionManagement =
+        serde_json::from_value(given.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+    match management.problem() {
+        Some((key, message)) => Err(Errors::one(name, key, message)),
+        None => Ok(management),
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value as Toml, value};
 
+use crate::preset;
 use crate::shape::{Shape, branches, members};
 use crate::tree::{self, Node, Path, Step};
 use crate::written::Scenario;
@@ -71,7 +72,7 @@ fn document(map: &Map<String, Json>) -> DocumentMut {
                 entries.iter().for_each(|entry| tables.push(table(entry)));
                 Item::ArrayOfTables(tables)
             }
-            ("record", _) => Item::Table(table(json)),
+            ("record" | "congestion_management", _) => Item::Table(table(json)),
             _ => value(inline(json)),
         };
         document.insert(key, item);
@@ -185,6 +186,11 @@ impl<'a> Marker<'a> {
                 let preset = self.words.switches.get(*name).and_then(|s| serde_json::to_value(s.preset).ok());
                 let name = preset.as_ref().and_then(Json::as_str).map(|name| format!("preset {name}"));
                 return (Origin::Assumed, name);
+            }
+            ["congestion_management", key] if self.tree.at(at).is_some() => {
+                let preset =
+                    self.tree.get("congestion_management").and_then(|m| m.get("preset")).and_then(Node::as_text);
+                return preset::of_qcn(preset.unwrap_or_default(), key);
             }
             ["traffic", _, "congestion_control", ..] => return self.congestion_control(schema, json, at),
             _ => {}

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use elephan_link::{
-    FlowControl, Framing, Loss, PauseReaction,
+    CongestionManagement, FlowControl, Framing, Loss, PauseReaction,
+    headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
 use elephan_tcp::Options;
 use elephan_traffic::{Kind, Start};
 use elephan_units::{Rate, Span, Time};
 
+use crate::resolve::ip_bytes;
 pub use crate::written::{Ecmp, Jitter, Order, Reorder};
 
 /// One run, ready to build.
@@ -22,6 +24,7 @@ pub struct Plan {
     pub warmup: Time,
     pub seed: u64,
     pub ecmp: Ecmp,
+    pub congestion_management: CongestionManagement,
     /// From a link's going down or up until routes are made anew; none: they stay.
     pub reroute: Option<Span>,
     pub nodes: Vec<Node>,
@@ -90,6 +93,35 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
 }
 
+/// A link as headroom at its far end sees it.
+pub(crate) fn feeder(links: &[Link], nodes: &[Node], link: u32) -> Feeder {
+    let l = &links[link as usize];
+    Feeder {
+        rate: l.rate,
+        reverse_rate: links[l.reverse as usize].rate,
+        propagation: l.delay,
+        response_quanta: nodes[l.from as usize].pause.response_quanta,
+        latency: Span::ZERO,
+    }
+}
+
+/// IP bytes of a full Ethernet frame, the least that headroom reckons with.
+pub(crate) const FULL_IP_BYTES: u32 = 1500;
+
+impl Plan {
+    /// What a switch needs for one priority of one port that must lose nothing, `link` leading there: for frames of any
+    /// length up to the largest of the traffic, at the rate, delay and response time that hold at the start.
+    pub fn headroom(&self, link: u32) -> u64 {
+        let of = |traffic: &Traffic, flow: &FlowPlan| {
+            let [sender, receiver] = [flow.sender, flow.receiver].map(|end| &*self.options[end as usize]);
+            ip_bytes(&traffic.kind, sender, receiver)
+        };
+        let largest = self.traffic.iter().flat_map(|t| t.flows.iter().map(move |flow| of(t, flow))).max();
+        let mtu = u32::try_from(largest.unwrap_or(0)).unwrap_or(u32::MAX / 2).max(FULL_IP_BYTES);
+        headroom::own_need(feeder(&self.links, &self.nodes, link), mtu)
+    }
+}
+
 impl Impairments {
     pub fn is_none(&self) -> bool {
         *self == Impairments::default()
@@ -107,6 +139,8 @@ pub struct Traffic {
     /// No new data or arrivals from here on.
     pub stop: Option<Time>,
     pub congestion_control: elephan_cc::Spec,
+    /// Options of RoCE, if that carries it.
+    pub roce: Option<Arc<elephan_roce::Options>>,
     /// IEEE 802.1Q priority of its packets, 0..7, and the weight of each of its connections, at least 1.
     pub priority: u8,
     pub weight: u16,

@@ -1,8 +1,11 @@
-//! Known switches: fragments that fill in what `[switches.NAME]` leaves out.
+//! Known switches: fragments that fill in what `[switches.NAME]` leaves out; published parameters of QCN do the same for
+//! `[congestion_management]`.
 
+use elephan_link::congestion::QcnPreset;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::output::Origin as Given;
 use crate::toml;
 use crate::tree::{Node, Origin, Value};
 
@@ -70,6 +73,48 @@ pub(crate) fn expand(tree: &mut Node) {
     }
 }
 
+/// The keys that a published set of parameters says other than the defaults.
+fn keys_of(preset: QcnPreset) -> &'static str {
+    match preset {
+        QcnPreset::Standard => "",
+        QcnPreset::Seed2007 => {
+            r#"set_point = "26176 B"
+            page = "64 B"
+            sampling = "probability"
+            rate_min = "1 Mbps"
+            cycle_time = "0 s"
+            active_increase = "12 Mbps"
+            drift_period = "200 us"
+            fbhat = true
+            efr_max = 1_000_000"#
+        }
+        QcnPreset::Hoti2011 => {
+            r#"set_point = "20 kB"
+            rate_min = "100 kbps""#
+        }
+    }
+}
+
+/// Where a key that the preset of QCN called `name` fills in comes from: the pages of 64 bytes are read into the document of
+/// 2007, and that it has no timer for its cycles.
+pub(crate) fn of_qcn(name: &str, key: &str) -> (Given, Option<String>) {
+    let assumed = matches!(key, "page" | "sampling" | "cycle_time" | "fbhat" | "efr_max");
+    (if assumed { Given::Assumed } else { Given::Default }, Some(format!("preset {name}")))
+}
+
+/// Fills in the keys of `[congestion_management]` if it names a preset.
+pub(crate) fn expand_management(tree: &mut Node) {
+    let Some(table) = tree.as_table_mut().and_then(|t| t.get_mut("congestion_management")) else { return };
+    if table.node.get("kind").and_then(Node::as_text) != Some("qcn") {
+        return;
+    }
+    let Some(name) = table.node.get("preset").and_then(Node::as_text) else { return };
+    let Ok(preset) = serde_json::from_value::<QcnPreset>(name.into()) else { return };
+    let Ok(mut below) = toml::parse(keys_of(preset)) else { return };
+    fill_origin(&mut below);
+    table.node.fill_from(&below);
+}
+
 fn fill_origin(node: &mut Node) {
     node.origin = Origin::Filled;
     if let Value::Table(table) = &mut node.value {
@@ -77,5 +122,35 @@ fn fill_origin(node: &mut Node) {
             entry.key = Origin::Filled;
             fill_origin(&mut entry.node);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elephan_link::CongestionManagement;
+    use elephan_link::congestion::qcn::Qcn;
+
+    use crate::{Override, Source, read};
+
+    fn qcn(preset: &str, overrides: &[Override]) -> Qcn {
+        let text = format!(
+            "duration = '1 s'
+            hosts = {{ a = {{}}, b = {{}} }}
+            links = [{{ between = ['a', 'b'], rate = '1 Gbps', delay = '1 us' }}]
+            traffic = [{{ kind = 'bulk', from = 'a', to = 'b' }}]
+            congestion_management = {{ kind = 'qcn', preset = '{preset}' }}"
+        );
+        match read(&Source::toml("t", text), overrides, None).unwrap().plan.congestion_management {
+            CongestionManagement::Qcn(words) => words.law,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn presets_of_qcn() {
+        assert_eq!(qcn("802.1Qau", &[]), Qcn::default());
+        assert_eq!(qcn("seed-2007", &[]), Qcn::seed_2007());
+        let other = [Override::parse("congestion_management.set_point=30 kB").unwrap()];
+        assert_eq!(qcn("seed-2007", &other).set_point.0, 30_000, "what is given wins");
     }
 }

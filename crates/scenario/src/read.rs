@@ -149,6 +149,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
         table.shift_remove("sweep");
     }
     preset::expand(&mut tree);
+    preset::expand_management(&mut tree);
     problems.extend(traces::read(&mut tree, source.name()));
     problems.extend(walk(root, root, &tree, &Path::default()));
     if !problems.is_empty() {
@@ -243,6 +244,7 @@ fn trial(node: &Node, at: &Path) -> Result<(), String> {
         [.., "tcp"] => typed::<elephan_tcp::Overrides>(node),
         [.., "loss"] => typed::<elephan_link::Loss>(node),
         [.., "queue" | "host_queue"] => typed::<elephan_link::queue::QueueSpec>(node),
+        ["congestion_management"] => typed::<elephan_link::CongestionManagement>(node),
         [.., "flow_control"] => typed::<elephan_link::FlowControl>(node),
         [.., "start"] => typed::<elephan_traffic::Start>(node),
         ["hosts", _] => typed::<Hosts>(node),

@@ -84,6 +84,7 @@ impl World<'_> {
             key,
             sender: NONE,
             receiver: NONE,
+            roce: NONE,
             start,
             established: None,
             size: entry.kind.flow_bytes(),
@@ -222,6 +223,9 @@ impl World<'_> {
         if matches!(flow.application, Application::Datagrams(_)) {
             return;
         }
+        if self.plan.traffic[traffic as usize].roce.is_some() {
+            return self.roce_open(id);
+        }
         let path = self.flow_path(traffic, plan, instance);
         let mut isn = self.stream(&path, "isn");
         let isn = [isn.next_u64() as u32, isn.next_u64() as u32];
@@ -231,6 +235,9 @@ impl World<'_> {
     /// Lets the application of a flow write what is due and what fits.
     fn write(&mut self, now: Time, id: u32) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
+        if flow.roce != NONE {
+            return self.roce_write(now, id);
+        }
         match &mut flow.application {
             Application::Stream { source, next, total } => {
                 let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
@@ -289,7 +296,7 @@ impl World<'_> {
         self.send_datagram(now, id, route, (number, seq, raw), bytes);
     }
 
-    fn rearm(&mut self, id: u32) {
+    pub fn rearm(&mut self, id: u32) {
         let Some(flow) = &self.flows[id as usize] else { return };
         let deadline = flow.deadline();
         self.arm_application(id, deadline);
@@ -383,7 +390,7 @@ impl World<'_> {
     }
 
     /// The last byte of a finite flow is with the receiver.
-    fn complete(&mut self, now: Time, id: u32) {
+    pub fn complete(&mut self, now: Time, id: u32) {
         let Some(flow) = &self.flows[id as usize] else { return };
         let Application::Transfer { user } = flow.application else { return };
         let fct = now.since(flow.start);
@@ -469,6 +476,10 @@ impl World<'_> {
                 continue;
             }
             let sender = flow.sender;
+            if flow.roce != NONE {
+                self.roce_stop(now, id);
+                continue;
+            }
             match &mut flow.application {
                 Application::Datagrams(d) => d.next = None,
                 Application::Messages(queue) => queue.stop(),

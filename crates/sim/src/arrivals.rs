@@ -81,6 +81,7 @@ impl World<'_> {
             key: stable_key(&self.plan.traffic[traffic as usize].name, ordinal),
             sender: NONE,
             receiver: NONE,
+            roce: NONE,
             start: now,
             established: None,
             size: Some(offer.bytes),
@@ -92,6 +93,9 @@ impl World<'_> {
         };
         self.flows_made += 1;
         let id = self.keep_flow(flow);
+        if self.plan.traffic[traffic as usize].roce.is_some() {
+            return self.roce_transfer(now, id, offer.bytes);
+        }
         self.open(now, id, isn);
         let Some(flow) = &self.flows[id as usize] else { return };
         let sender = flow.sender;

@@ -44,7 +44,7 @@ impl World<'_> {
         let down = |link: usize| net.links[link].general.as_ref().is_some_and(|g| g.down);
         let graph = Graph::of(self.plan, |link| !down(link));
         net.routes.renew(&graph);
-        let mut moved = 0u32;
+        let mut moved = self.roce.reroute(&net.routes, &self.flows);
         for socket in self.sockets.iter_mut().filter(|s| s.number != NONE) {
             let Some(flow) = &self.flows[socket.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);
@@ -68,7 +68,7 @@ impl World<'_> {
 
     /// The live flows of a traffic entry go on under another law.
     fn switch_law(&mut self, now: Time, traffic: u32, law: &Spec) {
-        let mut noted = false;
+        let mut noted = self.roce_switch_law(now, traffic, law);
         for id in 0..self.flows.len() {
             let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.sender != NONE) else {
                 continue;
@@ -92,7 +92,7 @@ impl World<'_> {
         }
     }
 
-    fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
+    pub fn note_law(&mut self, now: Time, law: &Spec, link: u32, flow: u32) {
         if let Some(log) = &mut self.net.log {
             let reason = law.kind();
             log.push(Occurrence { time: now, kind: Kind::Law, link, flow, bytes: 0, value: None, reason });

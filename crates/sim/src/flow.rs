@@ -1,5 +1,6 @@
 //! Flows: what an application does with a connection or a UDP stream, and what is known of it for the tables.
 
+use crate::net::NONE;
 use crate::packet::{Packets, Stamp, traits};
 use elephan_cc::Question;
 use elephan_cc::train::Arrival;
@@ -10,6 +11,8 @@ use elephan_scenario::FlowPlan;
 use elephan_tcp::{Endpoint, Flags, State};
 use elephan_traffic::{Generate, MessageQueue, Offer, Source};
 use elephan_units::{Span, Time};
+
+use crate::roce::Roce;
 
 /// One end of a connection, where packets find it.
 pub struct Socket {
@@ -177,6 +180,8 @@ pub struct Flow {
     /// Sockets; none for UDP.
     pub sender: u32,
     pub receiver: u32,
+    /// Its place in `World::roce`, if RoCE carries it.
+    pub roce: u32,
     pub start: Time,
     pub established: Option<Time>,
     /// Payload to carry, if finite.
@@ -236,9 +241,10 @@ impl Flow {
     }
 
     /// Payload delivered to the receiving application so far.
-    pub fn delivered(&self, sockets: &[Socket]) -> u64 {
+    pub fn delivered(&self, sockets: &[Socket], roce: &Roce) -> u64 {
         match &self.application {
             Application::Datagrams(d) => d.received_bytes,
+            _ if self.roce != NONE => roce.of(self).map_or(0, |pair| pair.receiver.received()),
             _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
         }
     }

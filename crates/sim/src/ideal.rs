@@ -11,6 +11,7 @@
 //! Bytes are those on the wire: TCP and IP headers with the options that both ends use, framing, preamble and gap. For
 //! a path with one slow link it is 1.5 RTT + wire bytes / rate. Rates and delays are those at the start of the run; jitter, loss, PAUSE
 //! and what other traffic does are not in it.
+//! A flow of RoCE has no handshake.
 
 use elephan_link::FrameCost;
 use elephan_scenario::{FlowPlan, NodeKind};
@@ -54,6 +55,9 @@ impl World<'_> {
     pub fn ideal(&self, flow: &Flow) -> Option<Span> {
         let bytes = flow.size.filter(|_| !matches!(flow.application, Application::Datagrams(_)))?;
         let FlowPlan { from, to, sender, receiver } = flow.plan;
+        if let Some(options) = &self.plan.traffic[flow.traffic as usize].roce {
+            return self.ideal_roce(flow.traffic, from, to, options, bytes);
+        }
         let (there, back) = (self.path(from, to)?, self.path(to, from)?);
         let (s, r) = (&*self.plan.options[sender as usize], &*self.plan.options[receiver as usize]);
         let both = s.timestamps && r.timestamps;
@@ -65,6 +69,28 @@ impl World<'_> {
         let ps = through(&there, 0, 0, syn_bytes(s, None))
             + through(&back, 0, 0, syn_bytes(r, Some(s)))
             + through(&there, full, of(mss), of(bytes - full * mss));
+        Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
+    }
+
+    /// One message of RoCE: no handshake.
+    fn ideal_roce(
+        &self,
+        traffic: u32,
+        from: u32,
+        to: u32,
+        options: &elephan_roce::Options,
+        bytes: u64,
+    ) -> Option<Span> {
+        let headers = self.roce_headers(traffic);
+        let full = bytes.saturating_sub(1) / options.mtu.0;
+        let of = |len: u64| len as u32 + headers;
+        let ps = through(&self.path(from, to)?, full, of(options.mtu.0), of(bytes - full * options.mtu.0));
+        Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
+    }
+
+    /// A packet of so many bytes (IP) there, and its answer back, in an empty network.
+    pub fn base_rtt(&self, (from, to): (u32, u32), bytes: u32, answer_bytes: u32) -> Option<Span> {
+        let ps = through(&self.path(from, to)?, 0, 0, bytes) + through(&self.path(to, from)?, 0, 0, answer_bytes);
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 

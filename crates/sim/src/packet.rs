@@ -1,7 +1,9 @@
 //! Packets: 64 bytes behind a `u32` handle, their SACK blocks, congestion headers and stamps beside them.
 
+use elephan_cc::rdma::Telemetry;
 use elephan_cc::train::{Arrival, Departure};
 use elephan_engine::Slab;
+use elephan_link::congestion::Feedback;
 use elephan_link::queue::CongestionHeader;
 use elephan_tcp::{SackBlocks, Segment};
 
@@ -25,10 +27,43 @@ pub mod traits {
     pub const CAPTURED: u16 = 128;
     /// Has a stamp beside it.
     pub const STAMPED: u16 = 256;
+    /// RoCE: the segment's fields are read as [`super::rdma`] says.
+    pub const ROCE: u16 = 1024;
+    /// Has telemetry beside it.
+    pub const TELEMETRY: u16 = 16384;
+    /// Goes before everything else at its ports, whatever the priority of its flow.
+    pub const URGENT: u16 = 8192;
     /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
     pub const CUT: u16 = 4096;
     /// Beside [`UDP`]: an Ethernet frame that carries no IP; `ip_bytes` is what it carries.
     pub const RAW: u16 = 2048;
+    /// A notification of congestion, for the host's port whose link is its `dest`.
+    pub const NOTIFICATION: u16 = 512;
+    /// Says which congestion point limits its source.
+    pub const TAGGED: u16 = 32768;
+}
+
+/// How a packet of RoCE uses the fields of its segment: the packet number (24 bits) of data is `seq`, that of an answer `ack`; the
+/// departure of the data, which answers echo, stands in `tsval` and `tsecr`; `window` says what it is.
+pub mod rdma {
+    use elephan_tcp::Segment;
+    use elephan_units::Time;
+
+    pub const DATA: u16 = 0;
+    /// The last packet of a work request.
+    pub const LAST: u16 = 1;
+    pub const ACK: u16 = 2;
+    pub const NAK: u16 = 3;
+    pub const CNP: u16 = 4;
+
+    /// A segment with the time in its two fields.
+    pub fn departing(at: Time) -> Segment {
+        Segment { tsval: (at.0 >> 32) as u32, tsecr: at.0 as u32, ..Segment::default() }
+    }
+
+    pub fn departure(segment: &Segment) -> Time {
+        Time(u64::from(segment.tsval) << 32 | u64::from(segment.tsecr))
+    }
 }
 
 /// One packet on its way.
@@ -44,7 +79,7 @@ pub struct Packet {
     pub ip_bytes: u32,
     /// Bytes charged to the memory of the switch that holds it.
     pub charged: u32,
-    /// Port of that switch through which it came.
+    /// Where it came in at that switch: its port, times 8, and its priority if the switch tells them apart.
     pub ingress: u32,
     pub traits: u16,
     /// Identification of the IP header: packets that its sender has sent in this flow, this one included, modulo 2^16.
@@ -62,6 +97,22 @@ pub struct Stamp {
     pub arrival: Option<Arrival>,
 }
 
+/// What a notification of congestion says.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice {
+    /// The link whose port is the congestion point.
+    pub point: u32,
+    /// Whose frames were sampled: the key of a limiter.
+    pub key: u32,
+    pub feedback: Feedback,
+}
+
+impl Default for Notice {
+    fn default() -> Notice {
+        Notice { point: 0, key: 0, feedback: Feedback::Qcn(0) }
+    }
+}
+
 /// All packets of a run.
 #[derive(Default)]
 pub struct Packets {
@@ -69,8 +120,11 @@ pub struct Packets {
     sacks: Vec<SackBlocks>,
     /// As long as the highest packet that ever had one needs; empty in a run whose laws ask routers nothing.
     headers: Vec<CongestionHeader>,
-    /// The same for stamps.
+    /// The same for stamps, for what notifications say, for the congestion points that tags name, and for telemetry.
     stamps: Vec<Stamp>,
+    notices: Vec<Notice>,
+    tags: Vec<u32>,
+    telemetry: Vec<Telemetry>,
 }
 
 impl Packets {
@@ -105,6 +159,15 @@ impl Packets {
         if self.slab[handle].traits & traits::STAMPED != 0 {
             *self.stamp_mut(copy) = *self.stamp(handle);
         }
+        if self.slab[handle].traits & traits::NOTIFICATION != 0 {
+            *self.notice_mut(copy) = *self.notice(handle);
+        }
+        if self.slab[handle].traits & traits::TAGGED != 0 {
+            *self.tag_mut(copy) = self.tag(handle);
+        }
+        if self.slab[handle].traits & traits::TELEMETRY != 0 {
+            *self.telemetry_mut(copy) = *self.telemetry(handle);
+        }
         copy
     }
 
@@ -129,11 +192,7 @@ impl Packets {
 
     /// The congestion header of a packet that is [`traits::HEADED`], or place for one.
     pub fn header_mut(&mut self, handle: u32) -> &mut CongestionHeader {
-        let place = handle as usize;
-        if self.headers.len() <= place {
-            self.headers.resize(place + 1, CongestionHeader::default());
-        }
-        &mut self.headers[place]
+        place_of(&mut self.headers, handle, CongestionHeader::default())
     }
 
     /// The stamp of a packet that is [`traits::STAMPED`].
@@ -143,17 +202,56 @@ impl Packets {
 
     /// The stamp of a packet that is [`traits::STAMPED`], or place for one.
     pub fn stamp_mut(&mut self, handle: u32) -> &mut Stamp {
+        place_of(&mut self.stamps, handle, Stamp::default())
+    }
+
+    /// What a packet says that is a [`traits::NOTIFICATION`].
+    pub fn notice(&self, handle: u32) -> &Notice {
+        &self.notices[handle as usize]
+    }
+
+    /// What a packet says that is a [`traits::NOTIFICATION`], or place for it.
+    pub fn notice_mut(&mut self, handle: u32) -> &mut Notice {
+        place_of(&mut self.notices, handle, Notice::default())
+    }
+
+    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`].
+    pub fn tag(&self, handle: u32) -> u32 {
+        self.tags[handle as usize]
+    }
+
+    /// The congestion point that limits the source of a packet that is [`traits::TAGGED`], or place for it.
+    pub fn tag_mut(&mut self, handle: u32) -> &mut u32 {
+        place_of(&mut self.tags, handle, 0)
+    }
+
+    /// What a packet with [`traits::TELEMETRY`] has met.
+    pub fn telemetry(&self, handle: u32) -> &Telemetry {
+        &self.telemetry[handle as usize]
+    }
+
+    /// The same, or place for it.
+    pub fn telemetry_mut(&mut self, handle: u32) -> &mut Telemetry {
         let place = handle as usize;
-        if self.stamps.len() <= place {
-            self.stamps.resize(place + 1, Stamp::default());
+        if self.telemetry.len() <= place {
+            self.telemetry.resize(place + 1, Telemetry::default());
         }
-        &mut self.stamps[place]
+        &mut self.telemetry[place]
     }
 
     #[inline]
     pub fn get_mut(&mut self, handle: u32) -> (&mut Packet, &mut SackBlocks) {
         (&mut self.slab[handle], &mut self.sacks[handle as usize])
     }
+}
+
+/// The place of a packet in a list that is as long as the highest packet that ever needed one.
+fn place_of<T: Copy>(list: &mut Vec<T>, handle: u32, empty: T) -> &mut T {
+    let place = handle as usize;
+    if list.len() <= place {
+        list.resize(place + 1, empty);
+    }
+    &mut list[place]
 }
 
 impl std::ops::Index<u32> for Packets {

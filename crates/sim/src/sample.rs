@@ -28,9 +28,9 @@ pub fn observed_ports(plan: &Plan) -> Vec<bool> {
 impl World<'_> {
     /// The warm-up is over: what was delivered until now is not measured.
     pub fn end_warmup(&mut self) {
-        let World { flows, sockets, .. } = self;
+        let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {
-            flow.before_warmup = flow.delivered(sockets);
+            flow.before_warmup = flow.delivered(sockets, roce);
         }
         self.tables.warm();
     }
@@ -44,11 +44,16 @@ impl World<'_> {
         }
         self.sample_ports(now);
         self.sample_switches(now);
+        self.sample_limiters(now);
     }
 
     fn sample_flows(&mut self, now: Time) {
         for flow in self.flows.iter().flatten() {
             if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
+                continue;
+            }
+            if let Some(row) = self.roce_sample(now, flow) {
+                self.recorder.flow_samples.push(row);
                 continue;
             }
             let Some(sender) = self.sockets.get(flow.sender as usize) else { continue };
@@ -63,7 +68,7 @@ impl World<'_> {
                 inflight_bytes: endpoint.inflight() as i64,
                 srtt_ns: endpoint.srtt().map(|s| s.ns()),
                 pacing_bps: cc.pacing_rate(),
-                delivered_bytes: flow.delivered(&self.sockets) as i64,
+                delivered_bytes: flow.delivered(&self.sockets, &self.roce) as i64,
                 phase: self.tables.phase(endpoint.phase()),
                 pipe_size: stats.pipe_size as i64,
                 sample_rtt_ns: (stats.count_rtt > 0).then_some(stats.sample_rtt_ns as i64),
@@ -92,6 +97,7 @@ impl World<'_> {
             let sent = tx_bytes - std::mem::replace(&mut self.tables.tx_before[i], tx_bytes);
             let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
             let paused_ns = link.paused_until(now).ns();
+            let notifications = link.notifications_sent() as i64;
             let capacity = link.rate.bps() as f64 * every.ps() as f64 / (8.0 * PS_PER_S as f64);
             let utilisation = match self.net.rates.contains_key(&(i as u32)) {
                 true => self.net.utilisation(i as u32, sent, Time(now.0.saturating_sub(every.ps())), now),
@@ -106,6 +112,7 @@ impl World<'_> {
                 drops,
                 marks,
                 paused_ns,
+                notifications,
                 utilisation,
             });
         }
@@ -116,7 +123,7 @@ impl World<'_> {
             self.recorder.switch_samples.push(SwitchSampleRow {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),
-                memory_bytes: switch.memory.used() as i64,
+                memory_bytes: switch.used() as i64,
                 pausing: switch.is_pausing(),
             });
         }

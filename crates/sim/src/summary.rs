@@ -1,11 +1,12 @@
 //! The figures of a run that fit on a screen.
 
 use elephan_scenario::Plan;
+use elephan_units::Time;
 use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::flow::{Application, Flow};
-use crate::net::Window;
+use crate::net::{Deadlock, Link, Management, Window};
 use crate::world::World;
 
 /// Jain's index of the values, (sum x)^2 / (n sum x^2); null without a positive value.
@@ -42,6 +43,12 @@ impl World<'_> {
         put("retransmitted_segments", json!(totals.retransmitted));
         put("timeouts", json!(totals.timeouts));
         put("pauses_sent", json!(self.net.links.iter().map(|l| l.counts.pauses_sent).sum::<u64>()));
+        let of_management = |count: fn(&Management) -> u64| self.net.management.as_deref().map_or(0, count);
+        put("notifications_sent", json!(of_management(|m| m.sent)));
+        put("notifications_received", json!(of_management(|m| m.received)));
+        put("limiters", json!(self.net.links.iter().map(Link::limiters_made).sum::<u64>()));
+        put("deadlock", self.deadlock());
+        put("watchdogs", json!(self.net.watchdogs));
         put("marks", json!(self.net.links.iter().map(|l| l.counts.marks).sum::<u64>()));
         put("duplicates", json!(self.net.duplicated));
         put("reordered", json!(self.net.links.iter().map(|l| l.reordered()).sum::<u64>()));
@@ -65,6 +72,13 @@ impl World<'_> {
             _ => 0,
         };
         self.flows.iter().flatten().map(of).sum()
+    }
+
+    /// The first cycle of paused ports that was found: since when, which ports, and of which priority if not of all.
+    fn deadlock(&self) -> Value {
+        let Some(Deadlock { closed, priority, links }) = self.net.deadlocks.first() else { return Value::Null };
+        let ports: Vec<&str> = links.iter().map(|&l| self.plan.links[l as usize].name.as_str()).collect();
+        json!({ "since_s": closed.since(Time::ZERO).seconds(), "ports": ports, "priority": priority })
     }
 
     /// The port that dropped most or, if none did, was busiest.
@@ -103,6 +117,9 @@ impl World<'_> {
     pub fn check_stream(&self, flow: &Flow) -> Result<(), Error> {
         if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
             return Ok(());
+        }
+        if let Some(checked) = self.roce_check(flow) {
+            return checked;
         }
         let (Some(s), Some(r)) = (self.sockets.get(flow.sender as usize), self.sockets.get(flow.receiver as usize))
         else {

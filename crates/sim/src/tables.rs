@@ -24,6 +24,7 @@ pub struct Tables {
     reasons: Vec<(&'static str, Text)>,
     tcp: Text,
     udp: Text,
+    roce: Text,
     ethernet: Text,
     empty: Text,
     /// Bytes sent by each port at the last sample.
@@ -45,8 +46,21 @@ pub struct Tables {
 
 const PHASES: [Phase; 6] =
     [Phase::Closed, Phase::Handshake, Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery, Phase::Loss];
-const REASONS: &[&str] =
-    &["", "queue_full", "memory_full", "link_loss", "link_down", "xoff", "xon", "blue", "codel", "pi2", "pie", "red"];
+const REASONS: &[&str] = &[
+    "",
+    "nak",
+    "queue_full",
+    "memory_full",
+    "link_loss",
+    "link_down",
+    "xoff",
+    "xon",
+    "blue",
+    "codel",
+    "pi2",
+    "pie",
+    "red",
+];
 
 /// Every law that a flow may have, each once.
 fn laws(plan: &Plan) -> impl Iterator<Item = &str> + '_ {
@@ -74,6 +88,7 @@ impl Tables {
             reasons: REASONS.iter().map(|&r| (r, recorder.intern(r))).collect(),
             tcp: recorder.intern("tcp"),
             udp: recorder.intern("udp"),
+            roce: recorder.intern("roce"),
             ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
             tx_before: vec![0; plan.links.len()],
@@ -124,7 +139,7 @@ impl Tables {
                     text
                 }
             };
-            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law);
+            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp);
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],
@@ -168,7 +183,7 @@ impl World<'_> {
     /// The row of a flow; `over` if both ends have closed.
     pub fn flow_row(&self, now: Time, flow: &Flow, over: bool) -> FlowRow {
         let plan = self.plan;
-        let delivered = flow.delivered(&self.sockets);
+        let delivered = flow.delivered(&self.sockets, &self.roce);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
         let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
         let seconds = plan.duration.since(plan.warmup).seconds();
@@ -210,6 +225,11 @@ impl World<'_> {
             sender_fct_ns: flow.sender_done.map(|t| t.since(flow.start).ns()),
             ..instruments(&stats(sender), &stats(receiver))
         };
+        if self.plan.traffic[flow.traffic as usize].roce.is_some() {
+            (row.protocol, row.stack) = (t.roce, t.empty);
+            row.congestion_control = t.law(self.laws[flow.traffic as usize].name());
+            self.roce_instruments(flow, &mut row);
+        }
         if let Application::Datagrams(d) = &flow.application {
             row.segs_out = d.sent_packets as i64;
             row.data_segs_out = d.sent_packets as i64;
@@ -314,6 +334,8 @@ impl World<'_> {
             paused_ns: link.paused_until(now).ns(),
             pauses_sent: c.pauses_sent as i64,
             pauses_received: c.pauses_received as i64,
+            notifications_sent: link.notifications_sent() as i64,
+            notifications_received: link.notifications_received() as i64,
             utilisation,
         }
     }

@@ -17,8 +17,10 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::net::{self, Layout, NONE, Net, Paths, REFRESH, Routes};
+use crate::limits::stopped;
+use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
+use crate::roce::{ROCE, Roce};
 use crate::tables::Tables;
 
 /// How far a run has come.
@@ -55,7 +57,7 @@ pub struct World<'a> {
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
     /// A packet taken and not yet used.
-    spare: u32,
+    pub spare: u32,
     pub events_done: u64,
     /// The first breach of conservation by a flow that has ended.
     pub violation: Option<Error>,
@@ -70,6 +72,8 @@ pub struct World<'a> {
     pub failed_guest: Option<guests::Failed>,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
+    /// Connections of RoCE, and the interfaces that send for them.
+    pub roce: Roce,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -116,6 +120,7 @@ impl<'a> World<'a> {
             guests: guests::any(plan),
             failed_guest: None,
             memories: BTreeMap::new(),
+            roce: Roce::default(),
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -142,6 +147,7 @@ impl<'a> World<'a> {
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
+                    self.net.find_deadlocks(end);
                     return self.write_log();
                 };
                 now = event.time();
@@ -185,7 +191,9 @@ impl<'a> World<'a> {
         let (now, id) = (event.time(), event.id());
         match event.class() {
             Class::Arrival => self.arrival_of_frame(now, id),
-            Class::Timer if id & REFRESH != 0 => self.net.refresh(now, id & !REFRESH),
+            Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
+            Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
+            Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
@@ -198,6 +206,9 @@ impl<'a> World<'a> {
             Class::Change => self.stop_traffic(now, id),
             Class::Sample if id == WARMUP => self.end_warmup(),
             Class::Sample => self.sample(now),
+        }
+        if self.net.has_drained() {
+            self.resume_senders(now);
         }
     }
 
@@ -214,7 +225,14 @@ impl<'a> World<'a> {
     fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
-        if p.traits & traits::UDP != 0 {
+        if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
+            if p.traits & traits::NOTIFICATION != 0 {
+                self.notified(now, packet);
+                return;
+            }
+            if p.traits & traits::ROCE != 0 {
+                return self.deliver_roce(now, packet);
+            }
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
@@ -286,6 +304,9 @@ impl<'a> World<'a> {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
         while socket.endpoint.may_transmit() {
+            if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
+                break;
+            }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
                 break;

@@ -99,6 +99,18 @@ impl Headers {
         h
     }
 
+    /// The IP and UDP headers of a packet of so many bytes (IP) whose datagram begins with `inner`, the headers of the protocol above,
+    /// without a checksum of UDP, which RFC 768 allows.
+    pub fn datagram(ip_bytes: u32, ecn: u8, ident: u16, ends: &Ends, inner: &[u8]) -> Headers {
+        let mut h = Headers::ip(ip_bytes, ecn, ident, PROTOCOL_UDP, ends);
+        h.put(&ends.source_port.to_be_bytes());
+        h.put(&ends.destination_port.to_be_bytes());
+        h.put(&((ip_bytes - IP_HEADER_BYTES) as u16).to_be_bytes());
+        h.put(&[0; 2]);
+        h.put(inner);
+        h
+    }
+
     fn ip(total_bytes: u32, ecn: u8, ident: u16, protocol: u8, ends: &Ends) -> Headers {
         let mut h = Headers { bytes: [0; HEADERS_MAX_BYTES], len: 0 };
         // Version 4, five words; DSCP 0.

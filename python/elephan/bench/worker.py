@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 
+# Classes of transfers by bytes, both above the first and up to the second.
+SIZE_CLASSES = (("up to 10 kB", 0, 1e4), ("to 100 kB", 1e4, 1e5), ("to 1 MB", 1e5, 1e6), ("above", 1e6, float("inf")))
+
+
 def measure(name: str, seed: int, overrides: dict[str, Any]) -> dict[str, Any]:
     """Runs a workload once and says what it cost and what it found."""
     import elephan._core as core
@@ -38,6 +42,23 @@ def measure(name: str, seed: int, overrides: dict[str, Any]) -> dict[str, Any]:
     }
     if summary.get("fct"):
         row |= {"fct_mean_s": summary["fct"]["mean_s"], "fct_p99_s": summary["fct"]["p99_s"]}
+    if name == "w5":
+        row |= slowdowns(result.tables["flows"])
+    return row
+
+
+def slowdowns(flows: Any) -> dict[str, float]:
+    """Completion times over the ideal, by the size of the transfer: median, 95th and 99th percentile of each class."""
+    import numpy as np
+    import pyarrow as pa
+
+    table = pa.table(flows)
+    size, slowdown = (np.array(table[column].to_pylist(), dtype=float) for column in ("size_bytes", "slowdown"))
+    row: dict[str, float] = {}
+    for label, low, high in SIZE_CLASSES:
+        of_class = slowdown[(size > low) & (size <= high) & ~np.isnan(slowdown)]
+        for percent in (50, 95, 99):
+            row[f"slowdown {label} p{percent}"] = float(np.percentile(of_class, percent)) if of_class.size else 0.0
     return row
 
 

@@ -36,6 +36,7 @@ _ALL = (
     Workload("W3", "w3", "one CUBIC flow, 1 Gb/s, 196 ms, 60 s"),
     Workload("W3-10s", "w3", "the same, 10 s", ("duration=10 s",), "w3_lfn", ("--mtu=1500", "--cca=cubic", "--time=10")),
     Workload("W4", "w4", "250 KB transfers, Poisson, 40 Mb/s, 60 % load", (), "w4_short", ("--cca=cubic",), 5),
+    Workload("W5", "w5", "leaf-spine of 128 hosts, 100 Gb/s, DCQCN over PFC", repetitions=1, in_default=False),
     Workload(
         "general",
         "w1",

@@ -250,6 +250,20 @@ def diff(differences: Sequence[Difference], json: bool) -> None:
     _console().print(table)
 
 
+def _slowdowns(console: Console, row: dict[str, Any]) -> None:
+    """Slowdowns of a workload by size of the transfer, if it has them."""
+    classes: dict[str, list[str]] = {}
+    for key, value in row.items():
+        if key.startswith("slowdown "):
+            label, _, _ = key.removeprefix("slowdown ").rpartition(" ")
+            classes.setdefault(label, []).append(quantity(value, "1", 3))
+    if classes:
+        table = _grid(f"{row['workload']}: slowdown by size", "p50", "p95", "p99")
+        for label, values in classes.items():
+            table.add_row(label, *values)
+        console.print(table)
+
+
 def bench(rows: Sequence[dict[str, Any]]) -> None:
     """The workloads, and ns-3's beside them."""
     console = _console()
@@ -271,6 +285,7 @@ def bench(rows: Sequence[dict[str, Any]]) -> None:
         )
     console.print(table)
     for row in rows:
+        _slowdowns(console, row)
         if "times_slower" in row:
             whole, hop = (quantity(row[key], "1", 3) for key in ("times_slower", "times_slower_per_packet_hop"))
             cpu = quantity(row["times_slower_cpu_per_packet_hop"], "1", 3)

@@ -370,6 +370,23 @@ def drops(view: View) -> Drawing:
     return Drawing("drops", "Drops", f"{int(counts.sum())} packets dropped in the whole run.", fig)
 
 
+@figure("limiters", "rates of limited pairs or flows, and the queue", lambda v: bool(v.limiters()))
+def limiters(view: View) -> Drawing:
+    series = view.limiters()
+    fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
+    factor = d.value_axis(above, "rate of each limiter", _top(series), "bps")
+    x = d.time_scale(view.run.duration_ns)[0]
+    shown = dict(list(series.items())[:NAMED_MAX])
+    d.lines(above, {name: (t * x, y * factor) for name, (t, y) in shown.items()}, linewidth=1.1)
+    above.set_ylim(0)
+    _mark_changes(above, view)
+    _plot_queues(below, view)
+    d.time_axis(below, 0, view.run.duration_ns)
+    more = f" Of {len(series)} limiters those that are slowest on the average." if len(series) > len(shown) else ""
+    caption = f"Above: what limiters allow, where there is none nothing is drawn.{more} Below: the busiest queue; ticks are drops."
+    return Drawing("limiters", "Limited rates and queue", caption, fig)
+
+
 @figure("memory", "shared memory of the switches over time", lambda v: bool(v.memory()) and v.has_memory_limit())
 def memory(view: View) -> Drawing:
     series = view.memory()
@@ -414,7 +431,8 @@ def _pause_lines(axes: Axes, view: View, factor: float) -> None:
     found: dict[tuple[float, float], list[str]] = {}
     for name, switch in view.run.resolved.get("switches", {}).items():
         control = switch.get("flow_control", {})
-        if control.get("kind") != "none" and "xoff" in control and "xon" in control:
+        of_memory = control.get("kind") == "pause" and control.get("per", "memory") == "memory"
+        if of_memory and "xoff" in control and "xon" in control:
             found.setdefault((size_bytes(control["xoff"]), size_bytes(control["xon"])), []).append(name)
     for (xoff, xon), names in found.items():
         whose = f" of {', '.join(names)}" if len(found) > 1 else ""
@@ -453,6 +471,7 @@ REPORT = (
     "ranking",
     "latency",
     "completion",
+    "limiters",
     "memory",
     "drops",
     "pause",

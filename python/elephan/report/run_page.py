@@ -28,7 +28,8 @@ def answer(run: Run) -> list[str]:
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
-    return [" ".join(part for part in (*parts, _limited(run), _bottleneck(run)) if part), *spread_lines(run)]
+    parts += [_hung(run), _limited(run), _bottleneck(run)]
+    return [" ".join(part for part in parts if part), *spread_lines(run)]
 
 
 def _delivered(run: Run, found: dict[str, float]) -> str:
@@ -58,6 +59,20 @@ def _repaired(found: dict[str, float]) -> str:
     rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
     packets = "1 packet was" if drops == 1 else f"{drops} packets were"
     return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+
+
+def _hung(run: Run) -> str:
+    """Ports that wait for each other's buffers in a cycle, and priorities that a watchdog has freed."""
+    said = []
+    if found := run.summary.get("deadlock"):
+        ports, priority = [arrow(port) for port in found["ports"]], found["priority"]
+        which = "" if priority is None else f" of priority {priority}"
+        since = show(found["since_s"] * 1e9, "ns")
+        ring = f"{', '.join(ports[:-1])} and {ports[-1]}" if len(ports) > 1 else ports[0]
+        said.append(f"Deadlock{which} from {since} on: the paused ports {ring} waited for each other's buffers.")
+    if bites := int(run.summary.get("watchdogs", 0)):
+        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
+    return " ".join(said)
 
 
 def _limited(run: Run) -> str:

@@ -119,6 +119,23 @@ class View:
         chosen = np.asarray(who)
         return {name: (time[chosen == name], value[chosen == name]) for name in sorted(set(who))}
 
+    def limiters(self) -> Series:
+        """The rate in bit/s of each limiter, that of the slowest on the average first; not a number where there is none."""
+        if self.run.resolved.get("congestion_management", {}).get("kind", "none") == "none":
+            return {}
+        samples = self.run.limiter_samples
+        whose = samples["destination"].to_pylist()
+        whom = [d if d is not None else f"flow {f}" for d, f in zip(whose, samples["flow"].to_pylist(), strict=True)]
+        names = np.asarray([f"{host} to {other}" for host, other in zip(texts(samples, "host"), whom, strict=True)])
+        time, rate = column(samples, "time_ns"), column(samples, "rate_bps")
+        instants = np.unique(time)
+        found: Series = {}
+        for name in sorted(set(names)):
+            values = np.full(instants.size, np.nan)
+            values[np.searchsorted(instants, time[names == name])] = rate[names == name]
+            found[str(name)] = (instants, values)
+        return dict(sorted(found.items(), key=lambda one: float(np.nanmean(one[1][1]))))
+
     def has_memory_limit(self) -> bool:
         return any("memory" in switch for switch in self.run.resolved.get("switches", {}).values())
 

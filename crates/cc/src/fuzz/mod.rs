@@ -148,6 +148,9 @@ impl<'a> Pair<'a> {
             | What::Timer
             | What::Feedback { .. }
             | What::FairRate { .. }
+            | What::Nic { .. }
+            | What::Notification
+            | What::Telemetry { .. }
             | What::Sent { .. }
             | What::Begin { .. }
             | What::Train { .. }

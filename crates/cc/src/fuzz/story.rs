@@ -6,6 +6,7 @@ use elephan_units::{Span, Time};
 
 use super::MSS;
 use crate::draw::Draw;
+use crate::rdma::{Hop, Nic, Progress, Telemetry};
 use crate::train::{Arrival, Departure, Start};
 use crate::{Ack, Controller, Signal};
 
@@ -69,6 +70,18 @@ pub enum What {
         rate_bps: f64,
         queue_bytes: f64,
     },
+    /// The interface of a sender of RDMA.
+    Nic {
+        rate_bps: f64,
+        base_rtt: Span,
+    },
+    /// The receiver notifies of a marked packet.
+    Notification,
+    /// A port tells what it has sent and what waits there.
+    Telemetry {
+        tx_bytes: u64,
+        queue_bytes: u64,
+    },
 }
 
 impl Step {
@@ -106,6 +119,13 @@ impl What {
             What::Feedback { bytes } => c.on_feedback(bytes),
             What::Begin { rtt } => c.begin(&Start { now, rtt, packet_bytes: MSS + 52 }),
             What::Train { segments, rise, lost } => send_train(c, now, segments, rise, lost),
+            What::Nic { rate_bps, base_rtt } => c.on_nic(&Nic { rate_bps, base_rtt }),
+            What::Notification => c.on_notification(now),
+            What::Telemetry { tx_bytes, queue_bytes } => {
+                let mut telemetry = Telemetry::default();
+                telemetry.push(Hop { tx_bytes, queue_bytes, at: now, rate_bps: 1e11 });
+                c.on_telemetry(&telemetry, Progress { acked: tx_bytes, sent: tx_bytes.saturating_add(queue_bytes) });
+            }
             What::Base { bases, delay } => {
                 let departure = Departure { at: Time(now.0.saturating_sub(delay.0)), bases, ..Departure::default() };
                 c.on_arrival(now, &Arrival { departure, at: now });
@@ -139,6 +159,9 @@ impl What {
             | What::FairRate { .. }
             | What::Begin { .. }
             | What::Train { .. }
+            | What::Nic { .. }
+            | What::Notification
+            | What::Telemetry { .. }
             | What::Base { .. } => Vec::new(),
         }
     }
@@ -181,6 +204,13 @@ impl fmt::Display for What {
             What::Base { bases, delay } => write!(f, "base packet {bases} arrives after {} s", delay.seconds()),
             What::FairRate { rate_bps, queue_bytes } => {
                 write!(f, "routers tell {rate_bps} bit/s, of which {queue_bytes} B wait")
+            }
+            What::Nic { rate_bps, base_rtt } => {
+                write!(f, "an interface of {rate_bps} bit/s, base round-trip time {} s", base_rtt.seconds())
+            }
+            What::Notification => f.write_str("a notification of a marked packet"),
+            What::Telemetry { tx_bytes, queue_bytes } => {
+                write!(f, "a port has sent {tx_bytes} B, {queue_bytes} B wait")
             }
         }
     }
@@ -238,7 +268,7 @@ impl Random {
     }
 
     fn what(&mut self) -> What {
-        match self.below(36) {
+        match self.below(40) {
             0..=19 => What::Ack {
                 acked: self.bytes(),
                 rtt: self.rtt(),
@@ -253,6 +283,9 @@ impl Random {
             28 => What::Undo,
             29 => What::Timer,
             30 => self.told(),
+            36 => What::Nic { rate_bps: 1e6 + self.below(400_000_000_000) as f64, base_rtt: self.pause() },
+            37 => What::Notification,
+            38..=39 => What::Telemetry { tx_bytes: self.bytes(), queue_bytes: self.bytes() },
             31 => What::Shrink { bytes: self.bytes() },
             32 => What::Begin { rtt: self.rtt() },
             33..=34 => What::Train {

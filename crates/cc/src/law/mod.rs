@@ -2,6 +2,7 @@
 
 use crate::declare::Internals;
 use crate::guest::{self, Fault, Guest};
+use crate::rdma::{Nic, Progress, Telemetry, Transport};
 use crate::registry::registry;
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Question, Signal, Window};
@@ -35,6 +36,10 @@ registry! {
     explicit_rate: ExplicitRate(explicit_rate::ExplicitRate) = "Explicit rate (the reference of Anderson et al. 2006): routers with queue `fq` say the fair rate",
     copa: Copa(Box<copa::Copa>) = "Copa (Arun and Balakrishnan 2018): a rate that falls with the queueing delay",
     pcp: Pcp(Box<pcp::Pcp>) = "PCP (Anderson et al. 2006): probes by trains of packets whether the path has more rate",
+    dcqcn: Dcqcn(Box<dcqcn::Dcqcn>) = "DCQCN (Zhu et al. 2015), for RoCE: a rate that notifications of marked packets cut",
+    timely: Timely(Box<timely::Timely>) = "TIMELY (Mittal et al. 2015), for RoCE: a rate that follows the gradient of the round-trip time",
+    hpcc: Hpcc(Box<hpcc::Hpcc>) = "HPCC (Li et al. 2019), for RoCE: a window that follows the load of links as packets report it",
+    none: None(none::None) = "No congestion control, for RoCE: the line rate",
     ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
@@ -43,6 +48,11 @@ registry! {
 pub trait Law {
     /// `bytes` are being sent; `inflight` bytes were in flight before.
     fn on_sent(&mut self, _w: &Window, _now: Time, _bytes: u64, _inflight: u64) {}
+
+    /// Which transports it is for.
+    fn transports(&self) -> &'static [Transport] {
+        &[Transport::Tcp]
+    }
 
     /// Whether slow start and the law's `on_ack` grow the window. A law that says no sets it in `on_delivery`.
     fn grows_by_ack(&self) -> bool {
@@ -101,6 +111,15 @@ pub trait Law {
     /// Routers have told the fair rate, of bytes with their IP headers, and how many of this flow wait there. It may come
     /// before the handshake is over.
     fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
+
+    /// The interface of a sender of RDMA, when the law begins to steer it.
+    fn on_nic(&mut self, _w: &mut Window, _nic: &Nic) {}
+
+    /// The receiver has notified of a marked packet.
+    fn on_notification(&mut self, _w: &mut Window, _now: Time) {}
+
+    /// An ACK has brought what a packet met at each port; told before the ACK.
+    fn on_telemetry(&mut self, _w: &mut Window, _telemetry: &Telemetry, _progress: Progress) {}
 
     /// The handshake is over: the window is the initial one.
     fn on_establish(&mut self, _w: &mut Window) {}
@@ -165,6 +184,22 @@ impl Law for Any {
 
     fn asks_routers(&self) -> Option<Question> {
         each_law!(self, law => law.asks_routers())
+    }
+
+    fn transports(&self) -> &'static [Transport] {
+        each_law!(self, law => law.transports())
+    }
+
+    fn on_nic(&mut self, w: &mut Window, nic: &Nic) {
+        each_law!(self, law => law.on_nic(w, nic))
+    }
+
+    fn on_notification(&mut self, w: &mut Window, now: Time) {
+        each_law!(self, law => law.on_notification(w, now))
+    }
+
+    fn on_telemetry(&mut self, w: &mut Window, telemetry: &Telemetry, progress: Progress) {
+        each_law!(self, law => law.on_telemetry(w, telemetry, progress))
     }
 
     fn on_fair_rate(&mut self, w: &mut Window, rate_bps: f64, queue_bytes: f64) {
@@ -253,6 +288,16 @@ impl Law for Any {
 
     fn fault(&self) -> Option<&Fault> {
         each_law!(self, law => law.fault())
+    }
+}
+
+impl Spec {
+    /// Whether the law is for this transport; classes of the user's are for TCP.
+    pub fn suits(&self, transport: Transport) -> bool {
+        match self {
+            Spec::Guest(_) => transport == Transport::Tcp,
+            _ => Any::new(self).transports().contains(&transport),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use super::Law;
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Transport, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -90,6 +90,10 @@ states! {
 }
 
 impl Law for Swift {
+    fn transports(&self) -> &'static [Transport] {
+        &[Transport::Tcp, Transport::Roce]
+    }
+
     fn grows_by_ack(&self) -> bool {
         self.grows
     }

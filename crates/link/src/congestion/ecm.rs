@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The units are not stated: Gd = 1/128 halves the rate at most if the decrease counts in six bits, Gi = 0.53333 gives a tenth
-//! of 10 Gb/s at most if the increase counts pages \[assumed: `gain_unit`]. Three options, off by default and in the
+//! of 10 Gb/s at most if the increase counts pages \[assumed: `gi_unit`]. Three options, off by default and in the
 //! simulations of 2007: above `max_above` every sample counts as the most negative feedback (ECM-MAX), above `zero_above` it
 //! stops the source for a while, which starts again at Rmin (ECM(0,0)), above `oversample_above` samples are closer.
 //!
@@ -30,7 +30,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::six_bits;
+use super::{Problem, above_zero, pages, period, six_bits, some_rate};
 
 /// In which unit an increase counts its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +72,7 @@ pub struct Ecm {
     #[schemars(extend("x-source" = "Geisler and Wadekar 2007"), range(min = 0, max = 1000))]
     pub increase_gain: f64,
     /// What an increase counts.
-    pub gain_unit: GainUnit,
+    pub gi_unit: GainUnit,
     /// When a positive notification is sent.
     pub positive_when: PositiveWhen,
     /// Decrease for a unit of feedback in six bits (Gd).
@@ -115,7 +115,7 @@ impl Default for Ecm {
             weight: 2.0,
             sample_bytes: Bytes(75_000),
             increase_gain: 0.53333,
-            gain_unit: GainUnit::Raw,
+            gi_unit: GainUnit::Raw,
             positive_when: PositiveWhen::Feedback,
             decrease_gain: 1.0 / 128.0,
             rate_unit: Rate(1_000_000),
@@ -132,6 +132,16 @@ impl Default for Ecm {
 }
 
 impl Ecm {
+    /// What cannot be, beyond the ranges of the schema.
+    pub fn problem(&self) -> Option<Problem> {
+        pages(self.set_point, self.page)
+            .or_else(|| above_zero("sample_bytes", self.sample_bytes))
+            .or_else(|| above_zero("oversample_bytes", self.oversample_bytes))
+            .or_else(|| some_rate("rate_unit", self.rate_unit))
+            .or_else(|| some_rate("rate_min", self.rate_min))
+            .or_else(|| period("drift_period", self.drift_period))
+    }
+
     fn set_point_pages(&self) -> f64 {
         (self.set_point.0 / self.page.0.max(1)) as f64
     }
@@ -247,7 +257,7 @@ impl ReactionPoint {
         match says {
             Notification::Feedback(feedback) if feedback > 0.0 => {
                 if self.by == Some(from) {
-                    let unit = match spec.gain_unit {
+                    let unit = match spec.gi_unit {
                         GainUnit::Raw => feedback,
                         GainUnit::Q6 => f64::from(six_bits(feedback, spec.most())),
                     };
@@ -343,7 +353,7 @@ mod tests {
         assert_eq!(rp.rate(), Some(5.078125e9), "another congestion point");
         rp.on_notification(Time::ZERO, 7, Notification::Feedback(1875.0));
         assert!((rp.rate().unwrap() - 5.078125e9 - 999.99375e6).abs() < 1.0);
-        let mut rp = source(&Ecm { gain_unit: GainUnit::Q6, ..Ecm::default() });
+        let mut rp = source(&Ecm { gi_unit: GainUnit::Q6, ..Ecm::default() });
         rp.on_notification(Time::ZERO, 7, Notification::Feedback(-1875.0));
         rp.on_notification(Time::ZERO, 7, Notification::Feedback(1875.0));
         assert!((rp.rate().unwrap() - 5.078125e9 - 33.59979e6).abs() < 1.0);

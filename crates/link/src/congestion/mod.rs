@@ -5,9 +5,17 @@
 //! Management, its rival. Both are state machines: frames, notifications and timers come from outside.
 
 pub mod ecm;
+pub mod fair;
+mod management;
 pub mod qcn;
 
+pub use management::{CongestionManagement, EcmWords, Feedback, Handling, Per, Point, QcnPreset, QcnWords, Reaction};
+
 use elephan_random::Stream;
+use elephan_units::{Bytes, Rate, Span};
+
+/// A parameter that cannot be as it is, and why.
+pub type Problem = (&'static str, String);
 
 /// Largest magnitude of six bits of feedback.
 pub const FEEDBACK_MAX: u8 = 63;
@@ -21,4 +29,27 @@ fn six_bits(magnitude: f64, most: f64) -> u8 {
 /// Uniform on [1 - jitter, 1 + jitter).
 fn jittered(stream: &mut Stream, jitter: f64) -> f64 {
     if jitter == 0.0 { 1.0 } else { 1.0 + jitter * (2.0 * stream.uniform() - 1.0) }
+}
+
+fn above_zero(key: &'static str, bytes: Bytes) -> Option<Problem> {
+    (bytes.0 == 0).then(|| (key, format!("\"{bytes}\": must be above zero")))
+}
+
+/// A set point of one page at least.
+fn pages(set_point: Bytes, page: Bytes) -> Option<Problem> {
+    above_zero("page", page).or_else(|| {
+        let message = || ("set_point", format!("\"{set_point}\": less than a page, {page}"));
+        (set_point < page).then(message)
+    })
+}
+
+/// A limiter that may not send at all would never be heard of again.
+fn some_rate(key: &'static str, rate: Rate) -> Option<Problem> {
+    (rate.0 < 1000).then(|| (key, format!("\"{rate}\": must be at least 1 kbps")))
+}
+
+/// A period, or none at all, but none so short that a run would do nothing else.
+fn period(key: &'static str, span: Span) -> Option<Problem> {
+    let short = span != Span::ZERO && span < Span::from_us(1);
+    short.then(|| (key, format!("\"{span}\": must be at least 1 us, or 0 s for never")))
 }

@@ -34,7 +34,8 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FEEDBACK_MAX, jittered, six_bits};
+use super::fair::Fairness;
+use super::{FEEDBACK_MAX, Problem, above_zero, jittered, pages, period, six_bits, some_rate};
 
 /// Bytes between samples for each eighth of the feedback, with a sample base of 150 000.
 const TABLE: [f64; 8] = [150_000.0, 75_000.0, 50_000.0, 37_500.0, 30_000.0, 25_000.0, 21_500.0, 18_500.0];
@@ -121,6 +122,21 @@ pub struct Qcn {
     pub drift_factor: f64,
     /// See `drift_factor`.
     pub drift_period: Span,
+    /// Whether feedback goes by what each source sends.
+    pub fair: Fairness,
+    /// What the share of a source counts beside the queue, of `fair = "af-qcn"`.
+    #[schemars(extend("x-source" = "assumed"), range(min = 0, max = 1))]
+    pub fair_alpha: f64,
+    /// Part of the bytes counted for each source that a sample leaves.
+    #[schemars(extend("x-source" = "assumed"), range(min = 0, max = 0.999))]
+    pub fair_memory: f64,
+    /// "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
+    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning assumed"))]
+    pub fbhat: bool,
+    /// "EFR Max" of 2007. What it bounds is not known: without effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning unknown"))]
+    pub efr_max: Option<u64>,
 }
 
 impl Default for Qcn {
@@ -145,6 +161,11 @@ impl Default for Qcn {
             keep_target: true,
             drift_factor: 1.0005,
             drift_period: Span::ZERO,
+            fair: Fairness::None,
+            fair_alpha: 0.5,
+            fair_memory: 0.5,
+            fbhat: false,
+            efr_max: None,
         }
     }
 }
@@ -160,12 +181,28 @@ impl Qcn {
             cycle_time: Span::ZERO,
             active_increase: Rate(12_000_000),
             drift_period: Span::from_us(200),
+            fbhat: true,
+            efr_max: Some(1_000_000),
             ..Qcn::default()
         }
     }
 
+    /// What cannot be, beyond the ranges of the schema.
+    pub fn problem(&self) -> Option<Problem> {
+        let [least, most] = self.probability;
+        let probability =
+            || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
+        pages(self.set_point, self.page)
+            .or_else(|| above_zero("sample_base", self.sample_base))
+            .or_else(|| (!(0.0 < least && least <= most && most <= 1.0)).then(probability))
+            .or_else(|| above_zero("cycle_bytes", self.cycle_bytes))
+            .or_else(|| some_rate("rate_min", self.rate_min))
+            .or_else(|| period("cycle_time", self.cycle_time))
+            .or_else(|| period("drift_period", self.drift_period))
+    }
+
     /// Largest |Fb|, in pages.
-    fn most(&self) -> f64 {
+    pub(super) fn most(&self) -> f64 {
         (1.0 + 2.0 * self.weight) * self.set_point_pages()
     }
 
@@ -208,6 +245,11 @@ impl CongestionPoint {
 
     /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. Answers the feedback to send, from 1 to 63.
     pub fn on_frame(&mut self, bytes: u32, queue: u64) -> Option<u8> {
+        self.on_frame_at(bytes, queue).map(|(feedback, _)| feedback).filter(|&feedback| feedback > 0)
+    }
+
+    /// The same, answering for every sample its feedback, 0 included, and |Fb|.
+    pub(super) fn on_frame_at(&mut self, bytes: u32, queue: u64) -> Option<(u8, f64)> {
         let sampled = match self.spec.sampling {
             Sampling::Bernoulli => self.stream.uniform() < self.spec.chance(self.feedback) * f64::from(bytes) / 1500.0,
             Sampling::Table | Sampling::Probability => {
@@ -218,18 +260,19 @@ impl CongestionPoint {
         if !sampled {
             return None;
         }
-        self.feedback = self.sample(queue);
+        let magnitude = self.sample(queue);
+        self.feedback = six_bits(magnitude, self.spec.most());
         self.left = self.spec.distance(self.feedback) * jittered(&mut self.stream, self.spec.jitter);
-        (self.feedback > 0).then_some(self.feedback)
+        Some((self.feedback, magnitude))
     }
 
-    fn sample(&mut self, queue: u64) -> u8 {
+    /// |Fb| of a sample, 0 if it is not congestion.
+    fn sample(&mut self, queue: u64) -> f64 {
         let pages = (queue / self.spec.page.0.max(1)) as f64;
         let offset = pages - self.spec.set_point_pages();
         let change = pages - self.before;
         self.before = pages;
-        let magnitude = (offset + self.spec.weight * change).clamp(0.0, self.spec.most());
-        six_bits(magnitude, self.spec.most())
+        (offset + self.spec.weight * change).clamp(0.0, self.spec.most())
     }
 }
 

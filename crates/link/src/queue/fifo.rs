@@ -110,6 +110,13 @@ impl Discipline for Fifo {
         self.waiting.len() as u64
     }
 
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        let (out, stay) = self.waiting.drain(..).partition::<Vec<Item>, _>(|item| of(item));
+        self.waiting.extend(stay);
+        self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
+        out
+    }
+
     fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
         self.limit = limit.unwrap_or(self.limit);
         self.mark_above = mark_above.unwrap_or(self.mark_above);

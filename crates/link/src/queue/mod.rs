@@ -97,11 +97,27 @@ pub trait Discipline {
         false
     }
 
+    /// Whether it keeps priorities apart, so that one can be paused without the others.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
+    /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
+    fn set_paused(&mut self, _mask: u8) {}
+
+    /// Drops what waits of these priorities, where the discipline keeps them apart.
+    fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
+
     /// The draws of a discipline that needs them, before the run.
     fn set_stream(&mut self, _stream: Stream) {}
 
     /// Other limits from now on, if given; what waits stays.
     fn set_limits(&mut self, _limit: Option<Limit>, _mark_above: Option<Limit>) {}
+
+    /// Takes out the waiting packets that `of` names, in their order. A discipline that cannot takes out none.
+    fn extract(&mut self, _of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        Vec::new()
+    }
 
     /// The rate of the link that it feeds, at the beginning and whenever it changes.
     fn set_rate(&mut self, _rate: Rate) {}
@@ -171,11 +187,23 @@ macro_rules! queues {
             fn minds_idle(&self) -> bool {
                 match self { $(Queue::$variant(q) => q.minds_idle(),)+ }
             }
+            fn has_priorities(&self) -> bool {
+                match self { $(Queue::$variant(q) => q.has_priorities(),)+ }
+            }
+            fn set_paused(&mut self, mask: u8) {
+                match self { $(Queue::$variant(q) => q.set_paused(mask),)+ }
+            }
+            fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
+                match self { $(Queue::$variant(q) => q.drain(now, mask, reason, discarded),)+ }
+            }
             fn set_stream(&mut self, stream: Stream) {
                 match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
             }
             fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
                 match self { $(Queue::$variant(q) => q.set_limits(limit, mark_above),)+ }
+            }
+            fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+                match self { $(Queue::$variant(q) => q.extract(of),)+ }
             }
             fn set_rate(&mut self, rate: Rate) {
                 match self { $(Queue::$variant(q) => q.set_rate(rate),)+ }
@@ -228,6 +256,10 @@ queues! {
     "sfq" => sfq: Sfq(SfqSpec);
     /// Strict priority between bands, by the `priority` of the traffic
     "prio" => prio: Prio(PrioSpec);
+    /// Enhanced transmission selection (IEEE 802.1Qaz): classes of priorities, strict ones first, the others by percentages
+    "ets" => ets: Ets(EtsSpec);
+    /// Weighted round robin by packets between classes of priorities
+    "wrr" => wrr: Wrr(WrrSpec);
     /// Token bucket as Linux's tbf: a FIFO shaped to a rate with a burst
     "tbf" => tbf: Tbf(TbfSpec);
 }

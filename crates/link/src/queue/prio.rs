@@ -5,6 +5,8 @@
 //! bands each priority has its own and with 3 priorities 6 and 7 go first, 3 to 5 second. Linux's `priomap` for the first eight
 //! of its own priorities is `map = [1, 2, 2, 2, 1, 2, 0, 0]` with 3 bands. A packet in transmission is never interrupted.
 //!
+//! A band whose first packet has a paused priority (PFC) waits, and the bands after it are served.
+//!
 //! `limit` holds for each band, as txqueuelen does in Linux. Left out: filters, classes with other disciplines than FIFO; IEEE's
 //! exception that PCP 1 is less urgent than 0 (write it as a map).
 
@@ -56,7 +58,7 @@ impl Parameters for PrioSpec {
             None => last - (priority * usize::from(self.bands) / PRIORITIES) as u8,
         };
         let band = || FifoSpec { limit: self.limit, mark_above: None }.build(bdp_bytes);
-        Prio { bands: (0..=last).map(|_| band()).collect(), map: std::array::from_fn(of) }
+        Prio { bands: (0..=last).map(|_| band()).collect(), map: std::array::from_fn(of), paused: 0 }
     }
 }
 
@@ -65,6 +67,8 @@ impl Parameters for PrioSpec {
 pub struct Prio {
     bands: Vec<Fifo>,
     map: [u8; PRIORITIES],
+    /// Priorities that may not leave, a bit each.
+    paused: u8,
 }
 
 impl Discipline for Prio {
@@ -74,7 +78,29 @@ impl Discipline for Prio {
     }
 
     fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-        self.bands.iter_mut().find_map(|band| band.dequeue(now, discarded))
+        let paused = |band: &Fifo| band.first().is_some_and(|first| self.paused >> (first.priority & 7) & 1 == 1);
+        self.bands.iter_mut().find_map(|band| if paused(band) { None } else { band.dequeue(now, discarded) })
+    }
+
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        self.bands.iter_mut().flat_map(|band| band.extract(of)).collect()
+    }
+
+    fn has_priorities(&self) -> bool {
+        true
+    }
+
+    fn set_paused(&mut self, mask: u8) {
+        self.paused = mask;
+    }
+
+    fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
+        for (band, fifo) in (0u8..).zip(&mut self.bands) {
+            let concerned = (0..PRIORITIES).any(|p| mask >> p & 1 == 1 && self.map[p] == band);
+            while concerned && let Some((item, _)) = fifo.dequeue(now, discarded) {
+                discarded.push((item, reason));
+            }
+        }
     }
 
     fn bytes(&self) -> u64 {
@@ -116,6 +142,20 @@ mod tests {
         let mut q = PrioSpec { limit: Some(Size::Packets(1)), ..PrioSpec::default() }.build(0);
         let mut offer = |priority| q.enqueue(Time::ZERO, Item { priority, ..Item::default() }, &mut Vec::new());
         assert_eq!([0, 0, 7, 7].map(&mut offer).map(|v| v == Verdict::Accepted), [true, false, true, false]);
+    }
+
+    /// Priorities 6 and 7 share a band of three; 7 is paused and stands before 6.
+    #[test]
+    fn a_paused_band_lets_others_pass() {
+        let mut q = PrioSpec { bands: 3, ..PrioSpec::default() }.build(0);
+        for priority in [7, 6, 4, 0] {
+            q.enqueue(Time::ZERO, Item { priority, ..Item::default() }, &mut Vec::new());
+        }
+        q.set_paused(1 << 7);
+        let next = |q: &mut Prio| q.dequeue(Time::ZERO, &mut Vec::new()).map(|(item, _)| item.priority);
+        assert_eq!([next(&mut q), next(&mut q), next(&mut q)], [Some(4), Some(0), None]);
+        q.set_paused(0);
+        assert_eq!([next(&mut q), next(&mut q)], [Some(7), Some(6)]);
     }
 
     proptest! {

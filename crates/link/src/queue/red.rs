@@ -15,6 +15,10 @@
 //! that instant): above min + 0.6 (max - min) probability += min(0.01, probability / 4), below min + 0.4 (max - min)
 //! probability *= 0.9, within 0.01 .. 0.5.
 //!
+//! The marking of switches for DCQCN (Zhu et al., SIGCOMM 2015: nothing below K_min, with a probability that rises to P_max at K_max,
+//! everything above, by the queue of this instant) is `min` = K_min, `max` = K_max, `probability` = P_max, `weight = 1`, `spaced = false`
+//! and `ecn`: p_b alone, without the count.
+//!
 //! Names and defaults are those of tc-red: probability 0.02, avpkt 1000 B, max = limit / 4, min = max / 3, and neither `ecn`,
 //! `harddrop`, `adaptive` nor `gentle` (Linux has no gentle slope). The weight is Floyd's 0.002, where tc derives a power of two
 //! from a burst. The average counts what `max` is given in, bytes or packets. Left out: dropping in proportion to a
@@ -56,6 +60,9 @@ pub struct RedSpec {
     /// Weight of a packet in the average.
     #[schemars(extend("x-source" = "Floyd and Jacobson 1993"), range(min = 0, max = 1))]
     pub weight: f64,
+    /// Whether picks are spaced by the count of packets since the last one (p_a); if not, each is drawn by itself (p_b).
+    #[schemars(extend("x-source" = "Floyd and Jacobson 1993"))]
+    pub spaced: bool,
     /// Size of a typical packet: how fast the average falls while the link is idle.
     #[schemars(extend("x-source" = "tc-red"))]
     pub avpkt: Bytes,
@@ -77,6 +84,7 @@ impl Default for RedSpec {
             max: None,
             probability: 0.02,
             weight: 0.002,
+            spaced: true,
             avpkt: Bytes(1000),
             gentle: false,
             adaptive: false,
@@ -185,7 +193,7 @@ impl Discipline for Red {
             return Verdict::Dropped("queue_full");
         }
         let p_b = self.base_probability();
-        let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(spaced(p_b, self.passed)));
+        let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(self.chance(p_b)));
         self.passed = if picked || p_b == 0.0 { 0 } else { self.passed + 1 };
         let marked = picked && !(self.spec.harddrop && p_b >= 1.0) && can_mark(self.spec.ecn, &item);
         if picked && !marked {
@@ -230,6 +238,11 @@ impl Discipline for Red {
 }
 
 impl Red {
+    /// With which the packet that comes is picked.
+    fn chance(&self, p_b: f64) -> f64 {
+        if self.spec.spaced { spaced(p_b, self.passed) } else { p_b }
+    }
+
     /// The average at `now`, if the link has been idle since `since`.
     fn idle_average(&self, now: Time, since: Time) -> f64 {
         if self.average == 0.0 {
@@ -341,6 +354,29 @@ mod tests {
             (gentle.average, hard.average) = (average, average);
             near(gentle.base_probability(), p_gentle);
             near(hard.base_probability(), p_hard);
+        }
+    }
+
+    /// DCQCN's marking of queues of 0 to 30 packets, 5, 15 and 0.5: none at 5, every fourth at 10, every one from 15 on. Of 4000 at 10
+    /// a standard error is 27; without spacing there are pairs in a row, 1/4 of those marked.
+    #[test]
+    fn marks_by_the_queue_of_this_instant() {
+        let spec = RedSpec { probability: 0.5, weight: 1.0, spaced: false, ecn: true, ..spec() };
+        for (waiting, low, high) in [(5, 0, 0), (10, 892, 1108), (14, 1673, 1927), (15, 4000, 4000), (30, 4000, 4000)] {
+            let mut q = queue(&spec);
+            for _ in 0..waiting {
+                q.store.push(item(ECT_0));
+            }
+            let (mut marks, mut twice, mut before) = (0, 0, false);
+            for _ in 0..4000 {
+                let marked = q.enqueue(at_ms(0), item(ECT_0), &mut Vec::new()) == Verdict::Marked;
+                marks += i32::from(marked);
+                twice += i32::from(marked && before);
+                before = marked;
+                q.store.pop();
+            }
+            assert!((low..=high).contains(&marks), "{waiting}: {marks}");
+            assert!(waiting != 10 || twice > 180, "{twice}");
         }
     }
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use elephan_link::queue::{Parameters, QueueSpec};
-use elephan_link::{FlowControl, PausePer};
+use elephan_link::{FlowControl, PausePer, Pfc, PfcPer, headroom};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
 use super::Resolver;
 use super::changes::sets_queue;
 use super::routes::Crossing;
-use crate::plan::NodeKind;
+use crate::plan::{FULL_IP_BYTES, NodeKind, feeder};
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};
 
@@ -64,10 +64,7 @@ impl Resolver<'_> {
         let link = &self.links[i];
         let ip = u32::try_from(self.crossings[i].ip_bytes).unwrap_or(u32::MAX / 2);
         let pause = [link.from, link.to].map(|node| match &self.nodes[node as usize].kind {
-            NodeKind::Switch(s) => match s.flow_control {
-                FlowControl::Pause(pause) => u64::from(pause.quanta) * QUANTUM_BYTES,
-                FlowControl::None => 0,
-            },
+            NodeKind::Switch(s) => u64::from(s.flow_control.quanta().unwrap_or(0)) * QUANTUM_BYTES,
             NodeKind::Host => 0,
         });
         let largest = [("a packet", u64::from(link.framing.wire_bytes(ip))), ("a PAUSE", pause[0].max(pause[1]))];
@@ -81,28 +78,97 @@ impl Resolver<'_> {
         }
     }
 
+    pub(super) fn congestion_management(&mut self, words: &Scenario) {
+        if let Some((key, message)) = words.congestion_management.problem() {
+            self.report(at!["congestion_management", key], message);
+        }
+    }
+
     fn flow_control(&mut self, at: Path, switch: &Switches) {
-        let FlowControl::Pause(pause) = switch.flow_control else { return };
-        let at_pause = at.key("flow_control");
-        if pause.per == PausePer::Memory && switch.memory.is_none() {
-            let message =
-                format!("pause watches the switch's shared memory; give {at}.memory, or say per = \"egress\"");
-            return self.report(at_pause, message);
+        let at_control = at.key("flow_control");
+        match &switch.flow_control {
+            FlowControl::None => {}
+            FlowControl::Pause(pause) => {
+                if pause.per == PausePer::Memory && switch.memory.is_none() {
+                    let message = format!(
+                        "pause watches the switch's shared memory; give {at}.memory, or say per = \"egress\" or \"ingress\""
+                    );
+                    return self.report(at_control, message);
+                }
+                self.marks(&at_control, switch, (pause.xoff, Some(pause.xon)));
+            }
+            FlowControl::Pfc(pfc) => self.pfc(&at_control, switch, pfc),
         }
-        if pause.xoff.0 == 0 {
-            self.report(at_pause.key("xoff"), "0 B: the switch would never stop pausing");
+        if switch.flow_control.quanta() == Some(0) {
+            self.report(at_control.key("quanta"), "0: a PAUSE of 0 quanta means resume");
         }
-        if pause.xon > pause.xoff {
-            let message = format!("{} is above xoff, {}", pause.xon, pause.xoff);
-            self.report(at_pause.key("xon"), message);
+    }
+
+    /// XOFF and XON against each other and the memory.
+    fn marks(&mut self, at: &Path, switch: &Switches, (xoff, xon): (Bytes, Option<Bytes>)) {
+        if xoff.0 == 0 {
+            self.report(at.key("xoff"), "0 B: the switch would never stop pausing");
         }
-        if let Some(memory) = switch.memory.filter(|memory| pause.xoff > *memory) {
-            let message = format!("{} is above the switch's memory, {memory}", pause.xoff);
-            self.report(at_pause.key("xoff"), message);
+        if let Some(xon) = xon.filter(|xon| *xon > xoff) {
+            let message = format!("{xon} is above xoff, {xoff}");
+            self.report(at.key("xon"), message);
         }
-        if pause.quanta == 0 {
-            self.report(at_pause.key("quanta"), "0: a PAUSE of 0 quanta means resume");
+        if let Some(memory) = switch.memory.filter(|memory| xoff > *memory) {
+            let message = format!("{xoff} is above the switch's memory, {memory}");
+            self.report(at.key("xoff"), message);
         }
+    }
+
+    fn pfc(&mut self, at: &Path, switch: &Switches, pfc: &Pfc) {
+        let mut seen = 0u8;
+        for (i, priority) in pfc.priorities.iter().enumerate() {
+            let bit = 1 << (priority & 7);
+            if seen & bit != 0 {
+                self.report(at.key("priorities").index(i), format!("{priority} is listed twice"));
+            }
+            seen |= bit;
+        }
+        match (pfc.xoff, pfc.alpha) {
+            (Some(xoff), None) => self.marks(at, switch, (xoff, pfc.xon)),
+            (None, None) => self.report(at.clone(), "pfc needs a threshold: give xoff, or alpha"),
+            (Some(_), Some(_)) => self.report(at.key("alpha"), "xoff is given too: one of both"),
+            (None, Some(_)) => {
+                if pfc.xon.is_some() {
+                    self.report(
+                        at.key("xon"),
+                        "goes with xoff; with alpha pauses end two full frames below the threshold",
+                    );
+                }
+                if pfc.per == PfcPer::Egress {
+                    self.report(at.key("alpha"), "counts what has come in: it goes with per = \"ingress\"");
+                } else if switch.memory.is_none() {
+                    self.report(at.key("alpha"), "is a share of the switch's memory: give it");
+                }
+            }
+        }
+        if pfc.headroom.is_some() && switch.memory.is_none() {
+            self.report(at.key("headroom"), "is part of the switch's memory: give it");
+        }
+        if pfc.watchdog == Some(Span::ZERO) {
+            self.report(at.key("watchdog"), "\"0 s\": must be above zero");
+        }
+    }
+
+    /// The headroom of all lossless priorities of a switch against its memory.
+    fn headroom(&self, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
+        let largest = self.crossings.iter().map(|c| c.ip_bytes).max().unwrap_or(0);
+        let mtu = u32::try_from(largest).unwrap_or(u32::MAX / 2).max(FULL_IP_BYTES);
+        let into = (0u32..).zip(&self.links).filter(|(_, l)| l.to as usize == node);
+        let own = |(i, _)| match pfc.headroom {
+            Some(given) => given.get(),
+            None => headroom::own_need(feeder(&self.links, &self.nodes, i), mtu),
+        };
+        let ports: Vec<u64> = into.map(own).collect();
+        let all = ports.iter().sum::<u64>().saturating_mul(u64::from(pfc.mask().count_ones()));
+        (all > memory).then(|| {
+            let (ports, priorities) = (ports.len(), pfc.mask().count_ones());
+            format!("{} of headroom for {ports} ports with {priorities} lossless priorities", Bytes(all))
+        })
     }
 
     /// Limits of queues against what crosses them; after a change of those that it sets: the others keep their bytes.
@@ -177,11 +243,21 @@ impl Resolver<'_> {
         let mut reported = Vec::new();
         for (node, frame) in largest.into_iter().enumerate() {
             let NodeKind::Switch(switch) = &self.nodes[node].kind else { continue };
-            let Some(memory) = switch.memory_bytes.filter(|m| *m < frame || *m == 0) else { continue };
             let group = self.groups.of_node(node as u32).index;
             if reported.contains(&group) {
                 continue;
             }
+            if let (FlowControl::Pfc(pfc), Some(memory)) = (&switch.flow_control, switch.memory_bytes)
+                && let Some(message) = self.headroom(node, pfc, memory)
+            {
+                reported.push(group);
+                let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
+                let at = at!["switches", name.as_str(), "flow_control"];
+                let memory = self.written(&at!["switches", name.as_str(), "memory"], Bytes(memory));
+                self.report(at, format!("{message} are more than the memory, {memory}"));
+                continue;
+            }
+            let Some(memory) = switch.memory_bytes.filter(|m| *m < frame || *m == 0) else { continue };
             reported.push(group);
             let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
             let at = at!["switches", name.as_str(), "memory"];

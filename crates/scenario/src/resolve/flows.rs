@@ -1,8 +1,9 @@
 //! `[[traffic]]`: entries become flows.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use elephan_cc::Spec;
+use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
 use elephan_traffic::{Carrier, Shared};
@@ -44,6 +45,8 @@ impl Resolver<'_> {
             traffic.name = Some(name);
             if traffic.kind.carrier().is_tcp() {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
+                traffic.transport = Some(traffic.transport.unwrap_or_default());
+                traffic.roce = plan.roce.as_deref().cloned();
             }
             self.traffic.push(plan);
         }
@@ -69,6 +72,7 @@ impl Resolver<'_> {
         {
             self.report(at.key("stop"), format!("{stop} is not after the start, {latest}"));
         }
+        self.check_transport(&at, traffic);
         let name = traffic.kind.name();
         match traffic.kind.carrier() {
             carrier if !carrier.is_tcp() && traffic.congestion_control.is_some() => {
@@ -86,6 +90,24 @@ impl Resolver<'_> {
                 self.report(at.key("connections"), message);
             }
             _ => {}
+        }
+    }
+
+    fn check_transport(&mut self, at: &Path, traffic: &TrafficWords) {
+        let transport = traffic.transport.unwrap_or_default();
+        let carrier = traffic.kind.carrier();
+        if !carrier.is_tcp() && traffic.transport.is_some() {
+            let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
+            return self.report(at.key("transport"), message);
+        }
+        if transport == Transport::Roce && traffic.tcp != Overrides::default() {
+            self.report(at.key("tcp"), "with transport \"roce\" there are no TCP options; its own are in roce");
+        }
+        let Some(options) = &traffic.roce else { return };
+        if transport != Transport::Roce {
+            self.report(at.key("roce"), "options of RoCE: say transport = \"roce\"");
+        } else if let Some(invalid) = options.problem() {
+            self.report(at.key("roce").key(invalid.option), invalid.reason);
         }
     }
 
@@ -143,6 +165,8 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
+            roce: (traffic.transport == Some(Transport::Roce))
+                .then(|| Arc::new(traffic.roce.clone().unwrap_or_default())),
             priority: traffic.priority,
             weight: traffic.weight,
         })
@@ -178,10 +202,21 @@ impl Resolver<'_> {
         Some(hosts)
     }
 
-    /// The entry's own, its TCP options', or that of the senders' stack, if they agree.
+    /// The entry's own, its TCP options', or that of the senders' stack, if they agree; of RoCE its own or DCQCN.
     fn congestion_control(&mut self, entry: usize, traffic: &TrafficWords, from: &[u32]) -> Option<Spec> {
         if let Some(own) = traffic.congestion_control.as_ref().or(traffic.tcp.congestion_control.as_ref()) {
-            return Some(own.clone());
+            let transport = traffic.transport.unwrap_or_default();
+            if own.suits(transport) {
+                return Some(own.clone());
+            }
+            let at = at!["traffic", entry];
+            let own_key = traffic.congestion_control.is_some();
+            let at = if own_key { at } else { at.key("tcp") };
+            self.report(at.key("congestion_control"), unsuitable(own, transport));
+            return None;
+        }
+        if traffic.transport == Some(Transport::Roce) {
+            return Some(Spec::Dcqcn(Default::default()));
         }
         let of = |r: &Self, host: u32| r.stacks.of_group(r.groups.of_node(host).index).congestion_control.clone();
         let first = of(self, from[0]);
@@ -201,6 +236,19 @@ impl Resolver<'_> {
             }
         }
         Some(first)
+    }
+}
+
+/// Why a law cannot steer a transport, and which can.
+pub(super) fn unsuitable(law: &Spec, transport: Transport) -> String {
+    let name = law.name();
+    match transport {
+        Transport::Tcp => format!("{name} is for RoCE: say transport = \"roce\""),
+        Transport::Roce => {
+            let all = Spec::all();
+            let known: Vec<&str> = all.iter().filter(|law| law.suits(transport)).map(Spec::name).collect();
+            format!("{name} is not for RoCE; known: {}", known.join(", "))
+        }
     }
 }
 

@@ -112,7 +112,7 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
     let latency: Span = s.latency;
     Node {
         name,
-        kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control }),
+        kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control.clone() }),
         pause: s.pause,
     }
 }

@@ -12,6 +12,7 @@ mod routes;
 mod stacks;
 
 pub(crate) use checks::limit_of;
+pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
 
@@ -90,6 +91,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
@@ -112,6 +114,7 @@ pub(crate) fn resolve(
         warmup: Time(words.warmup.0),
         seed: words.seed,
         ecmp: words.ecmp,
+        congestion_management: words.congestion_management.clone(),
         reroute: words.reroute,
         nodes: r.nodes,
         links: r.links,

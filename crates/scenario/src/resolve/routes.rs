@@ -198,7 +198,7 @@ struct Crossed {
 }
 
 /// Largest IP packet of a flow.
-fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
+pub(crate) fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
     match (kind.carrier(), kind) {
         (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
         (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use elephan_cc::Transport;
 use elephan_tcp::{Options, Overrides};
 
 use super::Resolver;
+use super::flows::unsuitable;
 use crate::near::hint;
 use crate::tree::{Path, at};
 use crate::written::Scenario;
@@ -56,6 +58,10 @@ impl Resolver<'_> {
             if let Err(error) = options.apply(&merged) {
                 let place = self.option_place(&[own, at!["tcp"]], error.option);
                 self.report(place, format!("{} (stack {stack})", error.reason));
+            }
+            if !options.congestion_control.suits(Transport::Tcp) {
+                let place = self.option_place(&[at!["hosts", name, "tcp"], at!["tcp"]], "congestion_control");
+                self.report(place, unsuitable(&options.congestion_control, Transport::Tcp));
             }
             host.tcp = options.to_overrides();
             self.stacks.groups.push(options);

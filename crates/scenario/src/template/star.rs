@@ -48,7 +48,7 @@ pub struct Star {
     /// Forwarding latency of the switch.
     #[serde(default)]
     pub latency: Span,
-    /// What the switch does when its memory fills.
+    /// What the switch does before its buffers are full.
     #[serde(default)]
     pub flow_control: FlowControl,
 }

@@ -15,6 +15,7 @@ pub use record::{CaptureChoice, CaptureSet, PortChoice, RecordChoice, RecordWord
 pub use sweep::{Axis, SweepWords, Zip};
 pub use traffic::{FlowPairing, Members, TrafficWords};
 
+use elephan_link::CongestionManagement;
 use elephan_tcp::Overrides;
 use elephan_units::Span;
 use indexmap::IndexMap;
@@ -61,6 +62,9 @@ pub struct Scenario {
     /// How several shortest paths are used.
     #[serde(default)]
     pub ecmp: Ecmp,
+    /// Whether switches tell sources of their queues: `[congestion_management]`.
+    #[serde(default)]
+    pub congestion_management: CongestionManagement,
     /// Time from a link's going down or up until routes are made anew over the links that are up; without it they stay. Nodes
     /// that none leads to keep the old route, whose packets are dropped until the repair.
     #[serde(default, skip_serializing_if = "Option::is_none")]

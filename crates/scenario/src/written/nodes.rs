@@ -50,7 +50,7 @@ pub struct Switches {
     /// From the last bit in to the egress queue, beyond store and forward.
     #[serde(default)]
     pub latency: Span,
-    /// What the switch does when its memory fills.
+    /// What the switch does before its buffers are full.
     #[serde(default)]
     pub flow_control: FlowControl,
     /// How the switch's ports react to PAUSE frames.

@@ -1,5 +1,6 @@
 //! `[[traffic]]`.
 
+use elephan_cc::Transport;
 use elephan_tcp::Overrides;
 use elephan_traffic::{Kind, Start};
 use elephan_units::Span;
@@ -37,9 +38,18 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_cc::Spec")]
     pub congestion_control: Option<elephan_cc::Spec>,
+    /// What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn` (its
+    /// default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Transport")]
+    pub transport: Option<Transport>,
     /// TCP options of these connections, at both ends, over those of the hosts.
     #[serde(default)]
     pub tcp: Overrides,
+    /// Options of these connections with `transport = "roce"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "elephan_roce::Options")]
+    pub roce: Option<elephan_roce::Options>,
     /// Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look at it.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]

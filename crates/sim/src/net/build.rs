@@ -1,19 +1,19 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Discipline, Limit, Parameters, QueueSpec};
-use elephan_link::{EgressControl, FlowControl, Loss, PausePer, SharedMemory, pause, pause::Gate};
+use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::switch::refresh_period;
-use super::{Layout, Net, Switch, Taps};
+use super::{Layout, Management, Net, Taps, cm, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -46,24 +46,14 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
             None if pausable || sends_pause(plan, i as u32) => u64::MAX,
             None => continue,
         };
-        let pause = match s.flow_control {
-            FlowControl::Pause(p) => Some(p),
-            FlowControl::None => None,
-        };
         switch_of[i] = switches.len() as u32;
         let egress = std::mem::take(&mut egress[i]);
-        let memory = SharedMemory::new(capacity, egress.len(), pause.filter(|p| p.per == PausePer::Memory));
-        let by_queue = pause.filter(|p| p.per == PausePer::Egress).map(|p| {
-            let rate = |&l: &u32| plan.links[plan.links[l as usize].reverse as usize].rate;
-            let periods = egress.iter().map(|l| refresh_period(rate(l), p.quanta)).collect();
-            EgressControl::new((p.xoff, p.xon), 1, periods)
-        });
-        let (sampled, quanta) = (s.memory_bytes.is_some(), pause.map(|p| p.quanta));
-        switches.push(Switch { node: i as u32, memory, by_queue, quanta, latency: s.latency, egress, sampled });
+        switches.push(flow_control::switch(plan, i as u32, s, capacity, egress));
     }
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), paths.general || changes[i]);
+    let roce = nic::Needs::of(plan);
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths.general || changes[i], roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
@@ -88,17 +78,18 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         duplicated: 0,
         treatments: Vec::new(),
         rates: BTreeMap::new(),
+        management: Management::of(plan),
+        told: Vec::new(),
+        full_limiters: 0,
+        deadlocks: Vec::new(),
+        watchdogs: 0,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })
 }
 
-fn sends_pause(plan: &Plan, node: u32) -> bool {
-    matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(s)
-        if s.flow_control != FlowControl::None)
-}
-
-fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Taps, general: bool) -> Link {
+fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, roce): (bool, nic::Needs)) -> Link {
+    let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
     let out_of = switch_of[l.from as usize];
@@ -109,9 +100,8 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
         _ => Span::ZERO,
     };
     let can_be_paused = sends_pause(plan, l.to);
+    let counted = counts_queues(plan, l.from);
     let watched = plan.record.events && (can_be_paused || sends_pause(plan, l.from));
-    let counted = matches!(&plan.nodes[l.from as usize].kind, NodeKind::Switch(s)
-        if matches!(s.flow_control, FlowControl::Pause(p) if p.per == PausePer::Egress));
     // Of a FIFO arithmetic knows everything ahead; other disciplines decide by themselves.
     let fifo = match &l.queue {
         QueueSpec::Fifo(fifo) => Some(fifo),
@@ -120,8 +110,17 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
     let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
-    let general = general || !plain || !l.up || out_of != NONE || can_be_paused;
-    let mut queue = l.queue.build(l.bdp_bytes);
+    let managed = !plan.congestion_management.is_none();
+    let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
+    let general = general
+        || (roce.is_used && at_host)
+        || (roce.telemetry && !at_host)
+        || !plain
+        || !l.up
+        || out_of != NONE
+        || can_be_paused
+        || managed;
+    let mut queue = flow_control::queue(plan, l);
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
@@ -145,6 +144,7 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 counted,
                 end_scheduled: false,
                 gate: Gate::default(),
+                pfc: flow_control::station(plan, l),
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
                 wake: Time::NEVER,
                 control: None,
@@ -155,8 +155,13 @@ fn link(plan: &Plan, i: usize, (switch_of, port_of): (&[u32], &[u32]), taps: Tap
                 packet_ps: 0,
                 wait_ps: 0,
                 latency,
+                urgent: VecDeque::new(),
+                point: cm::point(plan, l),
+                limiters: cm::limiters(plan, l),
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
+                nic: (roce.is_used && at_host).then(Box::default),
+                tells: roce.telemetry && !at_host,
                 watch: watched.then(Box::default),
             })
         }),
@@ -207,6 +212,15 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
             routes.add(&graph, from as u32, to, &mut near).map_err(|no| match no {
                 NoRoute::Unreachable(to) => Error::Unreachable(name(from as u32), name(to)),
                 NoRoute::TooMany(to) => Error::ManyPaths(name(from as u32), name(to)),
+            })?;
+        }
+    }
+    if !plan.congestion_management.is_none() {
+        for (switch, hosts) in cm::sources(plan, &routes) {
+            let name = |node: u32| plan.nodes[node as usize].name.clone();
+            routes.add(&graph, switch, &hosts, &mut near).map_err(|no| match no {
+                NoRoute::Unreachable(to) => Error::Unreachable(name(switch), name(to)),
+                NoRoute::TooMany(to) => Error::ManyPaths(name(switch), name(to)),
             })?;
         }
     }

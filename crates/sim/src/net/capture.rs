@@ -15,28 +15,39 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use elephan_link::Framing;
+use elephan_link::congestion::Feedback;
 use elephan_record::{Capture, CapturedPacket, Direction, Interface, LinkType, Recorder};
+use elephan_roce::{Answer, wire};
 use elephan_scenario::Plan;
 use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
 use elephan_units::Time;
 
+use super::pfc::PFC;
 use super::{NONE, Net};
 use crate::Error;
-use crate::packet::{Packet, traits};
+use crate::packet::{Notice, Packet, rdma, traits};
 
 /// Ethernet: MAC addresses and type; the least that a frame has without its check sequence.
 const ETHERNET_HEADER_BYTES: usize = 14;
 const ETHERNET_LEAST_BYTES: u32 = 60;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
-/// IEEE 802 Local Experimental EtherType 1, for frames without IP.
-const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
+/// IEEE 802 Local Experimental EtherType 2, for frames without IP.
+const ETHERTYPE_RAW: [u8; 2] = [0x88, 0xB6];
 /// Protocol field of PPP (RFC 1332).
 const PPP_IPV4: [u8; 2] = [0x00, 0x21];
 /// IEEE 802.3 Annex 31A and 31B: where MAC control frames go, their type, the opcode of PAUSE.
 const PAUSE_DESTINATION: [u8; 6] = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
 const ETHERTYPE_MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const OPCODE_PAUSE: [u8; 2] = [0x00, 0x01];
+/// Congestion notification message (IEEE 802.1Q), whose fields behind feedback and congestion point are zero here; those of
+/// ECM have no type of their own, so the first one for local experiments (IEEE 802) stands for it.
+const ETHERTYPE_CNM: [u8; 2] = [0x22, 0xE7];
+const ETHERTYPE_EXPERIMENT: [u8; 2] = [0x88, 0xB5];
+/// Offset and change of the queue, priority, destination and length of the sampled frame.
+const CNM_REST_BYTES: usize = 14;
+/// IEEE 802.1Qbb.
+const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
 
 const OPENER_PORTS: std::ops::Range<u32> = 38_000..41_000;
 const LISTENER_PORTS: std::ops::Range<u32> = 10_601..11_201;
@@ -225,6 +236,16 @@ impl Frame {
     }
 }
 
+fn rdma_kind(packet: &Packet) -> wire::Kind {
+    let segment = &packet.segment;
+    match segment.window {
+        rdma::ACK => wire::Kind::Answer(Answer::Ack(segment.ack)),
+        rdma::NAK => wire::Kind::Answer(Answer::Nak(segment.ack)),
+        rdma::CNP => wire::Kind::Notification,
+        kind => wire::Kind::Data { psn: segment.seq, last: kind == rdma::LAST },
+    }
+}
+
 /// The capture files of a run.
 pub struct Captures {
     files: Vec<Capture>,
@@ -269,7 +290,11 @@ impl Captures {
         if packet.traits & traits::RAW != 0 {
             return self.raw_frame(now, tap, packet.ip_bytes, (source, destination));
         }
-        let headers = if packet.traits & traits::UDP != 0 {
+        let headers = if packet.traits & traits::ROCE != 0 {
+            let (inner, len) = wire::headers(rdma_kind(packet), packet.flow & 0xFF_FFFF);
+            let ends = Ends { destination_port: wire::UDP_PORT, ..ends };
+            Headers::datagram(packet.ip_bytes, packet.segment.ecn, packet.ident, &ends, &inner[..len])
+        } else if packet.traits & traits::UDP != 0 {
             Headers::udp(&packet.segment, packet.ident, &ends)
         } else {
             Headers::tcp(&packet.segment, sack, packet.ident, &ends)
@@ -291,20 +316,46 @@ impl Captures {
     /// A frame that carries `carried` bytes of no known protocol.
     fn raw_frame(&mut self, now: Time, tap: Tap, carried: u32, (source, destination): (u32, u32)) {
         if tap.framing == Framing::Ethernet {
-            let frame = Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_EXPERIMENT]);
+            let frame = Frame::of(&[&mac(destination), &mac(source), &ETHERTYPE_RAW]);
             self.push(now, tap, frame.as_bytes(), ETHERNET_HEADER_BYTES as u32 + carried, frame.len as u32);
         }
     }
 
-    /// A PAUSE frame of the station at the near end of `link`.
-    fn pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    /// A PAUSE frame of the station at the near end of `link`, or a PFC frame with that pause time.
+    fn pause(&mut self, now: Time, tap: u32, link: u32, content: u32, quanta: u16) {
         let tap = self.taps[tap as usize];
         if tap.framing != Framing::Ethernet {
             return;
         }
         let source = mac(self.ends[link as usize].0);
-        let control = [&PAUSE_DESTINATION[..], &source, &ETHERTYPE_MAC_CONTROL, &OPCODE_PAUSE, &quanta.to_be_bytes()];
-        self.push(now, tap, Frame::of(&control).as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+        let (address, control) = (&PAUSE_DESTINATION[..], &ETHERTYPE_MAC_CONTROL);
+        let frame = if content & PFC == 0 {
+            Frame::of(&[address, &source, control, &OPCODE_PAUSE, &(content as u16).to_be_bytes()])
+        } else {
+            let [_, _, about, stop] = content.to_be_bytes();
+            let time = |priority: u32| if stop >> priority & 1 == 1 { quanta.to_be_bytes() } else { [0; 2] };
+            let times: [[u8; 2]; 8] = std::array::from_fn(|priority| time(priority as u32));
+            Frame::of(&[address, &source, control, &OPCODE_PFC, &[0, about], times.as_flattened()])
+        };
+        self.push(now, tap, frame.as_bytes(), ETHERNET_LEAST_BYTES, ETHERNET_LEAST_BYTES);
+    }
+
+    /// A notification of congestion, from the switch at the near end of link `first` to the host at the far end of `last`.
+    fn notification(&mut self, now: Time, tap: u32, (ip_bytes, notice): (u32, &Notice), (first, last): (u32, u32)) {
+        let tap = self.taps[tap as usize];
+        if tap.framing != Framing::Ethernet {
+            return;
+        }
+        let (source, destination) = (mac(self.ends[first as usize].0), mac(self.ends[last as usize].1));
+        let (kind, feedback) = match notice.feedback {
+            Feedback::Qcn(bits) => (ETHERTYPE_CNM, u16::from(bits).to_be_bytes()),
+            of => (ETHERTYPE_EXPERIMENT, (of.value() as i16).to_be_bytes()),
+        };
+        let point = u64::from(notice.point).to_be_bytes();
+        let rest = [0; CNM_REST_BYTES];
+        let frame = Frame::of(&[&destination, &source, &kind, &feedback, &point, &rest]);
+        let bytes = (ip_bytes + ETHERNET_HEADER_BYTES as u32).max(ETHERNET_LEAST_BYTES);
+        self.push(now, tap, frame.as_bytes(), bytes, frame.len as u32);
     }
 
     /// Keeps what the scenario says of a packet, `whole` of its bytes if it says nothing.
@@ -326,15 +377,22 @@ impl Net {
     #[cold]
     pub(super) fn capture(&mut self, now: Time, tap: u32, packet: u32) {
         let Some(captures) = &mut self.captures else { return };
-        let (packet, sack) = self.packets.get(packet);
-        captures.packet(now, tap, packet, sack, self.routes.first_and_last(packet.route));
+        let (p, sack) = self.packets.get(packet);
+        let ends = self.routes.first_and_last(p.route);
+        if p.traits & traits::NOTIFICATION != 0 {
+            captures.notification(now, tap, (p.ip_bytes, self.packets.notice(packet)), ends);
+        } else {
+            captures.packet(now, tap, p, sack, ends);
+        }
     }
 
     /// A PAUSE frame passes a tap of the port of `link`.
     #[cold]
-    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, quanta: u16) {
+    pub(super) fn capture_pause(&mut self, now: Time, tap: u32, link: u32, content: u32) {
+        let switch = self.switches.get(self.links[link as usize].out_of as usize);
+        let quanta = switch.and_then(|s| s.quanta).unwrap_or(0);
         if let Some(captures) = &mut self.captures {
-            captures.pause(now, tap, link, quanta);
+            captures.pause(now, tap, link, content, quanta);
         }
     }
 

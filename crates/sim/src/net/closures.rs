@@ -27,7 +27,6 @@ pub enum Blame {
     /// The buffer of this link's port.
     Egress(u32),
     /// What came in through the port that is told to pause.
-    #[allow(dead_code, reason = "buffers of an ingress port that send PAUSE")]
     Ingress,
     /// The memory that all ports share.
     Memory,
@@ -385,7 +384,7 @@ impl Net {
             let route = p.route;
             watch.count(now, item, |root| routes.passes(route, root));
         }
-        watch.leave(now, item, Some(p.ingress).filter(|_| out_of != NONE), true);
+        watch.leave(now, item, Some(p.ingress >> 3).filter(|_| out_of != NONE), true);
     }
 
     /// The run is over: closures go on beyond it, and what still waits has been held until then.
@@ -400,6 +399,7 @@ impl Net {
             }
             let mut discarded = std::mem::take(&mut self.discarded);
             while let Some(g) = &mut self.links[link as usize].general {
+                g.queue.set_paused(0);
                 let Some((item, _)) = g.queue.dequeue(end, &mut discarded) else { break };
                 discarded.push((item, ""));
             }

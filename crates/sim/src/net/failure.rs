@@ -41,14 +41,18 @@ impl Net {
             self.packets[packet].traits |= traits::LOST | traits::CUT;
         }
         g.integrate(&mut l.counts, now, window);
+        g.queue.set_paused(0);
         while let Some((item, _)) = g.queue.dequeue(now, &mut self.discarded) {
             self.discarded.push((item, DOWN));
         }
+        self.fail_management(now, link);
+        let Some(g) = &mut self.links[link as usize].general else { return };
         if g.gate.until_at(now).is_some() {
             g.gate.receive(now, Span::ZERO, Span::ZERO);
             let gate = g.gate;
             self.gated(now, link, None, gate);
         }
+        self.forget_pfc(now, link);
         self.discard_all(now, link);
     }
 

@@ -9,6 +9,7 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
+use super::cm::{WaitsFor, is_tcp};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
@@ -18,8 +19,8 @@ impl General {
     /// Brings the integrals of the queue up to `now`.
     pub(super) fn integrate(&mut self, counts: &mut super::Counts, now: Time, window: Window) {
         let span = u128::from(window.overlap(self.integrated, now));
-        counts.byte_ps += span * u128::from(self.queue.bytes());
-        self.packet_ps += span * u128::from(self.queue.packets());
+        counts.byte_ps += span * u128::from(self.bytes());
+        self.packet_ps += span * u128::from(self.packets());
         self.integrated = now;
     }
 
@@ -40,7 +41,7 @@ impl Link {
     pub fn close_books(&mut self, window: Window) {
         let Some(g) = &mut self.general else { return };
         g.integrate(&mut self.counts, window.end, window);
-        let end = u128::from(g.queue.packets()) * u128::from(window.end.0);
+        let end = u128::from(g.packets()) * u128::from(window.end.0);
         g.wait_ps += end.saturating_sub(g.waiting_since_ps);
     }
 }
@@ -53,6 +54,15 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
+        let limiter = if self.management.is_some() {
+            match self.waits_for(link, packet) {
+                WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
+                WaitsFor::Limiter(place) => Some(place),
+                WaitsFor::Port => None,
+            }
+        } else {
+            None
+        };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         if g.down {
@@ -61,6 +71,7 @@ impl Net {
         }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
+        let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
         let item = Item {
             handle: packet,
             flow: p.flow,
@@ -75,11 +86,17 @@ impl Net {
         g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
-        let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+        let verdict = match (limiter, &mut g.limiters) {
+            (Some(place), Some(limiters)) => {
+                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+            }
+            _ => g.queue.enqueue(now, item, &mut self.discarded),
+        };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
+            g.nic_hands_over(&item, p.traits);
             if let Some(watch) = &mut g.watch {
-                watch.enter(item, (l.out_of != NONE).then_some(p.ingress));
+                watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
         }
         match verdict {
@@ -96,24 +113,28 @@ impl Net {
                 self.release_memory(now, out_of, charged, ingress);
             }
         }
+        let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
         self.discard(now, link);
         if counted {
             let refused = matches!(verdict, Verdict::Dropped(_));
             self.queued(now, link, from, if refused { 0 } else { item.bytes });
         }
         if !matches!(verdict, Verdict::Dropped(_)) {
+            if kept && self.management.is_some() {
+                self.sample(now, link, packet, item.bytes);
+            }
             self.start_if_free(now, link);
         }
         let l = &mut self.links[link as usize];
         if let Some(g) = &l.general {
-            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.queue.bytes());
-            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.queue.packets());
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.bytes());
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(g.packets());
         }
     }
 
     /// Takes out what the queue of `link` has just dropped.
     #[inline]
-    fn discard(&mut self, now: Time, link: u32) {
+    pub(super) fn discard(&mut self, now: Time, link: u32) {
         if !self.discarded.is_empty() {
             self.discard_all(now, link);
         }
@@ -128,9 +149,10 @@ impl Net {
             let Some(g) = &mut l.general else { unreachable!("a general port") };
             g.end_wait(now, item, window);
             if let Some(watch) = &mut g.watch {
-                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress), false);
+                watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
+            self.nic_has_left(now, link, item);
         }
         let l = &self.links[link as usize];
         let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
@@ -139,7 +161,7 @@ impl Net {
             let (charged, ingress) = (p.charged, p.ingress);
             self.drop_packet(now, link, item.handle, reason);
             if counted {
-                self.left_queue(now, link, item.bytes);
+                self.left_queue(now, link, ingress, item.bytes);
             }
             self.release_memory(now, out_of, charged, ingress);
         }
@@ -174,7 +196,7 @@ impl Net {
         self.start_if_free(now, link);
     }
 
-    fn start_if_free(&mut self, now: Time, link: u32) {
+    pub(super) fn start_if_free(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { return };
         if g.sending != Sending::Nothing {
@@ -203,22 +225,18 @@ impl Net {
             g.control = None;
             return;
         }
-        if let Some(quanta) = g.control.take() {
+        if let Some(content) = g.control.take() {
             (g.sending, g.end_scheduled) = (Sending::Control, true);
             let tap = g.taps.started;
             let wire = pause::FRAME_WIRE_BYTES;
             l.busy_until = now + l.tx.send(wire);
             l.counts.pauses_sent += 1;
-            let flight = Flight {
-                arrival: l.arrival(l.busy_until, Span::ZERO),
-                packet: CONTROL | u32::from(quanta),
-                then: NONE,
-            };
+            let flight = Flight { arrival: l.arrival(l.busy_until, Span::ZERO), packet: CONTROL | content, then: NONE };
             l.launch(link, flight, &mut self.events);
             let end = l.busy_until;
             self.schedule(end, Class::End, link);
             if tap != NONE {
-                self.capture_pause(now, tap, link, quanta);
+                self.capture_pause(now, tap, link, content);
             }
             return;
         }
@@ -230,8 +248,10 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else {
-            let ready = g.queue.ready_at();
+        let opens = g.obey_priorities(now);
+        let (next, urgent) = g.next(now, &mut self.discarded);
+        let Some((item, marked, limiter)) = next else {
+            let ready = g.ready_at().min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -239,9 +259,11 @@ impl Net {
             self.discard(now, link);
             return;
         };
-        g.end_wait(now, item, window);
-        if g.watch.is_some() {
-            self.count_held(now, link, item);
+        if !urgent {
+            g.end_wait(now, item, window);
+            if g.watch.is_some() {
+                self.count_held(now, link, item);
+            }
         }
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
@@ -253,15 +275,20 @@ impl Net {
         }
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.queue.packets() > 0;
+        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let (impaired, counted) = (g.impair.is_some(), g.counted);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        if p.traits & traits::HEADED != 0 {
+        let bits = p.traits;
+        if bits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
+        if bits & traits::ROCE != 0 {
+            self.roce_departs(now, link, item);
+        }
+        let l = &mut self.links[link as usize];
         let p = &mut self.packets[item.handle];
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
@@ -272,6 +299,9 @@ impl Net {
             p.traits |= traits::CAPTURED;
         }
         let end = l.busy_until;
+        if let Some(place) = limiter {
+            self.leave_limiter(now, link, place, item, wire);
+        }
         if tap != NONE {
             self.capture(now, tap, item.handle);
         }
@@ -287,8 +317,8 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
         self.discard(now, link);
-        if counted {
-            self.left_queue(now, link, item.bytes);
+        if counted && !urgent {
+            self.left_queue(now, link, ingress, item.bytes);
         }
     }
 
@@ -311,13 +341,8 @@ impl Net {
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(quanta);
-        g.refresh = if quanta == 0 { Time::NEVER } else { now.saturating_add(period) };
-        if g.refresh < g.refresh_armed {
-            g.refresh_armed = g.refresh;
-            let time = g.refresh;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
+        g.control = Some(u32::from(quanta));
+        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
         if let Some(log) = &mut self.log {
             let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
             let reason = if quanta == 0 { "xon" } else { "xoff" };
@@ -325,6 +350,16 @@ impl Net {
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
         }
         self.start_if_free(now, link);
+    }
+
+    /// The pauses that the port of `link` has sent are to be repeated at this time.
+    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.refresh = time;
+        if time < g.refresh_armed {
+            g.refresh_armed = time;
+            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
+        }
     }
 
     /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
@@ -343,9 +378,13 @@ impl Net {
             return;
         }
         g.refresh_armed = Time::NEVER;
-        if let Some(quanta) = self.switches[out_of as usize].quanta {
-            self.send_pause(now, link, quanta);
+        let switch = &self.switches[out_of as usize];
+        match switch.quanta {
+            Some(_) if switch.pfc => self.refresh_pfc(now, link),
+            Some(quanta) => self.send_pause(now, link, quanta),
+            None => {}
         }
+        self.look_for_deadlock(now, link);
     }
 }
 

@@ -1,21 +1,27 @@
 //! One direction of a link and the port that feeds it.
 
+use std::collections::VecDeque;
+
 use elephan_engine::{Class, Event, EventQueue, Ring};
 use elephan_link::{
     FrameCost, GilbertElliott,
     pause::Gate,
-    queue::{Limit, Queue},
+    queue::{Item, Limit, Queue},
 };
 use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::closures::Watch;
+use super::cm::CongestionPoint;
 use super::impair::Impair;
+use super::limiters::Limiters;
+use super::nic::NicPort;
+use super::pfc::Station;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
-/// Marks a [`Flight`] as a PAUSE frame; its low 16 bits are the pause time.
+/// Marks a [`Flight`] as a MAC control frame: its low 16 bits are a pause time, or it is [`super::pfc::PFC`].
 pub const CONTROL: u32 = 1 << 31;
 
 /// Marks a [`Flight`] that ends at its host.
@@ -170,8 +176,10 @@ pub struct General {
     pub response: Option<Span>,
     /// A wake-up is scheduled for this time.
     pub wake: Time,
-    /// PAUSE frame to send before anything else: its pause time.
-    pub control: Option<u16>,
+    /// Gates of single priorities, if the far end sends PFC.
+    pub pfc: Option<Box<Station>>,
+    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
+    pub control: Option<u32>,
     /// When the PAUSE sent last must be sent again.
     pub refresh: Time,
     pub refresh_armed: Time,
@@ -184,9 +192,19 @@ pub struct General {
     pub wait_ps: u128,
     /// The part of the link's delay that is the latency of a far-end switch without memory.
     pub latency: Span,
+    /// Notifications of congestion, ahead of the queue.
+    pub urgent: VecDeque<Item>,
+    /// Of an egress port of a switch, under congestion management.
+    pub point: Option<Box<CongestionPoint>>,
+    /// The limiters of a host's port, under congestion management.
+    pub limiters: Option<Box<Limiters>>,
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// Of a host that sends RoCE: what its interface has handed to the port.
+    pub nic: Option<Box<NicPort>>,
+    /// Of a switch: packets that ask for telemetry get it here.
+    pub tells: bool,
     /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
     pub watch: Option<Box<Watch>>,
 }
@@ -276,9 +294,8 @@ impl Link {
 
     /// Waiting bytes and packets at `now`; only for ports that are not fused.
     pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
-        use elephan_link::queue::Discipline;
         match &self.general {
-            Some(g) => (g.queue.bytes(), g.queue.packets()),
+            Some(g) => (g.bytes(), g.packets()),
             None => {
                 self.advance(now);
                 (self.waiting_charged, self.waiting.len() as u64)
@@ -295,7 +312,8 @@ impl Link {
     }
 
     pub fn paused_until(&self, now: Time) -> Span {
-        self.general.as_ref().map_or(Span::ZERO, |g| g.gate.shut_until(now))
+        let of = |g: &General| g.gate.shut_until(now) + g.pfc.as_ref().map_or(Span::ZERO, |s| s.shut_until(now));
+        self.general.as_deref().map_or(Span::ZERO, of)
     }
 }
 

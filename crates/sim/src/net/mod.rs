@@ -9,15 +9,22 @@ mod build;
 mod capture;
 mod change;
 mod closures;
+mod cm;
+mod deadlock;
 mod failure;
 mod fast;
+mod flow_control;
 mod general;
 mod impair;
+mod limiters;
 mod link;
+mod nic;
+mod pfc;
 mod route;
 mod switch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
@@ -27,9 +34,12 @@ pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use change::Rates;
 pub use closures::Closures;
+pub use cm::{LIMITERS, Management};
+pub use deadlock::Deadlock;
 pub use general::REFRESH;
 pub use link::{CONTROL, Counts, Link, NONE, Window};
 use link::{DELIVER, Flight};
+pub use nic::{NIC, asks_telemetry};
 pub use route::{END, Graph, Routes};
 pub use switch::Switch;
 
@@ -45,7 +55,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
+    /// Quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -66,10 +76,18 @@ pub enum Kind {
     Duplicate,
     /// A packet arrives after one that was sent later.
     Reorder,
+    /// A congestion point tells a source.
+    Notification,
+    /// A receiver of RoCE notifies of a marked packet.
+    Cnp,
+    /// Ports that wait for each other's buffers in a cycle.
+    Deadlock,
+    /// A priority was paused for too long.
+    Watchdog,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -80,6 +98,10 @@ impl Kind {
         Kind::Law,
         Kind::Duplicate,
         Kind::Reorder,
+        Kind::Notification,
+        Kind::Cnp,
+        Kind::Deadlock,
+        Kind::Watchdog,
     ];
 
     pub fn name(self) -> &'static str {
@@ -93,6 +115,10 @@ impl Kind {
             Kind::Change | Kind::Law => "change",
             Kind::Duplicate => "duplicate",
             Kind::Reorder => "reorder",
+            Kind::Notification => "cnm",
+            Kind::Cnp => "cnp",
+            Kind::Deadlock => "deadlock",
+            Kind::Watchdog => "watchdog",
         }
     }
 }
@@ -149,7 +175,16 @@ pub struct Net {
     pub treatments: Vec<Treatment>,
     /// The rates of the links whose rate has changed.
     pub rates: BTreeMap<u32, Rates>,
-    /// Ports to pause or resume; kept to spare an allocation.
+    /// Congestion management, if there is any.
+    pub management: Option<Box<Management>>,
+    /// Whom a congestion point has just told; kept to spare an allocation.
+    told: Vec<(Source, Feedback)>,
+    /// Limiters that hold their senders.
+    pub full_limiters: u32,
+    /// Cycles of paused ports that were found, and how often a watchdog has fired.
+    pub deadlocks: Vec<Deadlock>,
+    pub watchdogs: u64,
+    /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
     discarded: Discarded,
@@ -255,17 +290,20 @@ impl Net {
         if frame.then == failure::CUT {
             return;
         }
-        let reverse = l.reverse;
-        self.receive_pause(now, reverse, (frame.packet & !CONTROL) as u16);
+        let (reverse, content) = (l.reverse, frame.packet & !CONTROL);
+        if content & pfc::PFC != 0 {
+            self.receive_pfc(now, link, content);
+        } else {
+            self.receive_pause(now, reverse, content as u16);
+        }
     }
 
     /// Packets in queues, on wires and in switches, counted where they are.
     pub fn inside(&self) -> u64 {
-        use elephan_link::queue::Discipline;
         let on_link = |l: &Link| {
             let flying = l.flight.iter().filter(|f| f.packet & CONTROL == 0).count() + l.stage.len();
             let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
-            flying as u64 + l.general.as_ref().map_or(0, |g| g.queue.packets() + late(g))
+            flying as u64 + l.general.as_ref().map_or(0, |g| g.packets() + g.urgent.len() as u64 + late(g))
         };
         self.links.iter().map(on_link).sum()
     }

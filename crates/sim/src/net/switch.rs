@@ -1,7 +1,7 @@
 //! A switch with shared memory: charges frames at their last bit in, forwards them after its latency, sends PAUSE.
 
 use elephan_engine::{Class, Event};
-use elephan_link::{EgressControl, SharedMemory, pause};
+use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::closures::Blame;
@@ -11,9 +11,13 @@ use super::{NONE, Net};
 pub struct Switch {
     /// The node of the scenario.
     pub node: u32,
+    /// What all ports share, unless it is counted by accounts of ingress.
     pub memory: SharedMemory,
+    pub by_ingress: Option<Box<IngressMemory>>,
     /// Flow control by egress queues.
-    pub by_queue: Option<EgressControl>,
+    pub by_queue: Option<Box<EgressControl>>,
+    /// Whether it pauses priorities; otherwise ports, if anything.
+    pub pfc: bool,
     /// The pause time that it sends, if it sends any.
     pub quanta: Option<u16>,
     pub latency: Span,
@@ -21,12 +25,74 @@ pub struct Switch {
     pub egress: Vec<u32>,
     /// Whether the scenario gave it its memory.
     pub sampled: bool,
+    /// By account of ingress: when its last pause began.
+    pub since: Vec<Time>,
+    /// By account of ingress and egress port: bytes that wait; kept while pauses are by ingress.
+    pub waiting: Vec<u64>,
 }
 
 impl Switch {
+    /// The number by which flow control knows where a packet came in, which says `port * 8 + priority`.
+    #[inline]
+    fn account(&self, ingress: u32) -> u32 {
+        if self.pfc { ingress } else { ingress >> 3 }
+    }
+
     /// Whether it is pausing anybody.
     pub fn is_pausing(&self) -> bool {
-        self.by_queue.as_ref().map_or(self.memory.is_pausing(), EgressControl::is_pausing)
+        match (&self.by_queue, &self.by_ingress) {
+            (Some(control), _) => control.is_pausing(),
+            (None, Some(memory)) => memory.is_pausing(),
+            (None, None) => self.memory.is_pausing(),
+        }
+    }
+
+    pub fn used(&self) -> u64 {
+        self.by_ingress.as_ref().map_or(self.memory.used(), |memory| memory.used())
+    }
+
+    /// The priorities that are paused at an ingress port, a bit each.
+    pub fn held(&self, port: u32) -> u8 {
+        let is = |account: u32| match (&self.by_queue, &self.by_ingress) {
+            (Some(control), _) => control.is_paused(account),
+            (None, Some(memory)) => memory.is_paused(account),
+            (None, None) => self.memory.is_pausing_port(account),
+        };
+        match (self.quanta, self.pfc) {
+            (None, _) => 0,
+            (Some(_), false) => {
+                if is(port) {
+                    0xFF
+                } else {
+                    0
+                }
+            }
+            (Some(_), true) => (0..8).filter(|p| is(port * 8 + p)).fold(0, |mask, p| mask | 1 << p),
+        }
+    }
+
+    /// When the last pause of a priority of an ingress port began.
+    pub fn since(&self, port: u32, priority: u8) -> Time {
+        self.since[self.account(port * 8 + u32::from(priority)) as usize]
+    }
+
+    /// Where bytes are kept that came in for one account and wait at another.
+    fn place(&self, from: u32, to: u32) -> usize {
+        let to = if self.pfc { to >> 3 } else { to };
+        from as usize * self.egress.len() + to as usize
+    }
+
+    /// Bytes at the egress port `to` that hold a priority of the ingress port `port`; none if it is all that waits there.
+    pub fn holding_bytes(&self, port: u32, to: u32, priority: u8) -> Option<u64> {
+        let from = self.account(port * 8 + u32::from(priority));
+        match (&self.by_queue, self.waiting.is_empty()) {
+            (Some(control), _) => {
+                let to = self.account(to * 8 + u32::from(priority));
+                Some(if control.holds(to, from) { control.bytes(to) } else { 0 })
+            }
+            (None, false) => Some(self.waiting[from as usize * self.egress.len() + to as usize]),
+            (None, true) => None,
+        }
     }
 }
 
@@ -41,15 +107,25 @@ impl Net {
         let l = &self.links[link as usize];
         let (port, framing) = (l.into_port, l.framing);
         let into = l.into as usize;
+        let priority = if self.switches[into].pfc { self.priority(packet) } else { 0 };
         let p = &mut self.packets[packet];
         p.charged = framing.charged_bytes(p.ip_bytes);
-        p.ingress = port;
+        p.ingress = port << 3 | u32::from(priority);
+        let (charged, ingress) = (p.charged, p.ingress);
         let switch = &mut self.switches[into];
-        let admitted = switch.memory.admit(port, p.charged);
-        switch.memory.ports_to_pause(port, &mut self.scratch);
+        let account = switch.account(ingress);
+        let admitted = match &mut switch.by_ingress {
+            None => {
+                let admitted = switch.memory.admit(port, charged);
+                switch.memory.ports_to_pause(port, &mut self.scratch);
+                admitted
+            }
+            Some(memory) => memory.admit(account, charged, &mut self.scratch),
+        };
         let latency = switch.latency;
         if !self.scratch.is_empty() {
-            self.tell_ports(now, into, Some(Blame::Memory));
+            let blame = if self.switches[into].by_ingress.is_some() { Blame::Ingress } else { Blame::Memory };
+            self.tell_ports(now, into, Some(blame));
         }
         if !admitted {
             let out = self.routes.link(self.packets[packet].route);
@@ -86,31 +162,46 @@ impl Net {
         if switch == NONE {
             return;
         }
-        self.switches[switch as usize].memory.release(ingress, charged, &mut self.scratch);
+        let of = &mut self.switches[switch as usize];
+        let account = of.account(ingress);
+        match &mut of.by_ingress {
+            None => of.memory.release(account, charged, &mut self.scratch),
+            Some(memory) => memory.release(account, charged, &mut self.scratch),
+        }
         if !self.scratch.is_empty() {
             self.tell_ports(now, switch as usize, None);
         }
     }
 
-    /// A frame of `bytes` from the ingress `from` waits at `link`, whose switch counts what waits there; none if it was refused.
+    /// A frame of `bytes` that came in at `from` waits at `link`, whose switch counts what waits there; 0 if it was refused.
     pub(super) fn queued(&mut self, now: Time, link: u32, from: u32, bytes: u32) {
-        let (switch, to) = self.egress_account(link);
-        if let Some(control) = &mut self.switches[switch].by_queue {
+        let (s, to) = self.egress_port(link);
+        let switch = &mut self.switches[s];
+        let (from, to) = (switch.account(from), switch.account(to * 8 + (from & 7)));
+        if let Some(control) = &mut switch.by_queue {
             control.queued(now, to, from, bytes, &mut self.scratch);
             if !self.scratch.is_empty() {
-                self.tell_ports(now, switch, Some(Blame::Egress(link)));
+                self.tell_ports(now, s, Some(Blame::Egress(link)));
             }
+        } else {
+            let place = switch.place(from, to);
+            switch.waiting[place] += u64::from(bytes);
         }
     }
 
-    /// A frame waits at `link` no more, whose switch counts what waits there.
-    pub(super) fn left_queue(&mut self, now: Time, link: u32, bytes: u32) {
-        let (switch, to) = self.egress_account(link);
-        if let Some(control) = &mut self.switches[switch].by_queue {
+    /// A frame that came in at `from` waits at `link` no more, whose switch counts what waits there.
+    pub(super) fn left_queue(&mut self, now: Time, link: u32, from: u32, bytes: u32) {
+        let (s, to) = self.egress_port(link);
+        let switch = &mut self.switches[s];
+        let (from, to) = (switch.account(from), switch.account(to * 8 + (from & 7)));
+        if let Some(control) = &mut switch.by_queue {
             control.left(to, bytes, &mut self.scratch);
             if !self.scratch.is_empty() {
-                self.tell_ports(now, switch, None);
+                self.tell_ports(now, s, None);
             }
+        } else {
+            let place = switch.place(from, to);
+            switch.waiting[place] -= u64::from(bytes);
         }
     }
 
@@ -125,24 +216,30 @@ impl Net {
     }
 
     /// The switch at the near end of `link`, and the number of the port there.
-    fn egress_account(&self, link: u32) -> (usize, u32) {
+    fn egress_port(&self, link: u32) -> (usize, u32) {
         let l = &self.links[link as usize];
         (l.out_of as usize, self.links[l.reverse as usize].into_port)
     }
 
-    /// Sends PAUSE, for this reason, or resumption through the ports in `scratch`.
+    /// Sends PAUSE, for the reason given, or resumption for the accounts in `scratch`.
     #[cold]
-    fn tell_ports(&mut self, now: Time, switch: usize, stop: Option<Blame>) {
-        let ports = std::mem::take(&mut self.scratch);
-        let quanta = if stop.is_some() { self.switches[switch].quanta.unwrap_or(0) } else { 0 };
-        for &port in &ports {
-            let link = self.switches[switch].egress[port as usize];
-            if let Some(blame) = stop {
-                self.asked(now, link, None, blame);
+    fn tell_ports(&mut self, now: Time, switch: usize, blame: Option<Blame>) {
+        let accounts = std::mem::take(&mut self.scratch);
+        for &account in &accounts {
+            let s = &mut self.switches[switch];
+            let quanta = s.quanta.filter(|_| blame.is_some()).unwrap_or(0);
+            let (port, priority) = if s.pfc { (account >> 3, Some((account & 7) as u8)) } else { (account, None) };
+            let link = s.egress[port as usize];
+            if let Some(blame) = blame {
+                s.since[account as usize] = now;
+                self.asked(now, link, priority, blame);
             }
-            self.send_pause(now, link, quanta);
+            match priority {
+                None => self.send_pause(now, link, quanta),
+                Some(priority) => self.send_pfc(now, link, priority, blame.is_some()),
+            }
         }
-        self.scratch = ports;
+        self.scratch = accounts;
         self.scratch.clear();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elephan_link::{FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
+use elephan_link::{CongestionManagement, FlowControl, Framing, Loss, PauseReaction, queue::QueueSpec};
 use elephan_record::{Recorder, Tables};
 use elephan_scenario::{
     Captures, Ecmp, FlowPlan, Impairments, Link, Node, NodeKind, Plan, PortSelection, Record, Switch, Traffic,
@@ -27,6 +27,7 @@ impl Builder {
                 warmup: Time::ZERO,
                 seed: 1,
                 ecmp: Ecmp::default(),
+                congestion_management: CongestionManagement::None,
                 reroute: None,
                 nodes: vec![],
                 links: vec![],
@@ -105,6 +106,7 @@ impl Builder {
             start: Default::default(),
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
+            roce: None,
             priority: 0,
             weight: 1,
         });

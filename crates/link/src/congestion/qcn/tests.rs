@@ -22,7 +22,7 @@ fn feedback_of_the_congestion_point() {
     for (queue, before, expected) in cases {
         let mut cp = CongestionPoint::new(&plain(), stream());
         cp.before = f64::from(before);
-        assert_eq!(cp.sample(queue * 64), expected, "{queue} from {before}");
+        assert_eq!(six_bits(cp.sample(queue * 64), plain().most()), expected, "{queue} from {before}");
         assert_eq!(cp.before, queue as f64);
     }
 }

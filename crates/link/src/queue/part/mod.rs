@@ -1,6 +1,7 @@
 //! What several disciplines are made of: they use it by composition.
 
 pub mod askers;
+pub mod classes;
 pub mod cobalt;
 pub mod codel;
 pub mod flows;

@@ -118,7 +118,7 @@ fn display_name(name: &str) -> String {
         "Delay" => "DelayLaw".to_owned(),
         "Template" => "TemplateChoice".to_owned(),
         "FlowControl" => "FlowControlChoice".to_owned(),
-        "none" => "NoFlowControl".to_owned(),
+        "CongestionManagement" => "CongestionManagementChoice".to_owned(),
         other => camel(other),
     }
 }
@@ -230,6 +230,7 @@ impl Reader<'_> {
             _ => None,
         };
         let name = match (&tag, &sole) {
+            (Some((_, value)), _) if value == "none" => format!("No{}", name.trim_end_matches("Choice")),
             (Some((_, value)), _) => display_name(value),
             (_, Some(key)) => display_name(key),
             _ => name.to_owned(),

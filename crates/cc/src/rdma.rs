@@ -1,0 +1,79 @@
+//! What a law of RDMA over Ethernet is told beside ACKs: the network interface of its sender, and what its packets met on
+//! their way (in-band network telemetry, INT).
+
+use elephan_units::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What carries a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    #[default]
+    Tcp,
+    /// RDMA over converged Ethernet, version 2: go-back-N, no handshake, the line rate from the start.
+    Roce,
+}
+
+impl Transport {
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Tcp => "tcp",
+            Transport::Roce => "roce",
+        }
+    }
+}
+
+/// The network interface of a sender, and the path behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nic {
+    /// Rate of its port, bit/s on the wire.
+    pub rate_bps: f64,
+    /// Round-trip time of a full packet and its acknowledgement in an empty network.
+    pub base_rtt: Span,
+}
+
+/// Hops of switches that one packet can tell of.
+pub const HOPS_MAX: usize = 8;
+
+/// What the egress port of a switch wrote into a packet as it left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hop {
+    /// Bytes on the wire that the port has sent before this packet.
+    pub tx_bytes: u64,
+    /// Bytes that waited behind it.
+    pub queue_bytes: u64,
+    pub at: Time,
+    /// bit/s.
+    pub rate_bps: f64,
+}
+
+/// What an acknowledgement brings back of the way of its packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Telemetry {
+    hops: [Hop; HOPS_MAX],
+    len: u8,
+}
+
+impl Telemetry {
+    /// A port adds what it knows; what more than [`HOPS_MAX`] ports say is not kept.
+    pub fn push(&mut self, hop: Hop) {
+        if let Some(place) = self.hops.get_mut(usize::from(self.len)) {
+            *place = hop;
+            self.len += 1;
+        }
+    }
+
+    pub fn hops(&self) -> &[Hop] {
+        &self.hops[..usize::from(self.len)]
+    }
+}
+
+/// Where the stream stands when [`Telemetry`] comes, in bytes since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Acknowledged, with this ACK.
+    pub acked: u64,
+    /// Sent so far.
+    pub sent: u64,
+}

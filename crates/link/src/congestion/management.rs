@@ -1,0 +1,286 @@
+//! Congestion management as a scenario chooses it: the law of a network's congestion and reaction points, and how it is
+//! carried out: the frames of notifications, and the limiters in the hosts.
+
+use elephan_random::Stream;
+use elephan_units::{Bytes, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fair::{FairPoint, Source};
+use super::{Problem, ecm, qcn};
+use ecm::Ecm;
+use qcn::Qcn;
+
+/// Congestion management of layer 2, in the whole network: a congestion point at each egress port of each switch, limiters in
+/// the hosts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CongestionManagement {
+    /// No notifications.
+    #[default]
+    None,
+    /// Quantized Congestion Notification (IEEE 802.1Qau).
+    Qcn(Box<QcnWords>),
+    /// Ethernet Congestion Management, QCN's rival until 2007.
+    Ecm(Box<EcmWords>),
+}
+
+/// Parameters of `qcn`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "Qcn", deny_unknown_fields)]
+pub struct QcnWords {
+    /// A published set that fills in the keys which are not given; without it the defaults, those of 802.1Qau.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "QcnPreset")]
+    pub preset: Option<QcnPreset>,
+    #[serde(flatten)]
+    pub law: Qcn,
+    #[serde(flatten)]
+    pub handling: Handling,
+}
+
+/// Parameters of `ecm`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(rename = "Ecm", deny_unknown_fields)]
+pub struct EcmWords {
+    #[serde(flatten)]
+    pub law: Ecm,
+    #[serde(flatten)]
+    pub handling: Handling,
+}
+
+/// A published set of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum QcnPreset {
+    /// The managed objects of the standard: the defaults.
+    #[serde(rename = "802.1Qau")]
+    Standard,
+    /// "TCP scenarios with QCN/ECM" (Geisler and Wadekar 2007).
+    #[serde(rename = "seed-2007")]
+    Seed2007,
+    /// "Short and Fat: TCP performance in CEE datacenter networks" (Crisan et al., Hot Interconnects 2011), of its two set
+    /// points the lower.
+    #[serde(rename = "hoti-2011")]
+    Hoti2011,
+}
+
+/// What the frames of one limiter have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// Source and destination host.
+    #[default]
+    Pair,
+    /// The connection or stream.
+    Flow,
+}
+
+/// How notifications travel and what a host does with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Handling {
+    /// Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it.
+    #[schemars(extend("x-source" = "assumed: nothing of the sampled frame"))]
+    pub notification: Bytes,
+    /// What a limiter is for.
+    #[schemars(extend("x-source" = "assumed"))]
+    pub per: Per,
+    /// Whether frames without payload wait behind their limiter too.
+    #[schemars(extend("x-source" = "assumed"))]
+    pub limit_acks: bool,
+    /// With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left.
+    #[schemars(extend("x-source" = "assumed"))]
+    pub stop_at: Bytes,
+    /// Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4.
+    #[schemars(extend("x-source" = "assumed: it takes no room"))]
+    pub tag: Bytes,
+}
+
+impl Default for Handling {
+    fn default() -> Handling {
+        Handling { notification: Bytes(64), per: Per::Pair, limit_acks: false, stop_at: Bytes(64_000), tag: Bytes(0) }
+    }
+}
+
+impl Handling {
+    fn problem(&self) -> Option<Problem> {
+        if !(64..=1518).contains(&self.notification.0) {
+            let message = format!("\"{}\": an Ethernet frame has 64 B to 1518 B", self.notification);
+            return Some(("notification", message));
+        }
+        (self.tag > Bytes(64)).then(|| ("tag", format!("\"{}\": must be at most 64 B", self.tag)))
+    }
+}
+
+impl CongestionManagement {
+    pub fn is_none(&self) -> bool {
+        matches!(self, CongestionManagement::None)
+    }
+
+    pub fn handling(&self) -> Option<Handling> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => Some(words.handling),
+            CongestionManagement::Ecm(words) => Some(words.handling),
+        }
+    }
+
+    /// What of the parameters cannot be, beyond the ranges that the schema gives.
+    pub fn problem(&self) -> Option<Problem> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => words.law.problem().or_else(|| words.handling.problem()),
+            CongestionManagement::Ecm(words) => words.law.problem().or_else(|| words.handling.problem()),
+        }
+    }
+
+    /// The congestion point of one queue.
+    pub fn point(&self, stream: Stream) -> Option<Point> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => {
+                let point = qcn::CongestionPoint::new(&words.law, stream);
+                Some(Point::Qcn(Box::new(FairPoint::new(&words.law, point))))
+            }
+            CongestionManagement::Ecm(words) => Some(Point::Ecm(Box::new(ecm::CongestionPoint::new(&words.law)))),
+        }
+    }
+
+    /// The reaction point of a source whose port runs at `line`.
+    pub fn reaction(&self, line: Rate, stream: Stream) -> Option<Reaction> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => Some(Reaction::Qcn(qcn::ReactionPoint::new(&words.law, line, stream))),
+            CongestionManagement::Ecm(words) => Some(Reaction::Ecm(ecm::ReactionPoint::new(&words.law, line, stream))),
+        }
+    }
+}
+
+/// What a notification says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Feedback {
+    /// QCN: from 1 to 63.
+    Qcn(u8),
+    Ecm(ecm::Notification),
+}
+
+impl Feedback {
+    /// As a number: QCN's six bits, ECM's pages (negative: slow down), 0 for a stop.
+    pub fn value(self) -> f64 {
+        match self {
+            Feedback::Qcn(bits) => f64::from(bits),
+            Feedback::Ecm(ecm::Notification::Feedback(pages)) => pages,
+            Feedback::Ecm(ecm::Notification::Stop) => 0.0,
+        }
+    }
+
+    /// Whether it asks for less: it may make a limiter.
+    pub fn slows(self) -> bool {
+        match self {
+            Feedback::Qcn(bits) => bits > 0,
+            Feedback::Ecm(ecm::Notification::Feedback(pages)) => pages < 0.0,
+            Feedback::Ecm(ecm::Notification::Stop) => true,
+        }
+    }
+}
+
+/// The congestion point of one queue, of either law.
+#[derive(Clone, Debug)]
+pub enum Point {
+    Qcn(Box<FairPoint>),
+    Ecm(Box<ecm::CongestionPoint>),
+}
+
+impl Point {
+    /// A frame of `bytes` has been accepted; `queue` bytes wait now, it among them. `tagged`: it says that its source is limited
+    /// by this very point. `told` gets whom to tell what.
+    pub fn on_frame(
+        &mut self,
+        (bytes, queue): (u32, u64),
+        tagged: bool,
+        source: impl FnOnce() -> Source,
+        told: &mut Vec<(Source, Feedback)>,
+    ) {
+        match self {
+            Point::Qcn(point) => point.on_frame(bytes, queue, source, told),
+            Point::Ecm(point) => {
+                told.extend(point.on_frame(bytes, queue, tagged).map(|says| (source(), Feedback::Ecm(says))));
+            }
+        }
+    }
+}
+
+/// The reaction point of one limiter, of either law.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    Qcn(qcn::ReactionPoint),
+    Ecm(ecm::ReactionPoint),
+}
+
+impl Reaction {
+    /// The rate in bit/s that may be sent at; none if it is not limited.
+    pub fn rate(&self) -> Option<f64> {
+        match self {
+            Reaction::Qcn(point) => point.rate(),
+            Reaction::Ecm(point) => point.rate(),
+        }
+    }
+
+    /// The rate in bit/s that it returns to, under a law that has one.
+    pub fn target(&self) -> Option<f64> {
+        match self {
+            Reaction::Qcn(point) => Some(point.target()),
+            Reaction::Ecm(_) => None,
+        }
+    }
+
+    /// The congestion point that its frames are tagged with.
+    pub fn tag(&self) -> Option<u32> {
+        match self {
+            Reaction::Qcn(_) => None,
+            Reaction::Ecm(point) => point.tag(),
+        }
+    }
+
+    /// Nothing may be sent before this.
+    pub fn stopped_until(&self) -> Time {
+        match self {
+            Reaction::Qcn(_) => Time::ZERO,
+            Reaction::Ecm(point) => point.stopped_until(),
+        }
+    }
+
+    /// When [`Reaction::on_timer`] must be called.
+    pub fn next_timer(&self) -> Time {
+        match self {
+            Reaction::Qcn(point) => point.next_timer(),
+            Reaction::Ecm(point) => point.next_timer(),
+        }
+    }
+
+    /// A notification of congestion point `from` has come.
+    pub fn on_notification(&mut self, now: Time, from: u32, says: Feedback) {
+        match (self, says) {
+            (Reaction::Qcn(point), Feedback::Qcn(bits)) => point.on_feedback(now, bits),
+            (Reaction::Ecm(point), Feedback::Ecm(says)) => point.on_notification(now, from, says),
+            // One law holds in the whole network.
+            _ => {}
+        }
+    }
+
+    /// A frame of `bytes` has been sent.
+    pub fn on_sent(&mut self, now: Time, bytes: u32) {
+        if let Reaction::Qcn(point) = self {
+            point.on_sent(now, bytes);
+        }
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        match self {
+            Reaction::Qcn(point) => point.on_timer(now),
+            Reaction::Ecm(point) => point.on_timer(now),
+        }
+    }
+}

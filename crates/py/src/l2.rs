@@ -1,0 +1,225 @@
+//! Congestion and reaction points without a network: the stepping classes behind `elephan.l2`.
+
+use elephan_link::CongestionManagement;
+use elephan_link::congestion::ecm::Notification;
+use elephan_link::congestion::fair::Source;
+use elephan_link::congestion::{Feedback, Point, Reaction};
+use elephan_random::Stream;
+use elephan_units::{Rate, Time};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::{json, number};
+
+/// The law of this kind; `name` is what errors call it.
+fn law(name: &str, kind: &str, params: Option<&Bound<'_, PyDict>>) -> PyResult<CongestionManagement> {
+    let table = params.map(json::table).transpose()?.unwrap_or_default();
+    guard(|| elephan_scenario::congestion_management(name, kind, table).map_err(scenario_errors))
+}
+
+fn kind_of(law: &CongestionManagement) -> &'static str {
+    match law {
+        CongestionManagement::None => "none",
+        CongestionManagement::Qcn(_) => "qcn",
+        CongestionManagement::Ecm(_) => "ecm",
+    }
+}
+
+fn parameters(law: &CongestionManagement) -> PyResult<String> {
+    match law {
+        CongestionManagement::None => Ok("{}".to_owned()),
+        CongestionManagement::Qcn(words) => json::text(&words.law),
+        CongestionManagement::Ecm(words) => json::text(&words.law),
+    }
+}
+
+fn no_such(kind: &str) -> PyErr {
+    ScenarioError::new_err(format!("there are congestion points of qcn and ecm, not of {kind}"))
+}
+
+/// Bytes of a frame.
+fn frame(name: &str, bytes: f64) -> PyResult<u32> {
+    let whole = number::bytes(name, bytes)?;
+    u32::try_from(whole).map_err(|_| ScenarioError::new_err(format!("{name} must be a frame's bytes, not {bytes}")))
+}
+
+/// Refuses times that go back.
+fn later(before: &mut Time, now: f64) -> PyResult<Time> {
+    let at = number::time("now", now)?;
+    if at < *before {
+        let before = before.seconds();
+        return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
+    }
+    *before = at;
+    Ok(at)
+}
+
+/// The congestion point of one queue, stepped by hand.
+#[pyclass(module = "elephan._core")]
+pub struct CongestionPoint {
+    law: CongestionManagement,
+    point: Point,
+    now: Time,
+    told: Vec<(Source, Feedback)>,
+}
+
+#[pymethods]
+impl CongestionPoint {
+    #[new]
+    #[pyo3(signature = (kind, seed=1, **params))]
+    fn new(kind: &str, seed: u64, params: Option<&Bound<'_, PyDict>>) -> PyResult<CongestionPoint> {
+        let law = law("CongestionPoint", kind, params)?;
+        let point = law.point(Stream::new(seed, "l2", "congestion point")).ok_or_else(|| no_such(kind))?;
+        Ok(CongestionPoint { law, point, now: Time::ZERO, told: Vec::new() })
+    }
+
+    /// `qcn` or `ecm`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        kind_of(&self.law)
+    }
+
+    /// The law's parameters, as a scenario writes them, as JSON.
+    fn parameters(&self) -> PyResult<String> {
+        parameters(&self.law)
+    }
+
+    /// A frame of `size` bytes is accepted; `queue_bytes` wait then, it among them. What its source is told, or None.
+    #[pyo3(signature = (now, size, queue_bytes, source=0, tagged=false))]
+    fn enqueue(&mut self, now: f64, size: f64, queue_bytes: f64, source: u32, tagged: bool) -> PyResult<Option<f64>> {
+        later(&mut self.now, now)?;
+        let (bytes, queue) = (frame("size", size)?, number::bytes("queue_bytes", queue_bytes)?);
+        let CongestionPoint { point, told, .. } = self;
+        told.clear();
+        let from = || Source { port: 0, key: source, flow: source };
+        guard(|| {
+            point.on_frame((bytes, queue), tagged, from, told);
+            Ok(())
+        })?;
+        Ok(self.told.iter().find(|(of, _)| of.key == source).map(|(_, feedback)| feedback.value()))
+    }
+
+    /// Whom the last frame made it tell, and what: (source, feedback).
+    #[getter]
+    fn told(&self) -> Vec<(u32, f64)> {
+        self.told.iter().map(|(source, feedback)| (source.key, feedback.value())).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<congestion point of {}>", self.kind())
+    }
+}
+
+/// The reaction point of one limiter, stepped by hand.
+#[pyclass(module = "elephan._core")]
+pub struct ReactionPoint {
+    law: CongestionManagement,
+    reaction: Reaction,
+    line: Rate,
+    now: Time,
+}
+
+#[pymethods]
+impl ReactionPoint {
+    #[new]
+    #[pyo3(signature = (kind, line_rate=1e10, seed=1, **params))]
+    fn new(kind: &str, line_rate: f64, seed: u64, params: Option<&Bound<'_, PyDict>>) -> PyResult<ReactionPoint> {
+        if !(1.0..=1e14).contains(&line_rate) {
+            return Err(ScenarioError::new_err(format!("line_rate must be from 1 to 1e14 bit/s, not {line_rate}")));
+        }
+        let law = law("ReactionPoint", kind, params)?;
+        let line = Rate(line_rate.round() as u64);
+        let reaction = law.reaction(line, Stream::new(seed, "l2", "reaction point")).ok_or_else(|| no_such(kind))?;
+        Ok(ReactionPoint { law, reaction, line, now: Time::ZERO })
+    }
+
+    /// `qcn` or `ecm`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        kind_of(&self.law)
+    }
+
+    /// The law's parameters, as a scenario writes them, as JSON.
+    fn parameters(&self) -> PyResult<String> {
+        parameters(&self.law)
+    }
+
+    /// A notification of congestion point `point` comes.
+    #[pyo3(signature = (now, feedback, point=0))]
+    fn notify(&mut self, now: f64, feedback: f64, point: u32) -> PyResult<()> {
+        let says = match &self.law {
+            CongestionManagement::Qcn(_) if (0.0..=63.0).contains(&feedback) && feedback.fract() == 0.0 => {
+                Feedback::Qcn(feedback as u8)
+            }
+            CongestionManagement::Ecm(_) if feedback == 0.0 => Feedback::Ecm(Notification::Stop),
+            CongestionManagement::Ecm(_) if feedback.is_finite() => Feedback::Ecm(Notification::Feedback(feedback)),
+            _ => {
+                let what = if self.kind() == "qcn" { "a whole number from 0 to 63" } else { "a number of pages" };
+                return Err(ScenarioError::new_err(format!("feedback must be {what}, not {feedback}")));
+            }
+        };
+        let at = later(&mut self.now, now)?;
+        guard(|| {
+            self.reaction.on_notification(at, point, says);
+            Ok(())
+        })
+    }
+
+    /// A frame of `size` bytes is sent.
+    fn on_sent(&mut self, now: f64, size: f64) -> PyResult<()> {
+        let (at, bytes) = (later(&mut self.now, now)?, frame("size", size)?);
+        guard(|| {
+            self.reaction.on_sent(at, bytes);
+            Ok(())
+        })
+    }
+
+    /// The time of `next_timer()` has come.
+    fn on_timer(&mut self, now: f64) -> PyResult<()> {
+        let at = later(&mut self.now, now)?;
+        guard(|| {
+            self.reaction.on_timer(at);
+            Ok(())
+        })
+    }
+
+    /// When `on_timer` wants to be called, or None.
+    fn next_timer(&self) -> Option<f64> {
+        Some(self.reaction.next_timer()).filter(|&at| at != Time::NEVER).map(|at| at.seconds())
+    }
+
+    /// Whether it limits anything now.
+    #[getter]
+    fn limited(&self) -> bool {
+        self.reaction.rate().is_some()
+    }
+
+    /// The rate that may be sent at, in bit/s: that of the line if nothing is limited.
+    #[getter]
+    fn rate(&self) -> f64 {
+        self.reaction.rate().unwrap_or(self.line.0 as f64)
+    }
+
+    /// The rate in bit/s that QCN returns to; None of ECM.
+    #[getter]
+    fn target_rate(&self) -> Option<f64> {
+        self.reaction.target()
+    }
+
+    /// The congestion point that ECM's frames are tagged with, or None.
+    #[getter]
+    fn point(&self) -> Option<u32> {
+        self.reaction.tag()
+    }
+
+    /// Nothing may be sent before this (ECM's stop).
+    #[getter]
+    fn stopped_until(&self) -> f64 {
+        self.reaction.stopped_until().seconds()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<reaction point of {}: {} bit/s>", self.kind(), self.rate())
+    }
+}

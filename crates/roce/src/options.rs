@@ -1,0 +1,79 @@
+//! The options of a connection, as a scenario writes them.
+
+use elephan_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Options of RoCE connections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Roce")]
+pub struct Options {
+    /// Payload of a full packet.
+    #[schemars(extend("x-source" = "Zhu et al. 2015, Li et al. 2019"))]
+    pub mtu: Bytes,
+    /// Packets in order for one acknowledgement; the last packet of a message is acknowledged at once.
+    #[schemars(extend("x-source" = "assumption"), range(min = 1, max = 1000))]
+    pub ack_every: u32,
+    /// Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub window: Option<Bytes>,
+    /// Without an acknowledgement for so long the sender goes back to the first packet that has none.
+    #[schemars(extend("x-source" = "assumption: 4.096 us x 2^10 of the InfiniBand specification, rounded"))]
+    pub timeout: Span,
+    /// A missing packet is reported again after so long.
+    #[schemars(extend("x-source" = "assumption: public simulators of HPCC"))]
+    pub nak_interval: Span,
+    /// Least time between two congestion notifications of a flow.
+    #[schemars(extend("x-source" = "Zhu et al. 2015"))]
+    pub cnp_interval: Span,
+    /// Whether data is ECN-capable, and marks are answered by notifications.
+    pub ecn: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            mtu: Bytes(1000),
+            ack_every: 1,
+            window: None,
+            timeout: Span::from_ms(4),
+            nak_interval: Span::from_us(500),
+            cnp_interval: Span::from_us(50),
+            ecn: true,
+        }
+    }
+}
+
+/// A value that an option cannot have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    pub option: &'static str,
+    pub reason: String,
+}
+
+/// Largest payload of a UDP datagram with the headers of RoCE and telemetry.
+const MTU_MAX: u64 = 65_535 - 44 - 42;
+
+impl Options {
+    /// What cannot be, if anything.
+    pub fn problem(&self) -> Option<Invalid> {
+        let of = |option, reason: String| Some(Invalid { option, reason });
+        if self.mtu.0 == 0 || self.mtu.0 > MTU_MAX {
+            return of("mtu", format!("\"{}\": a packet holds from 1 B to {MTU_MAX} B", self.mtu));
+        }
+        if self.ack_every == 0 {
+            return of("ack_every", "0: at least every packet is acknowledged, 1".to_owned());
+        }
+        if self.timeout == Span::ZERO {
+            return of("timeout", "\"0 s\": a sender that never waits repeats itself for ever".to_owned());
+        }
+        match self.window {
+            Some(window) if window < self.mtu => {
+                of("window", format!("\"{window}\": smaller than a packet, mtu \"{}\"", self.mtu))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The sending end: work requests become packets, at the pace of a congestion control, and again after a loss.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use elephan_cc::rdma::{Progress, Telemetry};
+use elephan_cc::{Ack, Controller, Nic, Signal, Spec};
+use elephan_units::{Span, Time};
+
+use crate::{Answer, Options, wire};
+
+/// What a sender knows of its path.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    pub nic: Nic,
+    /// What a packet takes on the wire beside its payload: headers, framing, preamble and gap.
+    pub overhead_bytes: u32,
+    /// What the smallest packet takes on the wire.
+    pub least_bytes: u32,
+}
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    pub psn: u32,
+    pub len: u32,
+    /// The last of its work request.
+    pub last: bool,
+    /// It was sent before.
+    pub again: bool,
+}
+
+/// An answer that has come in.
+#[derive(Clone, Copy, Debug)]
+pub struct Acknowledgement<'a> {
+    pub answer: Answer,
+    /// When the packet left that it answers.
+    pub departure: Time,
+    pub telemetry: Option<&'a Telemetry>,
+}
+
+/// What happened at this end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub packets: u64,
+    pub bytes: u64,
+    pub packets_again: u64,
+    pub bytes_again: u64,
+    pub answers: u64,
+    pub naks: u64,
+    pub timeouts: u64,
+    pub notifications: u64,
+    pub round_trips: u64,
+    pub round_trips_ps: u128,
+    pub round_trip_last: Span,
+    pub round_trip_min: Span,
+    pub round_trip_max: Span,
+}
+
+/// A work request: its bytes of the stream and its packets.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    begin: u64,
+    end: u64,
+    begin_packet: u64,
+    end_packet: u64,
+}
+
+impl Work {
+    /// Stream offset at which packet `number` begins.
+    fn offset(&self, number: u64, mtu: u64) -> u64 {
+        self.begin.saturating_add((number - self.begin_packet).saturating_mul(mtu)).min(self.end)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Sender {
+    options: Arc<Options>,
+    path: Path,
+    cc: Controller,
+    /// Work that is not wholly acknowledged, and the place of that which `next` is in.
+    work: VecDeque<Work>,
+    place: usize,
+    posted: u64,
+    packets: u64,
+    /// First packet without acknowledgement, the next to be sent, the first that was never sent.
+    first: u64,
+    next: u64,
+    fresh: u64,
+    /// The same as bytes of the stream.
+    acked: u64,
+    sent: u64,
+    /// Nothing leaves before it.
+    ready_at: Time,
+    /// When the sender goes back without an answer.
+    timer: Option<Time>,
+    srtt: Option<Span>,
+    counters: Counters,
+}
+
+impl Sender {
+    /// A sender whose congestion control begins at the line rate: with a window of rate times base round-trip time, if it holds
+    /// one.
+    pub fn new(options: Arc<Options>, law: &Spec, path: Path) -> Sender {
+        let packet = u64::from(path.overhead_bytes) + options.mtu.0;
+        let bdp = path.nic.rate_bps / 8.0 * path.nic.base_rtt.seconds();
+        let mut cc = Controller::new(law, packet, (bdp as u64).max(packet));
+        cc.on_nic(&path.nic);
+        Sender {
+            options,
+            path,
+            cc,
+            work: VecDeque::new(),
+            place: 0,
+            posted: 0,
+            packets: 0,
+            first: 0,
+            next: 0,
+            fresh: 0,
+            acked: 0,
+            sent: 0,
+            ready_at: Time::ZERO,
+            timer: None,
+            srtt: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The stream has `total` bytes now: what is new is one work request.
+    pub fn post(&mut self, total: u64) {
+        if total <= self.posted {
+            return;
+        }
+        let packets = (total - self.posted).div_ceil(self.options.mtu.0);
+        let (begin, begin_packet) = (self.posted, self.packets);
+        (self.posted, self.packets) = (total, begin_packet.saturating_add(packets));
+        self.work.push_back(Work { begin, end: total, begin_packet, end_packet: self.packets });
+    }
+
+    /// Takes back the work that has never been sent; answers how many bytes the stream has now.
+    pub fn cut(&mut self) -> u64 {
+        while let Some(last) = self.work.back_mut() {
+            if last.begin_packet < self.fresh {
+                last.end = last.offset(self.fresh.min(last.end_packet), self.options.mtu.0);
+                last.end_packet = last.end_packet.min(self.fresh);
+                (self.posted, self.packets) = (last.end, last.end_packet);
+                return self.posted;
+            }
+            (self.posted, self.packets) = (last.begin, last.begin_packet);
+            self.work.pop_back();
+        }
+        self.place = self.place.min(self.work.len());
+        self.posted
+    }
+
+    /// Bytes of the stream that are posted, and of these acknowledged.
+    pub fn posted(&self) -> u64 {
+        self.posted
+    }
+
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Payload sent and not acknowledged.
+    pub fn inflight(&self) -> u64 {
+        self.sent - self.acked
+    }
+
+    pub fn controller(&self) -> &Controller {
+        &self.cc
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub fn srtt(&self) -> Option<Span> {
+        self.srtt
+    }
+
+    /// Another congestion control steers from now on; it begins as on a new connection.
+    pub fn switch_law(&mut self, law: &Spec) {
+        self.cc.switch_law(law);
+        self.cc.on_nic(&self.path.nic);
+    }
+
+    /// bit/s at which packets leave now.
+    pub fn rate_bps(&self) -> f64 {
+        let line = self.path.nic.rate_bps;
+        self.cc.pacing_rate().map_or(line, |rate| rate.min(line))
+    }
+
+    /// When the next packet may leave; none while there is none or a window is full.
+    pub fn next_send(&self) -> Option<Time> {
+        (self.next < self.packets && self.has_room()).then_some(self.ready_at)
+    }
+
+    fn has_room(&self) -> bool {
+        if self.next == self.first {
+            return true;
+        }
+        let within = self.options.window.is_none_or(|window| self.inflight() + self.options.mtu.0 <= window.0);
+        within
+            && self.inflight_wire() + u64::from(self.path.overhead_bytes) + self.options.mtu.0
+                <= self.cc.window() as u64
+    }
+
+    /// On the wire, headers and all.
+    fn inflight_wire(&self) -> u64 {
+        self.inflight() + (self.next - self.first) * u64::from(self.path.overhead_bytes)
+    }
+
+    fn wire_bytes(&self, payload: u32) -> u32 {
+        (payload + self.path.overhead_bytes).max(self.path.least_bytes)
+    }
+
+    /// The next packet, if one may leave now.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
+        if self.next_send()? > now {
+            return None;
+        }
+        while self.work.get(self.place)?.end_packet <= self.next {
+            self.place += 1;
+        }
+        let work = self.work[self.place];
+        let end = work.offset(self.next + 1, self.options.mtu.0);
+        let len = (end - self.sent) as u32;
+        let wire = self.wire_bytes(len);
+        self.cc.on_sent(now, u64::from(wire), self.inflight_wire());
+        let again = self.next < self.fresh;
+        let data = Data { psn: wire::psn(self.next), len, last: self.next + 1 == work.end_packet, again };
+        self.next += 1;
+        self.sent = end;
+        self.fresh = self.fresh.max(self.next);
+        self.ready_at = now.saturating_add(Span::from_seconds(f64::from(wire) * 8.0 / self.rate_bps()));
+        if self.timer.is_none() {
+            self.timer = Some(now.saturating_add(self.options.timeout));
+        }
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(len);
+        self.counters.packets_again += u64::from(again);
+        self.counters.bytes_again += if again { u64::from(len) } else { 0 };
+        Some(data)
+    }
+
+    /// An ACK or a NAK is in.
+    pub fn on_answer(&mut self, now: Time, ack: &Acknowledgement<'_>) {
+        let (psn, missing) = match ack.answer {
+            Answer::Ack(psn) => (psn, false),
+            Answer::Nak(psn) => (psn, true),
+        };
+        self.counters.answers += 1;
+        let number = wire::ordinal(psn, self.first);
+        if number < self.first || number > self.fresh {
+            return;
+        }
+        let rtt = now.since(ack.departure);
+        self.measure(rtt);
+        if number > self.first {
+            self.advance(now, number, rtt, ack.telemetry);
+        }
+        if missing && self.next > self.first {
+            self.counters.naks += 1;
+            self.go_back(now);
+        }
+    }
+
+    fn measure(&mut self, rtt: Span) {
+        let c = &mut self.counters;
+        c.round_trip_min = if c.round_trips == 0 { rtt } else { c.round_trip_min.min(rtt) };
+        c.round_trip_max = c.round_trip_max.max(rtt);
+        c.round_trip_last = rtt;
+        c.round_trips += 1;
+        c.round_trips_ps += u128::from(rtt.ps());
+        // RFC 6298's gain.
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| Span(srtt.ps() - srtt.ps() / 8 + rtt.ps() / 8)));
+    }
+
+    /// Packets up to `number` are acknowledged.
+    fn advance(&mut self, now: Time, number: u64, rtt: Span, telemetry: Option<&Telemetry>) {
+        let before = self.inflight_wire();
+        let packets = number - self.first;
+        let mtu = self.options.mtu.0;
+        // What was gone back for has arrived after all.
+        let skipped = number > self.next;
+        while self.work.front().is_some_and(|work| work.end_packet <= number) {
+            self.work.pop_front();
+            self.place = self.place.saturating_sub(1);
+        }
+        let acked = self.work.front().map_or(self.posted, |work| work.offset(number, mtu));
+        let newly = acked - self.acked + packets * u64::from(self.path.overhead_bytes);
+        (self.first, self.acked) = (number, acked);
+        if skipped {
+            (self.next, self.sent, self.place) = (number, acked, 0);
+        }
+        let app_limited = self.next >= self.packets;
+        if let Some(telemetry) = telemetry {
+            self.cc.on_telemetry(telemetry, Progress { acked, sent: self.sent });
+        }
+        self.cc.on_ack(&Ack {
+            now,
+            acked: newly,
+            rtt: Some(rtt),
+            inflight: before.max(newly),
+            app_limited,
+            delivered: acked,
+            min_rtt: Some(self.counters.round_trip_min),
+            srtt: self.srtt,
+            ..Ack::default()
+        });
+        self.timer = (self.first < self.fresh).then(|| now.saturating_add(self.options.timeout));
+    }
+
+    /// Everything from the first packet without acknowledgement is sent again.
+    fn go_back(&mut self, now: Time) {
+        let lost = u64::from(self.wire_bytes(self.options.mtu.0 as u32));
+        self.cc.on_congestion(&Signal::Loss { now, lost, inflight: self.inflight_wire() });
+        (self.next, self.sent, self.place) = (self.first, self.acked, 0);
+        self.timer = Some(now.saturating_add(self.options.timeout));
+    }
+
+    /// The receiver has notified of a marked packet.
+    pub fn on_notification(&mut self, now: Time) {
+        self.counters.notifications += 1;
+        self.cc.on_notification(now);
+    }
+
+    /// When [`Sender::on_timer`] must be called.
+    pub fn next_timer(&self) -> Option<Time> {
+        [self.timer, self.cc.next_timer()].into_iter().flatten().min()
+    }
+
+    pub fn on_timer(&mut self, now: Time) {
+        if self.cc.next_timer().is_some_and(|at| at <= now) {
+            self.cc.on_timer(now);
+        }
+        if self.timer.is_some_and(|at| at <= now) {
+            self.counters.timeouts += 1;
+            self.go_back(now);
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Congestion management in the network: congestion points at the egress ports of switches, their notifications as frames,
+//! limiters at the ports of hosts (`limiters.rs`).
+//!
+//! A point looks at the frames that its port's queue has accepted, with the bytes that wait then, the frame among them and the one
+//! on the wire not. A notification is a frame of its own from that switch to the host whose frame was sampled. At each port it
+//! goes before the queue, it is never sampled, and only IEEE 802.3x PAUSE holds it up; a memory that it passes through is
+//! charged for it. Left out: its own loss by a memory that is full is possible, by a full queue not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use elephan_engine::{Bell, Class, Event};
+use elephan_link::CongestionManagement;
+use elephan_link::congestion::fair::Source;
+use elephan_link::congestion::{Feedback, Handling, Per, Point};
+use elephan_link::queue::{Discarded, Discipline, Item};
+use elephan_random::Stream;
+use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
+use elephan_units::Time;
+
+use super::failure::DOWN;
+use super::limiters::{Key, Limiters, Next};
+use super::link::{General, Link};
+use super::route::Routes;
+use super::{Kind, Net, Occurrence};
+use crate::packet::{Notice, Packet, traits};
+
+/// Marks the timer of a host's limiters among the timers of endpoints.
+pub const LIMITERS: u32 = 1 << 28;
+/// What an Ethernet frame adds to an IP packet, without preamble and gap.
+const ETHERNET_BYTES: u32 = 18;
+
+/// Congestion management of a run.
+pub struct Management {
+    words: CongestionManagement,
+    pub handling: Handling,
+    seed: u64,
+    /// Nodes at the near and the far end of each link, and their names for random streams.
+    ends: Vec<(u32, u32)>,
+    names: Vec<String>,
+    /// Limiters whose senders may go on.
+    drained: Vec<(u32, Key)>,
+    pub sent: u64,
+    pub received: u64,
+}
+
+/// A congestion point, and how many notifications it has sent.
+pub struct CongestionPoint {
+    point: Point,
+    pub sent: u64,
+}
+
+/// What a packet waits for at a port.
+pub enum WaitsFor {
+    /// It goes before all that wait.
+    Nothing,
+    Port,
+    /// The limiter at this place.
+    Limiter(usize),
+}
+
+/// Whether a packet comes from a sender that can be stopped.
+pub fn is_tcp(bits: u16) -> bool {
+    const OTHERS: u16 = traits::UDP | traits::NOTIFICATION | 1024 | 2048;
+    bits & OTHERS == 0
+}
+
+impl Management {
+    pub fn of(plan: &Plan) -> Option<Box<Management>> {
+        let handling = plan.congestion_management.handling()?;
+        Some(Box::new(Management {
+            words: plan.congestion_management.clone(),
+            handling,
+            seed: plan.seed,
+            ends: plan.links.iter().map(|l| (l.from, l.to)).collect(),
+            names: plan.nodes.iter().map(|n| n.name.clone()).collect(),
+            drained: Vec::new(),
+            sent: 0,
+            received: 0,
+        }))
+    }
+}
+
+/// The congestion point of a port, if it has one.
+pub fn point(plan: &Plan, link: &LinkPlan) -> Option<Box<CongestionPoint>> {
+    if matches!(plan.nodes[link.from as usize].kind, NodeKind::Host) {
+        return None;
+    }
+    let stream = Stream::new(plan.seed, &format!("link.{}", link.name), "congestion point");
+    let point = plan.congestion_management.point(stream)?;
+    Some(Box::new(CongestionPoint { point, sent: 0 }))
+}
+
+/// The limiters of a port, if it may have some.
+pub fn limiters(plan: &Plan, link: &LinkPlan) -> Option<Box<Limiters>> {
+    let handling = plan.congestion_management.handling()?;
+    let is_host = matches!(plan.nodes[link.from as usize].kind, NodeKind::Host);
+    is_host.then(|| Box::new(Limiters::new(link.rate, handling.stop_at)))
+}
+
+/// For each switch the hosts that it may have to notify: those whose packets it forwards.
+pub fn sources(plan: &Plan, routes: &Routes) -> Vec<(u32, Vec<u32>)> {
+    let mut sources: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
+        for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+            for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
+                let near = plan.links[link as usize].from;
+                if near != from {
+                    sources.entry(near).or_default().insert(from);
+                }
+            }
+        }
+    }
+    sources.into_iter().map(|(switch, hosts)| (switch, hosts.into_iter().collect())).collect()
+}
+
+impl General {
+    /// Waiting bytes, those behind limiters among them, without notifications.
+    pub fn bytes(&self) -> u64 {
+        self.queue.bytes() + self.limiters.as_ref().map_or(0, |limiters| limiters.bytes())
+    }
+
+    /// Waiting packets, as the bytes.
+    pub fn packets(&self) -> u64 {
+        self.queue.packets() + self.limiters.as_ref().map_or(0, |limiters| limiters.packets())
+    }
+
+    /// Tells queue and limiters which priorities are paused; answers when the first of them opens.
+    pub(super) fn obey_priorities(&mut self, now: Time) -> Time {
+        let Some(station) = &self.pfc else { return Time::NEVER };
+        let (mask, opens) = station.shut_at(now);
+        self.queue.set_paused(mask);
+        if let Some(limiters) = &mut self.limiters {
+            limiters.set_paused(mask);
+        }
+        opens
+    }
+
+    /// Whether anything waits.
+    pub(super) fn has_more(&self) -> bool {
+        self.packets() > 0 || !self.urgent.is_empty()
+    }
+
+    /// What is sent next, and whether it went before all that wait.
+    #[inline]
+    pub(super) fn next(&mut self, now: Time, discarded: &mut Discarded) -> (Option<Next>, bool) {
+        if let Some(item) = self.urgent.pop_front() {
+            return (Some((item, false, None)), true);
+        }
+        let next = match &mut self.limiters {
+            None => self.queue.dequeue(now, discarded).map(|(item, marked)| (item, marked, None)),
+            Some(limiters) => limiters.dequeue(now, &mut self.queue, discarded),
+        };
+        (next, false)
+    }
+
+    /// When [`General::next`] has something, if nothing comes before.
+    pub(super) fn ready_at(&self) -> Time {
+        let limited = self.limiters.as_ref().map_or(Time::NEVER, |limiters| limiters.ready_at());
+        self.queue.ready_at().min(limited)
+    }
+}
+
+impl Link {
+    /// Notifications that the port's congestion point has sent.
+    pub fn notifications_sent(&self) -> u64 {
+        self.general.as_ref().and_then(|g| g.point.as_ref()).map_or(0, |point| point.sent)
+    }
+
+    fn limiters(&self) -> Option<&Limiters> {
+        self.general.as_ref().and_then(|g| g.limiters.as_deref())
+    }
+
+    /// Notifications that have come for what is sent through the port.
+    pub fn notifications_received(&self) -> u64 {
+        self.limiters().map_or(0, |limiters| limiters.notified)
+    }
+
+    pub fn limiters_made(&self) -> u64 {
+        self.limiters().map_or(0, |limiters| limiters.made)
+    }
+}
+
+impl Net {
+    /// What a packet that comes to the port of `link` has to wait for. One that is limited is given its tag's room.
+    pub(super) fn waits_for(&mut self, link: u32, packet: u32) -> WaitsFor {
+        if self.packets[packet].traits & traits::NOTIFICATION != 0 {
+            return WaitsFor::Nothing;
+        }
+        let (Some(general), Some(management)) = (&self.links[link as usize].general, &self.management) else {
+            return WaitsFor::Port;
+        };
+        let Some(limiters) = general.limiters.as_ref().filter(|limiters| !limiters.all().is_empty()) else {
+            return WaitsFor::Port;
+        };
+        let p = &self.packets[packet];
+        let Some(key) = key_of(management, &self.routes, p) else { return WaitsFor::Port };
+        let Some(place) = limiters.place(key) else { return WaitsFor::Port };
+        self.packets[packet].ip_bytes += management.handling.tag.0 as u32;
+        WaitsFor::Limiter(place)
+    }
+
+    /// A notification comes to the port of `link`.
+    pub(super) fn offer_urgent(&mut self, now: Time, link: u32, packet: u32) {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
+        if g.down {
+            return self.refuse(now, link, packet);
+        }
+        let p = &self.packets[packet];
+        let bytes = l.framing.charged_bytes(p.ip_bytes);
+        g.urgent.push_back(Item { handle: packet, flow: p.flow, bytes, at: now, ..Item::default() });
+        self.start_if_free(now, link);
+    }
+
+    /// A frame of `bytes` has been accepted by the port of `link`.
+    pub(super) fn sample(&mut self, now: Time, link: u32, packet: u32, bytes: u32) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        let (Some(point), Some(management)) = (&mut g.point, &mut self.management) else { return };
+        let p = &self.packets[packet];
+        let tagged = p.traits & traits::TAGGED != 0 && self.packets.tag(packet) == link;
+        let source = || {
+            let (first, last) = self.routes.first_and_last(p.route);
+            let key = match management.handling.per {
+                Per::Pair => management.ends[last as usize].1,
+                Per::Flow => p.flow,
+            };
+            Source { port: first, key, flow: p.flow }
+        };
+        let told = &mut self.told;
+        point.point.on_frame((bytes, g.queue.bytes()), tagged, source, told);
+        if !told.is_empty() {
+            point.sent += told.len() as u64;
+            self.notify_all(now, link);
+        }
+    }
+
+    fn notify_all(&mut self, now: Time, link: u32) {
+        let mut told = std::mem::take(&mut self.told);
+        for (source, feedback) in told.drain(..) {
+            self.notify(now, link, source, feedback);
+        }
+        self.told = told;
+    }
+
+    /// The congestion point of `link` tells a source.
+    fn notify(&mut self, now: Time, link: u32, of: Source, feedback: Feedback) {
+        let Some(management) = &mut self.management else { return };
+        let Source { port: first, key, flow } = of;
+        let (switch, source) = (management.ends[link as usize].0, management.ends[first as usize].0);
+        let Some(mut way) = self.routes.of_flow(switch, source, flow) else { return };
+        management.sent += 1;
+        let bytes = management.handling.notification.0 as u32;
+        if Routes::is_spread(way) {
+            way = self.routes.of_packet(way, flow, management.sent as u32);
+        }
+        let ordinal = management.sent;
+        let new = self.packets.take();
+        let (p, _) = self.packets.get_mut(new);
+        p.segment = elephan_tcp::Segment::default();
+        (p.route, p.dest, p.flow) = (way, first, flow);
+        p.ip_bytes = bytes - ETHERNET_BYTES;
+        (p.charged, p.ingress, p.traits, p.ident) = (0, 0, traits::NOTIFICATION, ordinal as u16);
+        *self.packets.notice_mut(new) = Notice { point: link, key, feedback };
+        if let Some(log) = &mut self.log {
+            let (kind, value) = (Kind::Notification, feedback.value());
+            let reason = if value == 0.0 { "stop" } else { "" };
+            log.push(Occurrence { time: now, kind, link, flow, bytes, value: Some(value), reason });
+        }
+        let way = self.routes.link(way);
+        self.send(now, way, new);
+    }
+
+    /// A notification has reached its host.
+    pub fn take_notification(&mut self, now: Time, packet: u32) {
+        let (link, notice) = (self.packets[packet].dest, *self.packets.notice(packet));
+        self.packets.free(packet);
+        let l = &mut self.links[link as usize];
+        let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
+        let Some(limiters) = &mut g.limiters else { return };
+        management.received += 1;
+        let (words, seed) = (&management.words, management.seed);
+        let host = &management.names[management.ends[link as usize].0 as usize];
+        let purpose = |ordinal: u64| format!("limiter[{ordinal}]");
+        let make = |ordinal| words.reaction(l.rate, Stream::new(seed, &format!("host.{host}"), &purpose(ordinal)));
+        let Notice { point, key, feedback } = notice;
+        if limiters.notify(now, key, point, feedback, make)
+            && let Some(place) = limiters.place(key)
+        {
+            let (packets, routes) = (&self.packets, &self.routes);
+            let of = |item: &Item| key_of(management, routes, &packets[item.handle]) == Some(key);
+            for item in g.queue.extract(&mut { of }) {
+                self.full_limiters += u32::from(limiters.enqueue(place, item));
+            }
+        }
+        self.arm_limiters(link);
+        self.start_if_free(now, link);
+    }
+
+    /// A frame that was limited starts.
+    pub(super) fn leave_limiter(&mut self, now: Time, link: u32, place: usize, item: Item, wire: u32) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        let (Some(limiters), Some(management)) = (&mut g.limiters, &mut self.management) else { return };
+        if let Some(point) = limiters.all()[place].reaction.tag() {
+            self.packets[item.handle].traits |= traits::TAGGED;
+            *self.packets.tag_mut(item.handle) = point;
+        }
+        limiters.on_start(now, place, item.bytes, wire);
+        if limiters.has_drained(place, item.bytes) {
+            management.drained.push((link, limiters.all()[place].key));
+        }
+        limiters.release(place);
+    }
+
+    /// The link has failed: what waits there for limiters is thrown away, with notifications.
+    pub(super) fn fail_management(&mut self, now: Time, link: u32) {
+        let l = &mut self.links[link as usize];
+        let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
+        if let Some(limiters) = &mut g.limiters {
+            limiters.drain(&mut self.discarded, DOWN);
+            management.drained.extend(limiters.all().iter().map(|limiter| (link, limiter.key)));
+        }
+        for item in std::mem::take(&mut g.urgent) {
+            self.refuse(now, link, item.handle);
+        }
+    }
+
+    /// Sees to it that the timers of a port's reaction points ring.
+    fn arm_limiters(&mut self, link: u32) {
+        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+            return;
+        };
+        let deadline = limiters.next_timer();
+        if limiters.alarm.arm(deadline) {
+            self.events.push(Event::new(deadline, Class::Timer, link, LIMITERS | link));
+        }
+    }
+
+    /// A timer of the limiters of a port has rung.
+    pub fn limiter_timer(&mut self, now: Time, link: u32) {
+        let Some(limiters) = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut()) else {
+            return;
+        };
+        match limiters.alarm.ring(now, limiters.next_timer()) {
+            Bell::Stale | Bell::Off => {}
+            Bell::Later(time) => self.events.push(Event::new(time, Class::Timer, link, LIMITERS | link)),
+            Bell::Due => {
+                limiters.on_timer(now);
+                self.arm_limiters(link);
+                self.start_if_free(now, link);
+            }
+        }
+    }
+
+    /// Whether senders that were stopped may go on.
+    #[inline]
+    pub fn has_drained(&self) -> bool {
+        self.management.as_ref().is_some_and(|m| !m.drained.is_empty())
+    }
+
+    /// The next sender that may go on: its socket.
+    pub fn next_resumed(&mut self) -> Option<u32> {
+        let management = self.management.as_mut()?;
+        while let Some(&(link, key)) = management.drained.last() {
+            let limiters = self.links[link as usize].general.as_mut().and_then(|g| g.limiters.as_mut())?;
+            match limiters.next_stopped(key, &mut self.full_limiters) {
+                Some(socket) => return Some(socket),
+                None => management.drained.pop(),
+            };
+        }
+        None
+    }
+}
+
+/// Which limiter a packet of a host is for; none if it is not limited.
+fn key_of(management: &Management, routes: &Routes, packet: &Packet) -> Option<Key> {
+    if packet.traits & traits::DATA == 0 && !management.handling.limit_acks {
+        return None;
+    }
+    match management.handling.per {
+        Per::Flow => Some(packet.flow),
+        Per::Pair => routes.rest(packet.route).last().map(|link| management.ends[link as usize].1),
+    }
+}

@@ -1,0 +1,175 @@
+//! Deadlock of paused ports: buffers that wait for each other in a cycle, so that none will ever drain.
+//!
+//! A port may be paused because of a buffer of its neighbour whose frames wait, in turn, for paused ports. With S the set of
+//! ports (and priorities) that are paused now,
+//!
+//! ```text
+//! repeat:  a port leaves S if the bytes that hold it would fall to XON once all that waits for ports outside S has left
+//! ```
+//!
+//! What is left can never resume, whatever else happens short of a watchdog or a link that fails: bytes behind ports in S do
+//! not leave, and further arrivals only add to them. This is exact, where a plain cycle in the graph of who waits for whom may
+//! still dissolve through another port. A cycle within S is reported once, with the time at which its last pause began.
+//!
+//! Looked for when a pause is repeated (in a deadlock all are, every half of their time) and at the end of the run, so it
+//! costs nothing per frame. Left out: deadlocks through hosts, which send no PAUSE here.
+
+use elephan_link::{pause, queue::Discipline};
+use elephan_units::Time;
+
+use super::pfc::priorities;
+use super::{Kind, NONE, Net, Occurrence};
+
+/// A cycle of paused ports.
+#[derive(Clone, Debug)]
+pub struct Deadlock {
+    /// When its last pause began.
+    pub closed: Time,
+    /// None: PAUSE, which stops all priorities.
+    pub priority: Option<u8>,
+    /// The ports, each waiting for the buffer of the next.
+    pub links: Vec<u32>,
+}
+
+/// Which priorities of each link can never resume, a bit each.
+type Stuck = Vec<u8>;
+
+impl Net {
+    /// Looks for a deadlock if the port of `link`, whose pause is repeated, leads to a switch, and its own switch is paused itself.
+    pub(super) fn look_for_deadlock(&mut self, now: Time, link: u32) {
+        let l = &self.links[link as usize];
+        let waits = |&port: &u32| self.shut(now, port) != 0;
+        if l.into != NONE && self.switches[l.out_of as usize].egress.iter().any(waits) {
+            self.find_deadlocks(now);
+        }
+    }
+
+    /// Looks for deadlocks anywhere.
+    pub fn find_deadlocks(&mut self, now: Time) {
+        if !self.switches.iter().any(|s| s.quanta.is_some()) {
+            return;
+        }
+        let stuck = self.stuck(now);
+        for link in 0..self.links.len() as u32 {
+            for priority in priorities(stuck[link as usize]) {
+                if let Some(found) = self.cycle(&stuck, link, priority)
+                    && !self.deadlocks.iter().any(|d| d.links == found.links && d.priority == found.priority)
+                {
+                    self.report(now, found);
+                }
+            }
+        }
+    }
+
+    /// The priorities that may not leave a port now.
+    fn shut(&self, now: Time, link: u32) -> u8 {
+        let Some(g) = &self.links[link as usize].general else { return 0 };
+        match g.gate.until_at(now) {
+            Some(_) => 0xFF,
+            None => g.pfc.as_ref().map_or(0, |station| station.shut_at(now).0),
+        }
+    }
+
+    /// The greatest set of paused ports that nothing outside it can free.
+    fn stuck(&self, now: Time) -> Stuck {
+        let mut stuck = vec![0u8; self.links.len()];
+        for switch in &self.switches {
+            for (port, &out) in (0u32..).zip(&switch.egress) {
+                let link = self.links[out as usize].reverse;
+                let held = switch.held(port);
+                let settled = |p: &u8| now >= self.settled(link, switch.since(port, *p));
+                let old = priorities(held).filter(settled).fold(0, |mask, p| mask | 1 << p);
+                stuck[link as usize] = old & self.shut(now, link);
+            }
+        }
+        loop {
+            let before = stuck.clone();
+            for (s, switch) in self.switches.iter().enumerate() {
+                for (port, &out) in (0u32..).zip(&switch.egress) {
+                    let link = self.links[out as usize].reverse as usize;
+                    let free = priorities(stuck[link]).filter(|&p| !self.stays(s, port, p, &stuck));
+                    stuck[link] = free.fold(stuck[link], |mask, p| mask & !(1 << p));
+                }
+            }
+            if stuck == before {
+                return stuck;
+            }
+        }
+    }
+
+    /// When frames that were under way as the pause of `link` began have arrived, and its gate has shut.
+    fn settled(&self, link: u32, since: Time) -> Time {
+        let l = &self.links[link as usize];
+        let frames = l.rate.time_of(2 * 1538 + u64::from(pause::FRAME_WIRE_BYTES));
+        let response = l.general.as_ref().and_then(|g| g.response).unwrap_or_default();
+        since.saturating_add(l.delay.saturating_mul(2)).saturating_add(frames).saturating_add(response)
+    }
+
+    /// The bytes that hold a priority of an ingress port of a switch and wait at each of its egress ports for good.
+    fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u64)> + 'a {
+        let switch = &self.switches[s];
+        let whole =
+            move |out: u32| if switch.pfc { stuck[out as usize] >> p & 1 == 1 } else { stuck[out as usize] == 0xFF };
+        (0u32..).zip(&switch.egress).filter(move |&(_, &out)| whole(out)).map(move |(to, &out)| {
+            let general = self.links[out as usize].general.as_ref();
+            (out, switch.holding_bytes(port, to, p).unwrap_or_else(|| general.map_or(0, |g| g.queue.bytes())))
+        })
+    }
+
+    /// Whether an ingress port would stay paused after everything that can leave has left.
+    fn stays(&self, s: usize, port: u32, p: u8, stuck: &Stuck) -> bool {
+        let switch = &self.switches[s];
+        let bytes = || self.behind(s, port, p, stuck).map(|(_, bytes)| bytes);
+        if let Some(control) = &switch.by_queue {
+            return bytes().any(|bytes| bytes > control.xon());
+        }
+        let own: u64 = bytes().sum();
+        if own == 0 {
+            return false;
+        }
+        match &switch.by_ingress {
+            None => own > switch.memory.xon(),
+            Some(memory) => {
+                let ports = 0..switch.egress.len() as u32;
+                let classes = || priorities(if switch.pfc { 0xFF } else { 1 });
+                let all = ports.flat_map(|port| classes().map(move |p| (port, p)));
+                let used = all.flat_map(|(port, p)| self.behind(s, port, p, stuck)).map(|(_, bytes)| bytes).sum();
+                memory.stays_paused(own, used)
+            }
+        }
+    }
+
+    /// The cycle to which a stuck port leads, from its lowest link on.
+    fn cycle(&self, stuck: &Stuck, link: u32, p: u8) -> Option<Deadlock> {
+        let mut way = vec![link];
+        loop {
+            let l = &self.links[*way.last()? as usize];
+            let most = self.behind(l.into as usize, l.into_port, p, stuck).max_by_key(|&(out, bytes)| (bytes, out));
+            let (next, _) = most.filter(|&(_, bytes)| bytes > 0)?;
+            if let Some(first) = way.iter().position(|&l| l == next) {
+                let mut links = way.split_off(first);
+                let least = links.iter().enumerate().min_by_key(|(_, link)| **link).map_or(0, |(i, _)| i);
+                links.rotate_left(least);
+                let since = |&link: &u32| {
+                    let l = &self.links[link as usize];
+                    self.switches[l.into as usize].since(l.into_port, p)
+                };
+                let pfc = links.iter().any(|&link| self.switches[self.links[link as usize].into as usize].pfc);
+                let closed = links.iter().map(since).max().unwrap_or_default();
+                return Some(Deadlock { closed, priority: pfc.then_some(p), links });
+            }
+            way.push(next);
+        }
+    }
+
+    fn report(&mut self, now: Time, found: Deadlock) {
+        if let Some(log) = &mut self.log {
+            for &link in &found.links {
+                let value = Some(found.closed.since(Time::ZERO).seconds());
+                let reason = found.priority.map_or("xoff", super::pfc::xoff);
+                log.push(Occurrence { time: now, kind: Kind::Deadlock, link, flow: NONE, bytes: 0, value, reason });
+            }
+        }
+        self.deadlocks.push(found);
+    }
+}

@@ -1,0 +1,115 @@
+//! From plan to what a switch counts, whom it pauses, and what its neighbours' ports need for it.
+
+use elephan_link::ingress::Threshold;
+use elephan_link::queue::{Discipline, EtsSpec, Parameters, Queue, QueueSpec};
+use elephan_link::{EgressControl, FlowControl, IngressMemory, PausePer, Pfc, PfcPer, SharedMemory};
+use elephan_scenario::{Link, NodeKind, Plan, Switch as Planned};
+use elephan_units::{Bytes, Span, Time};
+
+use super::Switch;
+use super::pfc::Station;
+use super::switch::refresh_period;
+
+/// The flow control of a node, if it is a switch.
+fn of(plan: &Plan, node: u32) -> &FlowControl {
+    match &plan.nodes[node as usize].kind {
+        NodeKind::Switch(switch) => &switch.flow_control,
+        NodeKind::Host => &FlowControl::None,
+    }
+}
+
+/// Whether a node pauses its neighbours.
+pub fn sends_pause(plan: &Plan, node: u32) -> bool {
+    *of(plan, node) != FlowControl::None
+}
+
+/// Whether a node counts what waits at each of its ports.
+pub fn counts_queues(plan: &Plan, node: u32) -> bool {
+    match of(plan, node) {
+        FlowControl::None => false,
+        FlowControl::Pause(pause) => pause.per != PausePer::Memory,
+        FlowControl::Pfc(_) => true,
+    }
+}
+
+/// The queue of a port. One whose neighbour pauses single priorities keeps them apart: a kind that does not by itself is had
+/// once for each priority, and these share the link alike.
+pub fn queue(plan: &Plan, link: &Link) -> Queue {
+    let queue = link.queue.build(link.bdp_bytes);
+    if queue.has_priorities() || !matches!(of(plan, link.to), FlowControl::Pfc(_)) {
+        return queue;
+    }
+    QueueSpec::Ets(EtsSpec::of_priorities(&link.queue)).build(link.bdp_bytes)
+}
+
+/// The gates of a port whose neighbour pauses single priorities.
+pub fn station(plan: &Plan, link: &Link) -> Option<Box<Station>> {
+    let watchdog = match of(plan, link.from) {
+        FlowControl::Pfc(pfc) => pfc.watchdog,
+        _ => None,
+    };
+    matches!(of(plan, link.to), FlowControl::Pfc(_)).then(|| Box::new(Station::new(watchdog)))
+}
+
+/// A switch with memory of so many bytes, given or without bound.
+pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: Vec<u32>) -> Switch {
+    let quanta = planned.flow_control.quanta();
+    let into = |&l: &u32| &plan.links[plan.links[l as usize].reverse as usize];
+    let periods =
+        || -> Vec<Span> { egress.iter().map(|l| refresh_period(into(l).rate, quanta.unwrap_or(0))).collect() };
+    let fixed = |(xoff, xon): (Bytes, Bytes)| Threshold::Static { xoff, xon };
+    let mut pause = None;
+    let (mut by_ingress, mut by_queue, mut pfc) = (None, None, false);
+    match &planned.flow_control {
+        FlowControl::None => {}
+        FlowControl::Pause(p) => match p.per {
+            PausePer::Memory => pause = Some(*p),
+            PausePer::Egress => by_queue = Some(EgressControl::new((p.xoff, p.xon), 1, periods())),
+            PausePer::Ingress => {
+                let open = vec![Some(u64::MAX); egress.len()];
+                by_ingress = Some(IngressMemory::new(capacity, 0, fixed((p.xoff, p.xon)), open));
+            }
+        },
+        FlowControl::Pfc(p) => {
+            pfc = true;
+            if let (PfcPer::Egress, Some(marks)) = (p.per, p.marks()) {
+                by_queue = Some(EgressControl::new(marks, 8, periods()).only(p.mask()));
+            }
+            let threshold = match (p.per, p.marks(), p.alpha) {
+                (PfcPer::Egress, ..) => Threshold::None,
+                (PfcPer::Ingress, Some(marks), _) => fixed(marks),
+                (PfcPer::Ingress, None, alpha) => Threshold::Dynamic { alpha: alpha.unwrap_or(1.0) },
+            };
+            let bounded = planned.memory_bytes.is_some();
+            let own = headroom(plan, p, bounded, &egress);
+            let reserved = if bounded { own.iter().flatten().sum() } else { 0 };
+            by_ingress = Some(IngressMemory::new(capacity, reserved, threshold, own));
+        }
+    }
+    let accounts = egress.len() * if pfc { 8 } else { 1 };
+    let by_port = by_queue.is_none() && by_ingress.is_some();
+    Switch {
+        node,
+        memory: SharedMemory::new(capacity, egress.len(), pause),
+        by_ingress: by_ingress.map(Box::new),
+        by_queue: by_queue.map(Box::new),
+        pfc,
+        quanta,
+        latency: planned.latency,
+        sampled: planned.memory_bytes.is_some(),
+        since: vec![Time::ZERO; accounts],
+        waiting: vec![0; if by_port { accounts * egress.len() } else { 0 }],
+        egress,
+    }
+}
+
+/// The headroom of each priority of each port; none for those that may lose. Without a bound on the memory it has none either.
+fn headroom(plan: &Plan, pfc: &Pfc, bounded: bool, egress: &[u32]) -> Vec<Option<u64>> {
+    let of_port = |&out: &u32| match (bounded, pfc.headroom) {
+        (false, _) => u64::MAX,
+        (true, Some(given)) => given.get(),
+        (true, None) => plan.headroom(plan.links[out as usize].reverse),
+    };
+    let lossless = |bytes: u64| (0..8).map(move |p| (pfc.mask() >> p & 1 == 1).then_some(bytes));
+    egress.iter().map(of_port).flat_map(lossless).collect()
+}

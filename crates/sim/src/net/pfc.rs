@@ -1,0 +1,316 @@
+//! Priority-based flow control (IEEE 802.1Qbb) at a port: eight gates, frames of its own, a watchdog.
+//!
+//! A PFC frame is a MAC control frame of 64 B with opcode 0x0101, a vector of the priorities that it is about and a time for
+//! each. A switch lists in every frame all priorities that it holds at that port, so that one frame refreshes all.
+//!
+//! Watchdog (as switches of data centres have it): a priority that has been paused without interruption for longer than
+//! `watchdog` loses what waits there, and PFC frames that pause it are ignored until none has come for as long.
+
+use elephan_engine::{Class, Event};
+use elephan_link::{
+    pause::{self, Gate},
+    queue::Discipline,
+};
+use elephan_units::{Span, Time};
+
+use super::switch::refresh_period;
+use super::{Kind, NONE, Net, Occurrence, REFRESH};
+
+/// Marks a control frame as PFC: bits 8 to 15 are the priorities that it is about, 0 to 7 those that it pauses.
+pub const PFC: u32 = 1 << 30;
+/// Marks the timer of a watchdog among the timers of ports.
+const WATCHDOG: u32 = 1 << 30;
+const PRIORITIES: usize = 8;
+/// Bytes of a PFC frame as queues count frames.
+const PFC_BYTES: u32 = 64;
+
+const XOFF: [&str; PRIORITIES] = ["xoff 0", "xoff 1", "xoff 2", "xoff 3", "xoff 4", "xoff 5", "xoff 6", "xoff 7"];
+const XON: [&str; PRIORITIES] = ["xon 0", "xon 1", "xon 2", "xon 3", "xon 4", "xon 5", "xon 6", "xon 7"];
+
+/// What events call the pause of a priority.
+pub fn xoff(priority: u8) -> &'static str {
+    XOFF[usize::from(priority) % PRIORITIES]
+}
+
+/// The priorities of a mask.
+pub fn priorities(mask: u8) -> impl Iterator<Item = u8> {
+    (0..PRIORITIES as u8).filter(move |p| mask >> p & 1 == 1)
+}
+
+/// A port whose priorities can be paused one by one.
+pub struct Station {
+    gates: [Gate; PRIORITIES],
+    /// Since when each gate is shut without interruption, and until when.
+    since: [Time; PRIORITIES],
+    until: [Time; PRIORITIES],
+    /// How long any gate has been shut, up to `counted`.
+    shut: Span,
+    counted: Time,
+    watchdog: Option<Span>,
+    armed: Time,
+    /// Priorities whose pauses the watchdog has made it ignore, and when the last one came.
+    ignored: u8,
+    heard: [Time; PRIORITIES],
+}
+
+impl Station {
+    pub fn new(watchdog: Option<Span>) -> Station {
+        Station {
+            gates: [Gate::default(); PRIORITIES],
+            since: [Time::NEVER; PRIORITIES],
+            until: [Time::ZERO; PRIORITIES],
+            shut: Span::ZERO,
+            counted: Time::ZERO,
+            watchdog,
+            armed: Time::NEVER,
+            ignored: 0,
+            heard: [Time::ZERO; PRIORITIES],
+        }
+    }
+
+    /// The priorities that may not send at `now`, and when the first of them may again.
+    #[inline]
+    pub fn shut_at(&self, now: Time) -> (u8, Time) {
+        let (mut mask, mut opens) = (0, Time::NEVER);
+        for (priority, gate) in self.gates.iter().enumerate() {
+            if let Some(until) = gate.until_at(now) {
+                mask |= 1 << priority;
+                opens = opens.min(until);
+            }
+        }
+        (mask, opens)
+    }
+
+    /// How long any priority has been paused up to `now`.
+    pub fn shut_until(&self, now: Time) -> Span {
+        let clip = |gate: &Gate| {
+            let (from, until) = gate.window();
+            (from.max(self.counted).min(now), until.min(now))
+        };
+        let mut closures = self.gates.each_ref().map(clip);
+        closures.sort_unstable();
+        let (mut sum, mut end) = (self.shut, Time::ZERO);
+        for (from, until) in closures {
+            let from = from.max(end);
+            sum = sum + until.since(from.min(until));
+            end = end.max(until);
+        }
+        sum
+    }
+
+    /// A pause of a priority came (or, of no time, its end); false if it is ignored.
+    fn receive(&mut self, now: Time, priority: usize, pause: Span, response: Span) -> bool {
+        if let Some(watchdog) = self.watchdog
+            && self.ignored >> priority & 1 == 1
+            && pause > Span::ZERO
+        {
+            let silent = now.since(std::mem::replace(&mut self.heard[priority], now));
+            if silent < watchdog {
+                return false;
+            }
+            self.ignored &= !(1 << priority);
+        }
+        self.set(now, priority, pause, response);
+        true
+    }
+
+    fn set(&mut self, now: Time, priority: usize, pause: Span, response: Span) {
+        (self.shut, self.counted) = (self.shut_until(now), now);
+        if pause == Span::ZERO {
+            self.since[priority] = Time::NEVER;
+        } else if now >= self.until[priority] || self.since[priority] == Time::NEVER {
+            self.since[priority] = now.saturating_add(response);
+        }
+        self.until[priority] = now.saturating_add(pause);
+        self.gates[priority].receive(now, pause, response);
+    }
+
+    /// When the watchdog will have waited for the priority long enough.
+    fn due(&self, priority: usize) -> Option<Time> {
+        let since = self.since[priority];
+        (since != Time::NEVER).then(|| since.saturating_add(self.watchdog.unwrap_or(Span(u64::MAX))))
+    }
+}
+
+impl Net {
+    /// The priority of a frame, as switches and queues see it.
+    #[inline]
+    pub(super) fn priority(&self, packet: u32) -> u8 {
+        self.treatments.get(self.packets[packet].flow as usize).map_or(0, |t| t.priority)
+    }
+
+    /// Sends a PFC frame through the port of `link`, because a priority is to be paused there or may resume.
+    pub(super) fn send_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
+        self.queue_pfc(now, link, 1 << priority);
+        if let Some(log) = &mut self.log {
+            let (kind, reason) = if stop { (Kind::Pause, XOFF) } else { (Kind::Resume, XON) };
+            let quanta = if stop { self.switches[self.links[link as usize].out_of as usize].quanta } else { None };
+            let (value, reason) = (Some(f64::from(quanta.unwrap_or(0))), reason[usize::from(priority)]);
+            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PFC_BYTES, value, reason });
+        }
+        self.start_if_free(now, link);
+    }
+
+    /// Repeats the pauses that hold at the port of `link`.
+    pub(super) fn refresh_pfc(&mut self, now: Time, link: u32) {
+        let held = self.pausing(link);
+        if held != 0 {
+            priorities(held).for_each(|priority| self.send_pfc(now, link, priority, true));
+        }
+    }
+
+    /// The priorities that the switch holds at the port of `link`.
+    fn pausing(&self, link: u32) -> u8 {
+        let l = &self.links[link as usize];
+        let port = self.links[l.reverse as usize].into_port;
+        self.switches[l.out_of as usize].held(port)
+    }
+
+    /// A frame is to go out that is about these priorities, and about all that are held.
+    fn queue_pfc(&mut self, now: Time, link: u32, about: u8) {
+        let held = self.pausing(link);
+        let l = &self.links[link as usize];
+        let quanta = self.switches[l.out_of as usize].quanta.unwrap_or(0);
+        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
+        let Some(g) = &mut self.links[link as usize].general else {
+            unreachable!("a port of a switch with PFC is general")
+        };
+        let before = g.control.map_or(0, |content| content >> 8 & 0xFF);
+        g.control = Some(PFC | (before | u32::from(about | held)) << 8 | u32::from(held));
+        let refresh = if held == 0 { Time::NEVER } else { now.saturating_add(period) };
+        self.set_refresh(link, refresh);
+    }
+
+    /// A PFC frame has arrived over `link` at the station whose port feeds its other direction.
+    pub(super) fn receive_pfc(&mut self, now: Time, link: u32, content: u32) {
+        let l = &self.links[link as usize];
+        let (port, from) = (l.reverse, l.out_of);
+        let quanta = self.switches[from as usize].quanta.unwrap_or(0);
+        let (about, stop) = ((content >> 8) as u8, content as u8);
+        let l = &mut self.links[port as usize];
+        l.counts.pauses_received += 1;
+        let time = pause::quanta(l.rate, quanta);
+        let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
+        let (Some(response), Some(_)) = (g.response, &g.pfc) else { return };
+        for priority in priorities(about) {
+            let pause = if stop >> priority & 1 == 1 { time } else { Span::ZERO };
+            let Some(station) = self.station(port) else { return };
+            if station.receive(now, usize::from(priority), pause, response) {
+                let gate = station.gates[usize::from(priority)];
+                self.gated(now, port, Some(priority), gate);
+            }
+        }
+        self.arm_watchdog(port);
+        self.start_if_free(now, port);
+    }
+
+    fn station(&mut self, port: u32) -> Option<&mut Station> {
+        self.links[port as usize].general.as_mut()?.pfc.as_deref_mut()
+    }
+
+    /// The link of a port has failed: what was received holds nothing any more, and its watchdog has nothing against it.
+    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) {
+        for priority in 0..PRIORITIES {
+            let Some(station) = self.station(port) else { return };
+            station.ignored = 0;
+            if now < station.until[priority] {
+                station.set(now, priority, Span::ZERO, Span::ZERO);
+                let gate = station.gates[priority];
+                self.gated(now, port, Some(priority as u8), gate);
+            }
+        }
+    }
+
+    fn arm_watchdog(&mut self, port: u32) {
+        let Some(station) = self.station(port) else { return };
+        if station.watchdog.is_none() {
+            return;
+        }
+        let due = (0..PRIORITIES).filter_map(|p| station.due(p)).min().unwrap_or(Time::NEVER);
+        if due < station.armed {
+            station.armed = due;
+            self.events.push(Event::new(due, Class::Timer, port, REFRESH | WATCHDOG | port));
+        }
+    }
+
+    /// A timer of a port has rung: its watchdog looks, or its PAUSE is repeated.
+    pub fn ring(&mut self, now: Time, id: u32) {
+        if id & WATCHDOG == 0 {
+            return self.refresh(now, id);
+        }
+        let port = id & !WATCHDOG;
+        let Some(station) = self.station(port).filter(|s| s.armed == now) else { return };
+        station.armed = Time::NEVER;
+        for priority in 0..PRIORITIES {
+            let Some(station) = self.station(port) else { return };
+            if station.due(priority).is_some_and(|due| due <= now) {
+                if now < station.until[priority] {
+                    self.bite(now, port, priority);
+                } else {
+                    // The pause has run out by itself.
+                    station.since[priority] = Time::NEVER;
+                }
+            }
+        }
+        self.arm_watchdog(port);
+        self.start_if_free(now, port);
+    }
+
+    /// A priority has been paused for too long.
+    fn bite(&mut self, now: Time, port: u32, priority: usize) {
+        let window = self.window;
+        let Some(station) = self.station(port) else { return };
+        let paused = now.since(station.since[priority]);
+        station.ignored |= 1 << priority;
+        station.heard[priority] = now;
+        station.set(now, priority, Span::ZERO, Span::ZERO);
+        let gate = station.gates[priority];
+        self.gated(now, port, Some(priority as u8), gate);
+        if let Some(log) = &mut self.log {
+            let (value, reason) = (Some(paused.seconds()), XOFF[priority]);
+            let kind = Kind::Watchdog;
+            log.push(Occurrence { time: now, kind, link: port, flow: NONE, bytes: 0, value, reason });
+        }
+        self.watchdogs += 1;
+        let l = &mut self.links[port as usize];
+        let Some(g) = &mut l.general else { return };
+        g.integrate(&mut l.counts, now, window);
+        g.queue.drain(now, 1 << priority, "watchdog", &mut self.discarded);
+        self.discard(now, port);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Priority 3 is shut from 10 to 110, priority 5 from 60 to 260: any of them for 250.
+    #[test]
+    fn gates_are_independent() {
+        let mut s = Station::new(None);
+        assert!(s.receive(Time(0), 3, Span(110), Span(10)));
+        assert_eq!((s.shut_at(Time(9)), s.shut_at(Time(10))), ((0, Time::NEVER), (8, Time(110))));
+        assert!(s.receive(Time(50), 5, Span(210), Span(10)));
+        assert_eq!((s.shut_at(Time(59)).0, s.shut_at(Time(60))), (8, (0x28, Time(110))));
+        assert_eq!(s.shut_at(Time(110)), (0x20, Time(260)));
+        assert_eq!((s.shut_until(Time(100)), s.shut_until(Time(1000))), (Span(90), Span(250)));
+        assert!(s.receive(Time(150), 5, Span::ZERO, Span(10)));
+        assert_eq!((s.shut_at(Time(150)).0, s.shut_until(Time(1000))), (0, Span(140)));
+    }
+
+    /// After the watchdog has bitten, pauses are ignored until none has come for its time; refreshes do not move the beginning.
+    #[test]
+    fn silence_ends_what_the_watchdog_has_begun() {
+        let mut s = Station::new(Some(Span(1000)));
+        assert!(s.receive(Time(0), 3, Span(600), Span(10)));
+        assert!(s.receive(Time(500), 3, Span(600), Span(10)));
+        assert_eq!(s.due(3), Some(Time(1010)));
+        (s.ignored, s.heard[3]) = (8, Time(1010));
+        s.set(Time(1010), 3, Span::ZERO, Span::ZERO);
+        assert!(!s.receive(Time(1500), 3, Span(600), Span(10)));
+        assert!(!s.receive(Time(2499), 3, Span(600), Span(10)), "999 after the last");
+        assert_eq!((s.shut_at(Time(2499)).0, s.due(3)), (0, None));
+        assert!(s.receive(Time(3499), 3, Span(600), Span(10)));
+        assert_eq!((s.shut_at(Time(3509)).0, s.due(3)), (8, Some(Time(4509))));
+    }
+}

@@ -1,0 +1,150 @@
+//! What applications do over RoCE: write, read, end.
+
+use elephan_engine::Alarm;
+use elephan_record::MessageRow;
+use elephan_traffic::Generate;
+use elephan_units::Time;
+
+use crate::flow::Application;
+use crate::net::NONE;
+use crate::world::World;
+
+impl World<'_> {
+    /// A transfer arrives: one work request on a connection of its own.
+    pub fn roce_transfer(&mut self, now: Time, id: u32, bytes: u64) {
+        self.roce_open(id);
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let place = flow.roce;
+        let pair = &mut self.roce.pairs[place as usize];
+        pair.sender.post(bytes);
+        pair.ended = true;
+        self.roce_go_on(now, place);
+    }
+
+    /// Lets the application of a flow post what is due.
+    pub fn roce_write(&mut self, now: Time, id: u32) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let pair = &mut self.roce.pairs[flow.roce as usize];
+        match &mut flow.application {
+            Application::Stream { source, next, total } => {
+                while let Some(due) = *next {
+                    if due.0 > now {
+                        break;
+                    }
+                    *total = total.saturating_add(due.1.bytes);
+                    *next = source.next_offer().map(|o| (due.0.saturating_add(o.gap), o));
+                }
+                pair.sender.post(*total);
+                pair.ended = next.is_none() && *total != u64::MAX;
+            }
+            // The memory of a work request is the application's: nothing waits for room.
+            Application::Messages(queue) => {
+                pair.sender.post(queue.pump(now, u64::MAX));
+                pair.ended = queue.ended();
+            }
+            Application::Transfer { .. } | Application::Datagrams(_) => {}
+        }
+        let place = flow.roce;
+        self.rearm(id);
+        self.roce_go_on(now, place);
+        self.roce_finish(now, place);
+    }
+
+    /// Payload has come in order.
+    pub(super) fn roce_received(&mut self, now: Time, place: u32) {
+        let pair = &self.roce.pairs[place as usize];
+        let (id, received) = (pair.flow, pair.receiver.received());
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let number = i64::from(flow.number);
+        let mut answers = None;
+        if let Application::Messages(queue) = &mut flow.application {
+            let (messages, latencies) = (&mut self.recorder.messages, &mut self.tables.latencies);
+            let (record, before) = (self.plan.record.messages, queue.delivered_messages());
+            queue.delivered(now, received, |m| {
+                latencies.add(m.latency());
+                if record {
+                    messages.push(MessageRow {
+                        flow: number,
+                        enter_ns: m.enter.ns(),
+                        exit_ns: Some(m.exit.ns()),
+                        size_bytes: m.bytes as i64,
+                        latency_ns: Some(m.latency().ns()),
+                    });
+                }
+            });
+            let delivered = queue.delivered_messages();
+            if flow.clock != NONE && delivered > before {
+                answers = Some((flow.clock, delivered, delivered - before));
+            }
+        }
+        if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
+            flow.done = Some(now);
+            self.complete(now, id);
+        }
+        if let Some((clock, delivered, count)) = answers {
+            self.answered(now, clock, Some(delivered - 1), count);
+        }
+    }
+
+    /// Payload has been acknowledged.
+    pub(super) fn roce_acknowledged(&mut self, now: Time, place: u32) {
+        let pair = &self.roce.pairs[place as usize];
+        let (id, acked) = (pair.flow, pair.sender.acked());
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        if flow.sender_done.is_none() && flow.size.is_some_and(|size| acked >= size) {
+            flow.sender_done = Some(now);
+            if matches!(flow.application, Application::Transfer { .. }) {
+                self.tables.acknowledged.add(now.since(flow.start));
+            }
+        }
+        self.roce_finish(now, place);
+    }
+
+    /// Frees a connection whose application has ended and has everything acknowledged.
+    fn roce_finish(&mut self, now: Time, place: u32) {
+        let pair = &self.roce.pairs[place as usize];
+        if !pair.ended || pair.number == NONE || pair.sender.acked() < pair.sender.posted() {
+            return;
+        }
+        let id = pair.flow;
+        let Some(flow) = &self.flows[id as usize] else { return };
+        if let Err(violation) = self.check_stream(flow) {
+            self.violation.get_or_insert(violation);
+        }
+        if let Some(flow) = self.flows[id as usize].take() {
+            let row = self.flow_row(now, &flow, true);
+            self.tables.ended.push(row);
+        }
+        self.free_flows.push(id);
+        let pair = &mut self.roce.pairs[place as usize];
+        pair.number = NONE;
+        pair.alarm = Alarm::default();
+        if std::mem::take(&mut pair.queued) {
+            let queue = self.roce.ready.entry(pair.link).or_default();
+            queue[usize::from(pair.priority)].retain(|&waiting| waiting != place);
+        }
+        self.roce.free.push(place);
+    }
+
+    /// The traffic of a flow stops: what was never sent is taken back, messages that were posted are still delivered.
+    pub fn roce_stop(&mut self, now: Time, id: u32) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
+        let place = flow.roce;
+        let pair = &mut self.roce.pairs[place as usize];
+        match &mut flow.application {
+            Application::Messages(queue) => {
+                queue.stop();
+                pair.sender.post(queue.offered());
+            }
+            Application::Stream { next, total, .. } => {
+                *next = None;
+                *total = pair.sender.cut();
+                flow.size = flow.size.map(|size| size.min(*total));
+            }
+            Application::Transfer { .. } | Application::Datagrams(_) => return,
+        }
+        pair.ended = true;
+        self.roce_go_on(now, place);
+        self.roce_finish(now, place);
+    }
+}

@@ -1,0 +1,351 @@
+//! Flows over RoCE: both ends of each connection, the interfaces that send for them, their packets on the way and back.
+//!
+//! A connection has no handshake: it is there when its flow begins, and gone when all that its application had is acknowledged.
+//! What an application offers at one instant is one work request. Packets come from [`Sender::poll_transmit`] when the
+//! interface of their host has room at its port ([`crate::net::NIC`]); connections of one priority take turns, packet by packet.
+
+mod application;
+mod rows;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use elephan_cc::{Nic, Spec};
+use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_roce::{Acknowledgement, Answer, Data, Path, Receiver, Sender, wire};
+use elephan_tcp::{ECN_CE, ECN_ECT0};
+use elephan_units::{Span, Time};
+
+use crate::flow::Flow;
+use crate::net::{self, NIC, NONE, Occurrence, Routes};
+use crate::packet::{Packet, rdma, traits};
+use crate::world::World;
+
+/// Marks the timers of RoCE among those of endpoints; with [`NIC`], that of an interface, by its link.
+pub const ROCE: u32 = 1 << 30;
+
+/// Both ends of a connection.
+pub struct Pair {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    alarm: Alarm,
+    key: u32,
+    /// Index of its flow among the live ones, and the flow's number for life; [`NONE`] when it is gone.
+    flow: u32,
+    number: u32,
+    /// Beginnings of the routes to the receiver and back.
+    there: u32,
+    back: u32,
+    /// Its interface waits for room to send for it.
+    queued: bool,
+    /// Its packets bring back what they meet.
+    telemetry: bool,
+    ecn: bool,
+    priority: u8,
+    /// Link of its interface.
+    link: u32,
+    /// Packets sent from either end.
+    packets: [u32; 2],
+    /// Base round-trip time of the path.
+    base_rtt: Span,
+    /// The application will offer nothing more.
+    ended: bool,
+}
+
+impl Pair {
+    /// When it must be called next.
+    fn deadline(&self) -> Time {
+        let send = if self.queued { None } else { self.sender.next_send() };
+        [send, self.sender.next_timer()].into_iter().flatten().min().unwrap_or(Time::NEVER)
+    }
+}
+
+/// The connections of a run.
+#[derive(Default)]
+pub struct Roce {
+    pairs: Vec<Pair>,
+    free: Vec<u32>,
+    /// Connections that may send and wait for room, by link of their interface and priority.
+    ready: BTreeMap<u32, [VecDeque<u32>; 8]>,
+}
+
+impl Roce {
+    /// The connection of a flow.
+    pub fn of(&self, flow: &Flow) -> Option<&Pair> {
+        self.pairs.get(flow.roce as usize)
+    }
+
+    /// Live connections take the routes that there are now; answers how many ends have another.
+    pub fn reroute(&mut self, routes: &Routes, flows: &[Option<Flow>]) -> u32 {
+        let mut moved = 0;
+        for pair in self.pairs.iter_mut().filter(|pair| pair.number != NONE) {
+            let Some(flow) = &flows[pair.flow as usize] else { continue };
+            let (from, to) = (flow.plan.from, flow.plan.to);
+            let there = routes.of_flow(from, to, pair.key).unwrap_or(pair.there);
+            let back = routes.of_flow(to, from, pair.key ^ 1).unwrap_or(pair.back);
+            moved += u32::from(there != pair.there) + u32::from(back != pair.back);
+            (pair.there, pair.back) = (there, back);
+        }
+        moved
+    }
+}
+
+impl World<'_> {
+    /// Headers of data (IP) of a traffic entry, with telemetry if its law asks for it.
+    pub fn roce_headers(&self, traffic: u32) -> u32 {
+        let telemetry = net::asks_telemetry(self.laws[traffic as usize]);
+        wire::HEADERS_BYTES + if telemetry { wire::TELEMETRY_BYTES } else { 0 }
+    }
+
+    /// Makes the connection of a flow.
+    pub fn roce_open(&mut self, id: u32) {
+        let Some(flow) = &self.flows[id as usize] else { return };
+        let (number, key, plan) = (flow.number, flow.key, flow.plan);
+        let entry = &self.plan.traffic[flow.traffic as usize];
+        let Some(options) = &entry.roce else { return };
+        let law: &Spec = self.laws[flow.traffic as usize];
+        let headers = self.roce_headers(flow.traffic);
+        let there = self.net.routes.of_flow(plan.from, plan.to, key).unwrap_or(0);
+        let back = self.net.routes.of_flow(plan.to, plan.from, key ^ 1).unwrap_or(0);
+        let link = self.net.routes.first_link(there);
+        let bytes = options.mtu.0 as u32 + headers;
+        let base_rtt = self.base_rtt((plan.from, plan.to), bytes, headers + wire::AETH_BYTES).unwrap_or(Span::ZERO);
+        let port = &self.plan.links[link as usize];
+        let cost = port.framing.cost();
+        let path = Path {
+            nic: Nic { rate_bps: port.rate.bps() as f64, base_rtt },
+            overhead_bytes: cost.wire_bytes(bytes) - options.mtu.0 as u32,
+            least_bytes: cost.wire_bytes(0),
+        };
+        let pair = Pair {
+            sender: Sender::new(options.clone(), law, path),
+            receiver: Receiver::new(options.clone()),
+            alarm: Alarm::default(),
+            key,
+            flow: id,
+            number,
+            there,
+            back,
+            queued: false,
+            telemetry: net::asks_telemetry(law),
+            ecn: options.ecn,
+            priority: entry.priority,
+            link,
+            packets: [0; 2],
+            base_rtt,
+            ended: false,
+        };
+        let place = match self.roce.free.pop() {
+            Some(place) => {
+                self.roce.pairs[place as usize] = pair;
+                place
+            }
+            None => {
+                self.roce.pairs.push(pair);
+                (self.roce.pairs.len() - 1) as u32
+            }
+        };
+        if let Some(flow) = &mut self.flows[id as usize] {
+            (flow.roce, flow.established) = (place, Some(flow.start));
+        }
+    }
+
+    /// A timer of a connection or of an interface has rung.
+    pub fn roce_timer(&mut self, now: Time, id: u32) {
+        if id & NIC != 0 {
+            return self.roce_pump(now, id & !NIC);
+        }
+        let pair = &mut self.roce.pairs[id as usize];
+        match pair.alarm.ring(now, pair.deadline()) {
+            Bell::Stale | Bell::Off => {}
+            Bell::Later(time) => {
+                let event = Event::new(time, Class::Timer, pair.key, ROCE | id);
+                self.net.events.push(event);
+            }
+            Bell::Due => {
+                let timeouts = pair.sender.counters().timeouts;
+                pair.sender.on_timer(now);
+                if pair.sender.counters().timeouts > timeouts {
+                    self.roce_note(now, id, net::Kind::Timeout, "");
+                }
+                self.roce_go_on(now, id);
+            }
+        }
+    }
+
+    /// Lets a connection send what it may, or sets its timer.
+    pub(super) fn roce_go_on(&mut self, now: Time, id: u32) {
+        let pair = &mut self.roce.pairs[id as usize];
+        if !pair.queued && pair.sender.next_send().is_some_and(|at| at <= now) {
+            pair.queued = true;
+            let link = pair.link;
+            self.roce.ready.entry(link).or_default()[usize::from(pair.priority)].push_back(id);
+            self.roce_pump(now, link);
+        }
+        self.roce_arm(id);
+    }
+
+    fn roce_arm(&mut self, id: u32) {
+        let pair = &mut self.roce.pairs[id as usize];
+        let deadline = pair.deadline();
+        if pair.number != NONE && pair.alarm.arm(deadline) {
+            self.net.events.push(Event::new(deadline, Class::Timer, pair.key, ROCE | id));
+        }
+    }
+
+    /// An interface hands packets to its port while there is room.
+    fn roce_pump(&mut self, now: Time, link: u32) {
+        for priority in (0..8u8).rev() {
+            while let Some(ready) = self.roce.ready.get_mut(&link) {
+                let Some(&id) = ready[usize::from(priority)].front() else { break };
+                if !self.net.nic_has_room(link, priority) {
+                    break;
+                }
+                ready[usize::from(priority)].pop_front();
+                let pair = &mut self.roce.pairs[id as usize];
+                pair.queued = false;
+                if let Some(data) = pair.sender.poll_transmit(now) {
+                    self.roce_send_data(now, id, data);
+                }
+                self.roce_arm(id);
+            }
+        }
+    }
+
+    fn roce_send_data(&mut self, now: Time, id: u32, data: Data) {
+        let pair = &self.roce.pairs[id as usize];
+        let kind = if data.last { rdma::LAST } else { rdma::DATA };
+        let (p, _) = self.net.packets.get_mut(self.spare);
+        p.segment = rdma::departing(now);
+        (p.segment.seq, p.segment.len, p.segment.window) = (data.psn, data.len, kind);
+        p.segment.ecn = if pair.ecn { ECN_ECT0 } else { 0 };
+        p.ip_bytes = data.len + wire::HEADERS_BYTES;
+        p.traits = traits::ROCE | traits::DATA | if data.again { traits::RETRANSMISSION } else { 0 };
+        if pair.telemetry {
+            p.ip_bytes += wire::TELEMETRY_BYTES;
+            p.traits |= traits::TELEMETRY;
+            *self.net.packets.telemetry_mut(self.spare) = Default::default();
+        }
+        self.roce_send(now, id, true);
+    }
+
+    /// Sends an ACK, a NAK or a CNP that answers `packet`.
+    fn roce_send_answer(&mut self, now: Time, id: u32, kind: u16, psn: u32, packet: u32) {
+        let of = self.net.packets[packet];
+        let telemetry = of.traits & traits::TELEMETRY != 0 && kind != rdma::CNP;
+        let (p, _) = self.net.packets.get_mut(self.spare);
+        p.segment = rdma::departing(rdma::departure(&of.segment));
+        (p.segment.ack, p.segment.window) = (psn, kind);
+        p.traits = traits::ROCE | if kind == rdma::CNP { traits::URGENT } else { 0 };
+        p.ip_bytes = wire::HEADERS_BYTES + if kind == rdma::CNP { wire::CNP_BYTES } else { wire::AETH_BYTES };
+        if telemetry {
+            p.traits |= traits::TELEMETRY;
+            p.ip_bytes += wire::TELEMETRY_BYTES;
+            *self.net.packets.telemetry_mut(self.spare) = *self.net.packets.telemetry(packet);
+        }
+        self.roce_send(now, id, false);
+    }
+
+    /// Sends the packet that is prepared, from the sender if `there`, else from the receiver.
+    fn roce_send(&mut self, now: Time, id: u32, there: bool) {
+        let pair = &mut self.roce.pairs[id as usize];
+        let sent = &mut pair.packets[usize::from(!there)];
+        *sent = sent.wrapping_add(1);
+        let (route, ident) = (if there { pair.there } else { pair.back }, *sent);
+        let p = &mut self.net.packets[self.spare];
+        (p.route, p.dest, p.flow, p.ident) = (route, id, pair.number, ident as u16);
+        if Routes::is_spread(route) {
+            p.route = self.net.routes.of_packet(route, pair.key ^ u32::from(!there), ident);
+        }
+        let link = self.net.routes.link(p.route);
+        self.net.send(now, link, self.spare);
+        self.spare = self.net.packets.take();
+    }
+
+    /// A packet has reached its host.
+    #[inline(never)]
+    pub fn deliver_roce(&mut self, now: Time, packet: u32) {
+        let p: Packet = self.net.packets[packet];
+        let id = p.dest;
+        if self.roce.pairs[id as usize].number != p.flow {
+            // The connection is gone.
+            return self.net.packets.free(packet);
+        }
+        if p.traits & traits::DATA != 0 {
+            self.roce_data(now, packet, &p);
+        } else {
+            self.roce_answer(now, packet, &p);
+        }
+    }
+
+    fn roce_data(&mut self, now: Time, packet: u32, p: &Packet) {
+        let (id, segment) = (p.dest, &p.segment);
+        let pair = &mut self.roce.pairs[id as usize];
+        let marked = segment.ecn == ECN_CE;
+        let last = segment.window == rdma::LAST;
+        let reply = pair.receiver.on_data(now, segment.seq, segment.len, last, marked);
+        if reply.notify {
+            self.roce_note(now, id, net::Kind::Cnp, "");
+            self.roce_send_answer(now, id, rdma::CNP, 0, packet);
+        }
+        match reply.answer {
+            Some(Answer::Ack(psn)) => self.roce_send_answer(now, id, rdma::ACK, psn, packet),
+            Some(Answer::Nak(psn)) => self.roce_send_answer(now, id, rdma::NAK, psn, packet),
+            None => {}
+        }
+        self.net.packets.free(packet);
+        if reply.taken > 0 {
+            self.roce_received(now, id);
+        }
+    }
+
+    fn roce_answer(&mut self, now: Time, packet: u32, p: &Packet) {
+        let (id, segment) = (p.dest, &p.segment);
+        let pair = &mut self.roce.pairs[id as usize];
+        if segment.window == rdma::CNP {
+            pair.sender.on_notification(now);
+            self.net.packets.free(packet);
+            return self.roce_arm(id);
+        }
+        let answer = if segment.window == rdma::NAK { Answer::Nak(segment.ack) } else { Answer::Ack(segment.ack) };
+        let telemetry = (p.traits & traits::TELEMETRY != 0).then(|| self.net.packets.telemetry(packet));
+        let naks = pair.sender.counters().naks;
+        pair.sender.on_answer(now, &Acknowledgement { answer, departure: rdma::departure(segment), telemetry });
+        let gone_back = pair.sender.counters().naks > naks;
+        self.net.packets.free(packet);
+        if gone_back {
+            self.roce_note(now, id, net::Kind::FastRetransmit, "nak");
+        }
+        self.roce_acknowledged(now, id);
+        self.roce_go_on(now, id);
+    }
+
+    /// Logs what has happened at an end of a connection, when somebody reads the log.
+    fn roce_note(&mut self, time: Time, id: u32, kind: net::Kind, reason: &'static str) {
+        let pair = &self.roce.pairs[id as usize];
+        let at_receiver = kind == net::Kind::Cnp;
+        let link = self.net.routes.first_link(if at_receiver { pair.back } else { pair.there });
+        let flow = pair.number;
+        if let Some(log) = &mut self.net.log {
+            log.push(Occurrence { time, kind, link, flow, bytes: 0, value: None, reason });
+        }
+    }
+
+    /// The live flows of a traffic entry go on under another law; answers whether there is one.
+    pub fn roce_switch_law(&mut self, now: Time, traffic: u32, law: &Spec) -> bool {
+        let mut any = false;
+        for id in 0..self.flows.len() {
+            let Some(flow) = self.flows[id].as_ref().filter(|f| f.traffic == traffic && f.roce != NONE) else {
+                continue;
+            };
+            let (place, number) = (flow.roce, flow.number);
+            let pair = &mut self.roce.pairs[place as usize];
+            pair.sender.switch_law(law);
+            pair.telemetry = net::asks_telemetry(law);
+            let link = pair.link;
+            self.note_law(now, law, link, number);
+            self.roce_go_on(now, place);
+            any = true;
+        }
+        any
+    }
+}

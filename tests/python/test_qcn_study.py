@@ -1,0 +1,104 @@
+"""The study intel-2007: its statements name what is run, its network is as the slides say, a short hotspot comes out as it must."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan import measures
+from elephan.rows import column, texts
+from elephan.study import open_study, run_study
+
+STUDY = open_study("intel-2007")
+SHORT = {
+    "duration": "20 ms",
+    "warmup": "6 ms",
+    "change[0].at": "10 ms",
+    "change[1].at": "18 ms",
+}
+HOT = "delivered_bps[to C[0], during 11-18 ms].sum"
+
+
+def short(scheme: str, experiment: str = "baseline", seed: int = 1) -> el.Run:
+    """20 ms of an experiment, hot from 10 to 18 ms."""
+    found = next(e for e in STUDY.experiments if e.name == experiment)
+    variant = next(v for v in found.variants if v.label == scheme)
+    return el.run(STUDY.scenario(found), seed=seed, set={**found.set, **variant.overrides, **SHORT})
+
+
+def test_statements_name_what_is_run() -> None:
+    variants = {(e.name, v.label) for e in STUDY.experiments for v in e.variants}
+    for claim in STUDY.claims:
+        for part in claim.parts:
+            assert (part.experiment, part.variant) in variants, claim.id
+            assert not part.against or (part.experiment, part.against) in variants, claim.id
+    assert {f"C003-{i}" for i in range(1, 13)} <= {claim.id.partition("/")[0] for claim in STUDY.claims}
+
+
+def test_every_scenario_resolves() -> None:
+    from elephan import core
+
+    for experiment in STUDY.experiments:
+        for variant in experiment.variants:
+            core.resolve(STUDY.scenario(experiment), {**experiment.set, **variant.overrides}, 1)
+
+
+@pytest.mark.parametrize("experiment", ["baseline", "single-hop"])
+def test_before_the_hotspot_everything_is_carried(experiment: str) -> None:
+    """0.85 x 10 Gb/s x 1460/1538 = 8.069 Gb/s a host; each of its connections has an equal part."""
+    run = short("No CM", experiment)
+    hosts = 5 if experiment == "baseline" else 10
+    offered = hosts * 8.0689e9
+    assert measures.statistic(run, "delivered_bps[during 7-10 ms].sum") == pytest.approx(offered, rel=0.02)
+    assert run.flows.num_rows == hosts * (hosts - 1)
+    share = column(run.flows, "delivered_bytes")
+    assert float(np.std(share) / np.mean(share)) < 0.2 + 0.1 * (hosts > 5)
+    assert set(texts(run.flows, "stack")) == {"winxp"}
+
+
+def test_the_hot_port_is_full_and_no_fuller() -> None:
+    """2 Gb/s are 1.899 Gb/s of payload; without anything the buffer of 150 kB overflows, with PAUSE it does not."""
+    run = short("No CM")
+    assert measures.statistic(run, "drops.sum") > 0
+    assert 148_482 <= measures.statistic(run, "queue_max_bytes[at CS1->C[0]].max") <= 150_000
+    paused = short("PAUSE")
+    assert measures.statistic(paused, "drops.sum") == 0
+    assert measures.statistic(paused, "pauses_sent.sum") > 0
+    assert measures.statistic(paused, HOT) == pytest.approx(1.8985e9, rel=0.02)
+
+
+def test_notifications_hold_the_queue() -> None:
+    run = short("QCN & PAUSE")
+    assert measures.statistic(run, "notifications.sum") > 0
+    assert measures.statistic(run, "drops.sum") == 0
+    assert measures.statistic(run, "retransmits.sum") == 0
+
+
+def test_raw_frames_are_what_the_layer_2_workload_was() -> None:
+    run = short("No CM", "frames")
+    assert set(texts(run.flows, "protocol")) == {"ethernet"}
+    sent, received = column(run.flows, "data_segs_out").sum(), column(run.flows, "data_segs_in").sum()
+    # a slot of 1.2304 us, 5 hosts, 17.5 ms in the mean
+    assert sent == pytest.approx(5 * 0.85 * 17.5e-3 / 1.2304e-6, rel=0.12)
+    drops = measures.statistic(run, "drops.sum")
+    assert drops > 0
+    assert sent - received - drops < 400  # under way at the end
+
+
+@pytest.mark.slow
+def test_the_quick_cut(tmp_path: Path) -> None:
+    results, verdicts = run_study("intel-2007", quick=True, out=tmp_path / "r")
+    assert not results.facts["failures"]
+    assert {verdict.claim.id: verdict.verdict for verdict in verdicts}["C003-8"] == "holds"
+    for figure in (
+        "throughput-baseline",
+        "queue-single-hop",
+        "survivors-baseline",
+        "onset",
+        "raw-frames",
+        "long-links",
+        "star-2004",
+    ):
+        assert (tmp_path / "r" / "figures" / f"{figure}.svg").exists()
