@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from elephan import measures, stats
@@ -64,6 +64,7 @@ class Part:
     against: str = ""
     every: bool = False
     given: str = ""
+    told_apart: bool = False  # its claim spans several experiments, so that words name this one's
 
     @property
     def unit(self) -> str:
@@ -71,11 +72,12 @@ class Part:
 
     @property
     def subject(self) -> str:
-        """What is looked at, in words: `latency_ns.sd, ratio of 8023x to NoFC`."""
+        """What is looked at, in words: `latency_ns.sd, ratio of 8023x to NoFC`, where needed behind its experiment."""
+        where = f"{self.experiment}: " if self.told_apart else ""
         if self.compare:
             joint = "to" if self.compare == "ratio" else "less"
-            return f"{self.statistic}, {self.compare} of {self.variant} {joint} {self.against}"
-        return f"{self.statistic}, {self.variant}"
+            return f"{where}{self.statistic}, {self.compare} of {self.variant} {joint} {self.against}"
+        return f"{where}{self.statistic}, {self.variant}"
 
     @property
     def expected(self) -> str:
@@ -195,7 +197,10 @@ def read_claims(document: Mapping[str, Any]) -> list[Claim]:
         missing = [key for key in ("id", "statement", "source", "parts") if not entry.get(key)]
         if missing:
             raise InputError(f"{where}: has no {missing[0]}")
-        claims.append(Claim(entry["id"], entry["statement"], entry["source"], tuple(_part(p, where) for p in entry["parts"])))
+        parts = tuple(_part(p, where) for p in entry["parts"])
+        if len({part.experiment for part in parts}) > 1:
+            parts = tuple(replace(part, told_apart=True) for part in parts)
+        claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts))
     if len({claim.id for claim in claims}) != len(claims):
         raise InputError("two claims have the same id")
     return claims

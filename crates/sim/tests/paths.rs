@@ -71,7 +71,7 @@ fn symmetric(
 
 /// Changes of any kind at any link, some at one instant; with a time at which the propagation gets shorter.
 fn changes() -> impl Strategy<Value = Vec<(u64, usize, usize)>> {
-    prop::collection::vec((0u64..7_000, 0usize..64, 0usize..6), 0..6)
+    prop::collection::vec((0u64..7_000, 0usize..64, 0usize..8), 0..6)
 }
 
 fn add_changes(plan: &mut Plan, changes: Vec<(u64, usize, usize)>) {
@@ -85,10 +85,16 @@ fn add_changes(plan: &mut Plan, changes: Vec<(u64, usize, usize)>) {
             2 => change.delay = Some(Span(planned.delay.0 / 4)),
             3 => change.delay = Some(Span(planned.delay.0 + 777_777)),
             4 => change.loss = Some(Loss::Bernoulli(0.02)),
-            _ => change.limit = Some(Limit { bytes: 6_000, packets: u64::MAX }),
+            5 => change.limit = Some(Limit { bytes: 6_000, packets: u64::MAX }),
+            _ => change.up = Some(what == 7),
         }
-        plan.changes.push(Change { at: Time(at_us * 1_000_000), links: vec![change], laws: vec![] });
+        let mut links = vec![change];
+        if links[0].up.is_some() {
+            links.push(LinkChange { link: planned.reverse, ..links[0].clone() });
+        }
+        plan.changes.push(Change { at: Time(at_us * 1_000_000), links, laws: vec![] });
     }
+    plan.reroute = (plan.changes.len() % 2 == 1).then_some(Span::from_us(300));
     let laws = ["bbr", "htcp", "reno"].map(|name| Spec::named(name).unwrap());
     for (n, law) in laws.into_iter().enumerate().take(plan.changes.len()) {
         let traffic = (n % plan.traffic.len().max(1)) as u32;

@@ -163,9 +163,9 @@ fn dctcp_in_the_same_star() {
 /// 1 + p (k + p / (1 - p)) + p^2 / (1 - p) ceil(500 us / s)
 #[test]
 fn go_back_n_loses_what_its_closed_form_says() {
-    let s_us = 0.8656;
-    let k = ((2.0 * s_us + 100.0 + 0.0688) / s_us as f64).ceil();
-    let again = (500.0 / s_us as f64).ceil();
+    let s_us = 0.8656_f64;
+    let k = ((2.0 * s_us + 100.0 + 0.0688) / s_us).ceil();
+    let again = (500.0 / s_us).ceil();
     for (p, standard_errors) in [(0.001, 0.03), (0.005, 0.03), (0.02, 0.03)] {
         let mut b = Builder::new(Span::from_ms(300));
         let (from, to) = (b.host(), b.host());

@@ -14,6 +14,7 @@ from typing import Any
 def run_bench(names: Sequence[str], repetitions: int | None, against: Path | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows of results and, with `against`, of ns-3; lines about limits that were exceeded."""
     from elephan.bench import peers, workloads
+    from elephan.bench.workloads import cpu_per_hop
     from elephan.progress import bar
 
     chosen = workloads.select(names)
@@ -32,6 +33,7 @@ def run_bench(names: Sequence[str], repetitions: int | None, against: Path | Non
                 slower = {
                     "times_slower": peer["wall_s"] / row["wall_s"],
                     "times_slower_per_packet_hop": peer["ns_per_packet_hop"] / row["ns_per_packet_hop"],
+                    "times_slower_cpu_per_packet_hop": cpu_per_hop(peer) / cpu_per_hop(row),
                 }
                 rows.append(peer | slower)
     return rows, broken

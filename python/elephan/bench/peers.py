@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -35,17 +36,20 @@ def built(folder: Path) -> Iterator[Path]:
 def ns3(place: Path, workload: Workload) -> dict[str, Any]:
     """One run of ns-3, in elephan's words."""
     command = [str(place / "build" / workload.program), *workload.arguments, "--sched=heap"]
+    before = _cpu_of_children()
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         raise ElephanError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:
         raise ElephanError(f"{workload.program} ended with status {done.returncode}")
+    cpu_s = _cpu_of_children() - before
     found = json.loads(done.stdout.strip().splitlines()[-1])
     row = {
         "workload": workload.name,
         "simulator": "ns-3",
         "wall_s": found["wall_run_s"],
+        "cpu_s": cpu_s,
         "packet_hops": found["pkt_hops"],
         "events": found["events"],
         "peak_rss_bytes": found["rss_mb"] * 2**20,
@@ -57,3 +61,9 @@ def ns3(place: Path, workload: Workload) -> dict[str, Any]:
     if "fct_mean_ms" in found:
         row |= {"fct_mean_s": found["fct_mean_ms"] / 1e3, "fct_p99_s": found["fct_p99_ms"] / 1e3}
     return row
+
+
+def _cpu_of_children() -> float:
+    """Processor time of the processes that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import time
 from pathlib import Path
 from typing import Any
-
 
 # Classes of transfers by bytes, both above the first and up to the second.
 SIZE_CLASSES = (("up to 10 kB", 0, 1e4), ("to 100 kB", 1e4, 1e5), ("to 1 MB", 1e5, 1e6), ("above", 1e6, float("inf")))
@@ -21,11 +21,13 @@ def measure(name: str, seed: int, overrides: dict[str, Any]) -> dict[str, Any]:
     import elephan._core as core
 
     text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
+    before = time.process_time()
     result = core.run(text, f"{name}.toml", "toml", json.dumps(overrides), seed)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     summary = json.loads(result.summary)
     row = {
         "wall_s": result.wall_s,
+        "cpu_s": time.process_time() - before,
         "packet_hops": result.packet_hops,
         "events": result.events,
         "peak_rss_bytes": peak,

@@ -27,6 +27,7 @@ class Workload:
     repetitions: int = 5
     in_default: bool = True
     limits: dict[str, float] = field(default_factory=dict)
+    beside: str = ""  # the workload with the same packets that each run follows
 
 
 _ALL = (
@@ -36,6 +37,18 @@ _ALL = (
     Workload("W3-10s", "w3", "the same, 10 s", ("duration=10 s",), "w3_lfn", ("--mtu=1500", "--cca=cubic", "--time=10")),
     Workload("W4", "w4", "250 KB transfers, Poisson, 40 Mb/s, 60 % load", (), "w4_short", ("--cca=cubic",), 5),
     Workload("W5", "w5", "leaf-spine of 128 hosts, 100 Gb/s, DCQCN over PFC", repetitions=1, in_default=False),
+    Workload(
+        "general",
+        "w1",
+        "W1 with every port on the general path: switches that could pause, and never do",
+        tuple(
+            f"switches.{name}.{key}"
+            for name in ("left", "right")
+            for key in ("memory=1 GiB", "flow_control.kind=pause", "flow_control.xoff=512 MiB", "flow_control.xon=256 MiB")
+        ),
+        in_default=False,
+        beside="W1",
+    ),
     Workload(
         "connections",
         "connections",
@@ -67,8 +80,13 @@ def once(workload: Workload, seed: int) -> dict[str, Any]:
 
 
 def bench(workload: Workload, repetitions: int | None = None) -> dict[str, Any]:
-    """Several runs, with the seeds 1, 2, ...: the median of each figure (and all wall times), the largest peak of memory."""
-    rows = [once(workload, seed) for seed in range(1, 1 + (repetitions or workload.repetitions))]
+    """Several runs, with the seeds 1, 2, ...: the median of each figure (and all wall times), the largest peak of memory.
+
+    A workload beside another is run in turns with it: the median of the ratios of their processor time per packet-hop.
+    """
+    seeds = range(1, 1 + (repetitions or workload.repetitions))
+    pairs = [(once(find(workload.beside), seed) if workload.beside else None, once(workload, seed)) for seed in seeds]
+    rows = [own for _, own in pairs]
     row: dict[str, Any] = {"workload": workload.name}
     for key in (key for key in rows[0] if key != "seed"):
         row[key] = statistics.median_low(run[key] for run in rows)
@@ -76,8 +94,19 @@ def bench(workload: Workload, repetitions: int | None = None) -> dict[str, Any]:
     row["peak_rss_bytes"] = max(run["peak_rss_bytes"] for run in rows)
     row["goodput_bps"] *= row["simulated_s"] / (row["simulated_s"] - workload.drain_s)
     row["ns_per_packet_hop"] = statistics.median(run["wall_s"] * 1e9 / max(1, run["packet_hops"]) for run in rows)
-    order = ("workload", "wall_s", "packet_hops", "events", "peak_rss_bytes", "goodput_bps", "loss_rate", "jain")
+    if workload.beside:
+        row["beside"] = workload.beside
+        row["times_beside_per_packet_hop"] = statistics.median(
+            cpu_per_hop(own) / cpu_per_hop(other) for other, own in pairs if other
+        )
+    order = ("workload", "wall_s", "cpu_s", "packet_hops", "events", "peak_rss_bytes", "goodput_bps", "loss_rate", "jain")
     return {key: row[key] for key in order} | {key: value for key, value in row.items() if key not in order}
+
+
+def cpu_per_hop(row: dict[str, Any]) -> float:
+    """Processor time per packet-hop."""
+    cpu_s: float = row["cpu_s"]
+    return cpu_s / float(max(1, row["packet_hops"]))
 
 
 def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:

@@ -339,7 +339,7 @@ def schema(
 @app.command()
 def bench(
     workloads: Annotated[
-        list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads; default: W1 W3 W3-10s W4.")
+        list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
     ] = None,
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", "-n", min=1, max=1000, help="Runs of each; default 5.")

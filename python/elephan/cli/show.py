@@ -331,4 +331,11 @@ def bench(rows: Sequence[dict[str, Any]]) -> None:
         _slowdowns(console, row)
         if "times_slower" in row:
             whole, hop = (quantity(row[key], "1", 3) for key in ("times_slower", "times_slower_per_packet_hop"))
-            console.print(f"{row['workload']}: elephan is {whole} times as fast as ns-3, {hop} times per packet-hop", style="bold")
+            cpu = quantity(row["times_slower_cpu_per_packet_hop"], "1", 3)
+            line = (
+                f"elephan is {whole} times as fast as ns-3, {hop} times per packet-hop ({cpu} in processor time, set-up included)"
+            )
+            console.print(f"{row['workload']}: {line}", style="bold")
+        if "times_beside_per_packet_hop" in row:
+            ratio = quantity(row["times_beside_per_packet_hop"], "1", 3)
+            console.print(f"{row['workload']}: {ratio} times {row['beside']} per packet-hop, in processor time", style="bold")

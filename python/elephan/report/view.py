@@ -161,6 +161,8 @@ def _words(values: dict[str, Any]) -> list[str]:
         kind = value.get("kind") if isinstance(value, dict) else None
         if last == "congestion_control":
             found.append(str(kind or value))
+        elif last == "up":
+            found.append("up" if value else "down")
         elif isinstance(value, dict) and kind is None:
             # Keys with dots that are not in quotes are tables; a law such as { bernoulli = 0.01 } reads the same way.
             found += [f"{last} {words}" if last == "loss" else words for words in _words(value)]

@@ -41,6 +41,7 @@ _ROWS = (
     ("in the hotspot", beyond.IN_HOTSPOT, "bps"),
     ("after it", "delivered_bps[during 410-500 ms].sum", "bps"),
     ("C0 in the hotspot", beyond.HOT, "bps"),
+    ("what C0 sends, in the hotspot", "delivered_bps[from C[0], during 100-400 ms].sum", "bps"),
     ("a connection to C0 that never times out", "delivered_bps[to C[0], during 100-400 ms, without timeouts].mean", "bps"),
     ("slowest connection, whole run", "goodput_bps.min", "bps"),
     ("packets dropped", "drops.sum", "1"),
@@ -111,9 +112,10 @@ def sections(results: Results) -> Sequence[Section]:
             ],
         ),
         Section(
-            "Congestion spreading",
+            "What PAUSE costs",
             "PAUSE stops a host's whole port: frames for other hosts wait behind those for C0. With edge switches it is passed on.",
-            tables=[_spreading(results)],
+            [beyond.room(results)],
+            [_spreading(results)],
         ),
         Section(
             "The next steps of the slides",

@@ -59,7 +59,7 @@ def throughput(results: Results, experiment: str) -> Drawing:
     hosts = HOSTS[experiment]
     for row, to in enumerate((None, HOST)):
         for place, schemes in enumerate(SCHEMES):
-            ax, ends = axes[2 * row + place], []
+            ax = axes[2 * row + place]
             shade(ax)
             for scheme in schemes:
                 runs = results.runs(experiment, scheme)
@@ -67,10 +67,8 @@ def throughput(results: Results, experiment: str) -> Drawing:
                     continue
                 time, rate = _series(runs, to)
                 ax.plot(time, rate * 1e-9, color=PAINT[scheme], linewidth=1.3)
-                hot = (time > HOT_NS[0] * 1e-6) & (time < HOT_NS[1] * 1e-6)
-                ends.append((float(rate[hot].mean()) * 1e-9, scheme, PAINT[scheme]))
             ax.set_xlim(0, 500)
-            what = "all hosts" if to is None else "C0, whose port is hot"
+            what = "all hosts" if to is None else "C0 alone"
             d.heading(ax, f"{what}, {COLUMNS[place]}", "Gb/s" if place == 0 else "")
             if row == 1:
                 ax.set_xlabel("simulated time, ms")
@@ -78,8 +76,8 @@ def throughput(results: Results, experiment: str) -> Drawing:
     axes[2].set_ylim(bottom=0)
     for place, schemes in enumerate(SCHEMES):
         for scheme in schemes:
-            axes[place].plot([], [], color=PAINT[scheme], label=scheme)
-        d.legend(axes[place], loc="lower left", ncols=1)
+            axes[2 + place].plot([], [], color=PAINT[scheme], label=scheme)
+        d.legend(axes[2 + place], loc="center", ncols=1)
         ideal = ((hosts - 1) * 8.5 + 2) * 1460 / 1538
         axes[place].plot([100, 400], [ideal, ideal], color=MUTED, dashes=(4, 3), linewidth=0.9)
         axes[2 + place].plot([100, 400], [HOT_GOODPUT_BPS * 1e-9] * 2, color=MUTED, dashes=(4, 3), linewidth=0.9)
@@ -143,6 +141,7 @@ def drops(results: Results, experiment: str) -> Drawing | None:
         ax.set_xlabel("simulated time, ms")
     axes[0].set_xlim(0, 500)
     axes[1].set_xlim(98, 112)
+    axes[1].set_xticks([98, 100, 104, 108, 112])
     d.heading(axes[0], "packets dropped since the start")
     d.heading(axes[1], "the onset")
     if ends:
