@@ -33,7 +33,7 @@ pub mod traits {
     /// Says which congestion point limits its source.
     pub const TAGGED: u16 = 4096;
     /// Will be lost because the link it is on has gone down; it is [`LOST`] too.
-    pub const CUT: u16 = 8192;
+    pub const CUT: u16 = 32768;
 }
 
 /// One packet on its way.
