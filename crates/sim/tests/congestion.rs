@@ -195,7 +195,7 @@ fn senders_stop_and_go_on() {
     let (mut b, pairs, port) = hotspot(100, 1, qcn());
     let options = b.options("rfc", json!({ "receive_window": "65535 B", "send_buffer": "65535 B" }));
     b.plan.warmup = ms(50);
-    b.traffic(json!({ "kind": "bulk" }), &vec![pairs[0]; 20], options);
+    b.traffic(json!({ "kind": "bulk" }), &[pairs[0]; 20], options);
     let (tables, summary) = run(&b.plan, false);
     let of = |column| integers(&tables, "limiter_samples", column);
     let late = of("time_ns").into_iter().zip(of("queue_bytes")).filter(|(time, _)| *time >= ms(50).ns());
