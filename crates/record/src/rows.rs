@@ -317,11 +317,11 @@ table! {
         queue_max_packets: i64 = "",
         /// Bytes waiting, averaged over time
         queue_mean_bytes: f64 = "B",
-        /// Time that the port was not allowed to send
+        /// Time that the port was not allowed to send, or (PFC) not everything
         paused_ns: i64 = "ns",
-        /// PAUSE frames sent by the node through this port, resumptions included
+        /// PAUSE or PFC frames sent by the node through this port, resumptions included
         pauses_sent: i64 = "",
-        /// PAUSE frames received that stop this port
+        /// PAUSE or PFC frames received that stop this port
         pauses_received: i64 = "",
         /// Notifications of congestion that the port's congestion point has sent
         notifications_sent: i64 = "",

@@ -181,7 +181,8 @@ impl Resolver<'_> {
             let of_now = set.is_none_or(|set| sets_queue(words, (self.entries[i], single), host, set));
             let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
-            let queue = limit.into_iter().chain(other).filter(|_| of_now);
+            let apart = self.apart(i).map(|message| (self.queue_path(i, "kind"), message));
+            let queue = limit.into_iter().chain(other).chain(apart).filter(|_| of_now);
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -189,6 +190,14 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// A queue that cannot be had once for each priority, where the far end pauses single priorities.
+    fn apart(&self, i: usize) -> Option<String> {
+        let link = &self.links[i];
+        let NodeKind::Switch(far) = &self.nodes[link.to as usize].kind else { return None };
+        let cannot = matches!(link.queue, QueueSpec::Xcp(_)) && matches!(far.flow_control, FlowControl::Pfc(_));
+        cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))
     }
 
     fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {
