@@ -427,3 +427,33 @@ fn a_link_that_fails_while_it_is_paused() {
     let goodput = goodputs(&tables)[0] / (1e9 * 1472.0 / 1538.0);
     assert!((0.75..0.90).contains(&goodput), "{goodput}");
 }
+
+/// QCN over PFC: notifications pass a priority that is paused, what they limit obeys its gate, and nothing is lost. The
+/// notifications keep the queue near the set point, so that the port is paused less often than without them.
+#[test]
+fn notifications_pass_where_their_priority_is_paused() {
+    let hotspot = |management: Value| {
+        let mut b = Builder::new(Span::from_ms(20));
+        b.plan.congestion_management = serde_json::from_value(management).unwrap();
+        let control = pfc(json!({ "priorities": [3], "xoff": "60 KB" }));
+        let switch = b.switch(Some(600_000), Span::ZERO, control);
+        let hosts: Vec<u32> = (0..5).map(|_| b.host()).collect();
+        for &host in &hosts {
+            b.link(host, switch, TEN_GIG, HUNDRED_METRES, None);
+        }
+        b.options("rfc", json!({}));
+        for &from in &hosts[1..] {
+            stream(&mut b, (from, hosts[0]), Rate(5_000_000_000), 1472, 3);
+        }
+        // Frames of the same priority also come back to the limited hosts.
+        stream(&mut b, (hosts[0], hosts[1]), Rate(1_000_000_000), 1472, 3);
+        run(&b.plan, false).1
+    };
+    let alone = hotspot(json!({ "kind": "none" }));
+    let managed = hotspot(json!({ "kind": "qcn" }));
+    assert_eq!((&alone["drops"], &managed["drops"]), (&json!(0), &json!(0)));
+    let (sent, received) = (&managed["notifications_sent"], &managed["notifications_received"]);
+    assert!(sent.as_u64().unwrap() > 10 && sent == received, "{managed}");
+    let pauses = |summary: &Value| summary["pauses_sent"].as_u64().unwrap();
+    assert!(pauses(&managed) < pauses(&alone) / 2, "{} {}", pauses(&managed), pauses(&alone));
+}

@@ -399,7 +399,7 @@ impl Net {
             }
             let mut discarded = std::mem::take(&mut self.discarded);
             while let Some(g) = &mut self.links[link as usize].general {
-                g.queue.set_paused(0);
+                g.set_paused(0);
                 let Some((item, _)) = g.queue.dequeue(end, &mut discarded) else { break };
                 discarded.push((item, ""));
             }

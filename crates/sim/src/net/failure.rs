@@ -41,7 +41,8 @@ impl Net {
             self.packets[packet].traits |= traits::LOST | traits::CUT;
         }
         g.integrate(&mut l.counts, now, window);
-        g.queue.set_paused(0);
+        g.set_paused(0);
+        let urgent = std::mem::take(&mut g.urgent);
         while let Some((item, _)) = g.queue.dequeue(now, &mut self.discarded) {
             self.discarded.push((item, DOWN));
         }
@@ -51,6 +52,9 @@ impl Net {
             g.gate.receive(now, Span::ZERO, Span::ZERO);
             let gate = g.gate;
             self.gated(now, link, None, gate);
+        }
+        for item in urgent {
+            self.refuse(now, link, item.handle);
         }
         self.forget_pfc(now, link);
         self.discard_all(now, link);

@@ -54,6 +54,9 @@ impl Net {
         {
             self.capture(now, g.taps.handed, packet);
         }
+        if self.links[link as usize].general.as_ref().is_some_and(|g| g.down) {
+            return self.refuse(now, link, packet);
+        }
         let limiter = if self.management.is_some() {
             match self.waits_for(link, packet) {
                 WaitsFor::Nothing => return self.offer_urgent(now, link, packet),
@@ -65,10 +68,6 @@ impl Net {
         };
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
-        if g.down {
-            self.refuse(now, link, packet);
-            return;
-        }
         let p = &self.packets[packet];
         let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
         let item = Item {
@@ -112,11 +111,12 @@ impl Net {
             }
         }
         let kept = !self.discarded.iter().any(|(lost, _)| lost.handle == packet);
-        self.discard(now, link);
+        // A discipline may drop the packet again that it has just accepted.
         if counted {
             let refused = matches!(verdict, Verdict::Dropped(_));
             self.queued(now, link, from, if refused { 0 } else { item.bytes });
         }
+        self.discard(now, link);
         if !matches!(verdict, Verdict::Dropped(_)) {
             if kept && self.management.is_some() {
                 self.sample(now, link, packet, item.bytes);
@@ -274,7 +274,7 @@ impl Net {
         // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
         let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
         g.end_scheduled = awaited;
-        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
+        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted && !urgent, p.ingress);
         let tap = g.taps.started;
         let received = g.taps.received != NONE;
         let wire = l.framing.wire_bytes(p.ip_bytes);

@@ -28,6 +28,8 @@ pub struct Limiters {
     all: Vec<Limiter>,
     /// The limiter that sent last; none if that was the ordinary queue.
     last: Option<Key>,
+    /// Priorities that are paused, a bit each: no limiter sends them.
+    pub paused: u8,
     /// What waits behind all of them.
     bytes: u64,
     packets: u64,
@@ -89,6 +91,11 @@ impl Limiter {
         paced.max(self.reaction.stopped_until())
     }
 
+    /// Whether something waits whose priority is not paused.
+    fn may_send(&self, paused: u8) -> bool {
+        self.queue.front().is_some_and(|first| paused >> (first.priority & 7) & 1 == 0)
+    }
+
     pub fn packets(&self) -> u64 {
         self.queue.len() as u64
     }
@@ -110,6 +117,7 @@ impl Limiters {
             stop_at,
             all: Vec::new(),
             last: None,
+            paused: 0,
             bytes: 0,
             packets: 0,
             paused: 0,

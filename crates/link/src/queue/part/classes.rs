@@ -219,6 +219,16 @@ impl Discipline for Classes {
         }
     }
 
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        let mut out: Vec<Item> = self.classes.iter_mut().flat_map(|class| class.queue.extract(of)).collect();
+        out.sort_by_key(|item| item.at);
+        for item in &out {
+            self.bytes -= u64::from(item.bytes);
+            self.packets -= 1;
+        }
+        out
+    }
+
     fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
         let before = discarded.len();
         for class in self.classes.iter_mut().filter(|c| c.mask & mask != 0) {
