@@ -33,8 +33,6 @@ pub struct Limiters {
     /// What waits behind all of them.
     bytes: u64,
     packets: u64,
-    /// Priorities that may not be sent, a bit each.
-    paused: u8,
     /// Of the earliest timer of a reaction point.
     pub alarm: Alarm,
     pub notified: u64,
@@ -79,10 +77,7 @@ impl Limiter {
 
     /// When the next frame may start, for all that the limiter says; never if none waits or its priority is paused.
     fn next_at(&self, line: Rate, paused: u8) -> Time {
-        match self.queue.front() {
-            Some(item) if paused >> item.priority & 1 == 0 => self.ready_at(line),
-            _ => Time::NEVER,
-        }
+        if self.may_send(paused) { self.ready_at(line) } else { Time::NEVER }
     }
 
     /// When the next frame may start, for all that its rate says.
@@ -120,7 +115,6 @@ impl Limiters {
             paused: 0,
             bytes: 0,
             packets: 0,
-            paused: 0,
             alarm: Alarm::default(),
             notified: 0,
             made: 0,
@@ -225,11 +219,6 @@ impl Limiters {
     /// When [`Limiters::dequeue`] has something to send, if nothing comes before.
     pub fn ready_at(&self) -> Time {
         self.all.iter().map(|l| l.next_at(self.line, self.paused)).min().unwrap_or(Time::NEVER)
-    }
-
-    /// Which priorities may not be sent from now on, a bit each.
-    pub fn set_paused(&mut self, mask: u8) {
-        self.paused = mask;
     }
 
     /// All that waits goes to `out`.

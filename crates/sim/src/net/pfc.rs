@@ -147,8 +147,8 @@ impl General {
     /// Nothing of these priorities may leave.
     pub(super) fn set_paused(&mut self, mask: u8) {
         self.queue.set_paused(mask);
-        if let Some(nic) = &mut self.nic {
-            nic.paused = mask;
+        if let Some(limiters) = &mut self.limiters {
+            limiters.paused = mask;
         }
     }
 }
