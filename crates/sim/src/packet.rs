@@ -33,7 +33,7 @@ pub mod traits {
     /// A notification of congestion, for the host's port whose link is its `dest`.
     pub const NOTIFICATION: u16 = 512;
     /// Says which congestion point limits its source.
-    pub const TAGGED: u16 = 16384;
+    pub const TAGGED: u16 = 32768;
 }
 
 /// One packet on its way.

@@ -58,10 +58,10 @@ pub enum WaitsFor {
     Limiter(usize),
 }
 
-/// Whether a packet comes from a sender that can be stopped.
+/// Whether a packet comes from a sender that can be stopped: not a datagram, a frame or one of RoCE.
 pub fn is_tcp(bits: u16) -> bool {
-    const OTHERS: u16 = traits::UDP | traits::NOTIFICATION | 1024 | 2048;
-    bits & OTHERS == 0
+    const ROCE: u16 = 1024;
+    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION | ROCE) == 0
 }
 
 impl Management {
