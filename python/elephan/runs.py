@@ -27,9 +27,9 @@ TABLES = (
     "ports",
     "port_samples",
     "switch_samples",
-    "limiter_samples",
     "pauses",
     "holds",
+    "limiter_samples",
     "events",
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import elephan as el
 import pytest
+from elephan.report.run_figures import draw
 
 SEED = {"preset": "seed-2007", "jitter": 0}
 LINE = 10e9
@@ -142,6 +143,22 @@ def test_parameters() -> None:
         "efr_max": 1_000_000,
     }
     assert el.l2.parameters(el.l2.ecm_reaction_point(drift=2e6))["drift"] == "2 Mbps"
+
+
+def test_a_hot_port_in_a_run_and_its_figure() -> None:
+    """Until 20 ms there is no hotspot; then the four senders are limited to what the port can take."""
+    run = el.run("qcn-hotspot", set={"duration": "81 ms"})
+    rows = [row for row in run.limiter_samples.to_pylist() if 50_000_000 < row["time_ns"] < 80_000_000]
+    assert {(row["host"], row["destination"], row["flow"]) for row in rows} == {
+        (f"sender[{i}]", "receiver", None) for i in range(4)
+    }
+    instants = len({row["time_ns"] for row in rows})
+    assert sum(row["rate_bps"] for row in rows) / instants == pytest.approx(2e9, rel=0.15)
+    assert run.summary["notifications_sent"] == sum(run.ports["notifications_sent"].to_pylist())
+    drawing = draw(run, "limiters")
+    assert drawing.svg().startswith("<?xml")
+    with pytest.raises(el.InputError):
+        draw(el.run("qcn-hotspot", set={"duration": "81 ms", "congestion_management.kind": "none"}), "limiters")
 
 
 @pytest.mark.parametrize(

@@ -403,6 +403,10 @@ impl Net {
                 let Some((item, _)) = g.queue.dequeue(end, &mut discarded) else { break };
                 discarded.push((item, ""));
             }
+            let general = self.links[link as usize].general.as_mut();
+            if let Some(limiters) = general.and_then(|g| g.limiters.as_mut()) {
+                limiters.drain(&mut discarded, "");
+            }
             for (item, _) in discarded.drain(..) {
                 self.count_held(end, link, item);
             }

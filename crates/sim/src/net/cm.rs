@@ -58,10 +58,10 @@ pub enum WaitsFor {
     Limiter(usize),
 }
 
-/// Whether a packet comes from a sender that can be stopped.
+/// Whether a packet comes from a sender that can be stopped: not a datagram, a frame or one of RoCE.
 pub fn is_tcp(bits: u16) -> bool {
-    const OTHERS: u16 = traits::UDP | traits::NOTIFICATION | 1024 | 2048;
-    bits & OTHERS == 0
+    const ROCE: u16 = 1024;
+    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION | ROCE) == 0
 }
 
 impl Management {
@@ -122,17 +122,6 @@ impl General {
     /// Waiting packets, as the bytes.
     pub fn packets(&self) -> u64 {
         self.queue.packets() + self.limiters.as_ref().map_or(0, |limiters| limiters.packets())
-    }
-
-    /// Tells queue and limiters which priorities are paused; answers when the first of them opens.
-    pub(super) fn obey_priorities(&mut self, now: Time) -> Time {
-        let Some(station) = &self.pfc else { return Time::NEVER };
-        let (mask, opens) = station.shut_at(now);
-        self.queue.set_paused(mask);
-        if let Some(limiters) = &mut self.limiters {
-            limiters.set_paused(mask);
-        }
-        opens
     }
 
     /// Whether anything waits.
@@ -203,9 +192,6 @@ impl Net {
     pub(super) fn offer_urgent(&mut self, now: Time, link: u32, packet: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
-        if g.down {
-            return self.refuse(now, link, packet);
-        }
         let p = &self.packets[packet];
         let bytes = l.framing.charged_bytes(p.ip_bytes);
         g.urgent.push_back(Item { handle: packet, flow: p.flow, bytes, at: now, ..Item::default() });
@@ -311,16 +297,13 @@ impl Net {
         limiters.release(place);
     }
 
-    /// The link has failed: what waits there for limiters is thrown away, with notifications.
-    pub(super) fn fail_management(&mut self, now: Time, link: u32) {
+    /// The link has failed: what waits there for limiters is thrown away.
+    pub(super) fn fail_limiters(&mut self, link: u32) {
         let l = &mut self.links[link as usize];
         let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
         if let Some(limiters) = &mut g.limiters {
             limiters.drain(&mut self.discarded, DOWN);
             management.drained.extend(limiters.all().iter().map(|limiter| (link, limiter.key)));
-        }
-        for item in std::mem::take(&mut g.urgent) {
-            self.refuse(now, link, item.handle);
         }
     }
 

@@ -45,7 +45,7 @@ impl Net {
         while let Some((item, _)) = g.queue.dequeue(now, &mut self.discarded) {
             self.discarded.push((item, DOWN));
         }
-        self.fail_management(now, link);
+        self.fail_limiters(link);
         let Some(g) = &mut self.links[link as usize].general else { return };
         if g.gate.until_at(now).is_some() {
             g.gate.receive(now, Span::ZERO, Span::ZERO);

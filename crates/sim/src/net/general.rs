@@ -248,7 +248,7 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
-        let opens = g.obey_priorities(now);
+        let opens = g.close_gates(now);
         let (next, urgent) = g.next(now, &mut self.discarded);
         let Some((item, marked, limiter)) = next else {
             let ready = g.ready_at().min(opens);

@@ -28,11 +28,11 @@ pub struct Limiters {
     all: Vec<Limiter>,
     /// The limiter that sent last; none if that was the ordinary queue.
     last: Option<Key>,
+    /// Priorities that are paused, a bit each: no limiter sends them.
+    pub paused: u8,
     /// What waits behind all of them.
     bytes: u64,
     packets: u64,
-    /// Priorities that may not be sent, a bit each.
-    paused: u8,
     /// Of the earliest timer of a reaction point.
     pub alarm: Alarm,
     pub notified: u64,
@@ -77,16 +77,18 @@ impl Limiter {
 
     /// When the next frame may start, for all that the limiter says; never if none waits or its priority is paused.
     fn next_at(&self, line: Rate, paused: u8) -> Time {
-        match self.queue.front() {
-            Some(item) if paused >> item.priority & 1 == 0 => self.ready_at(line),
-            _ => Time::NEVER,
-        }
+        if self.may_send(paused) { self.ready_at(line) } else { Time::NEVER }
     }
 
     /// When the next frame may start, for all that its rate says.
     fn ready_at(&self, line: Rate) -> Time {
         let paced = self.base.saturating_add(passing(self.bits, self.rate(line)));
         paced.max(self.reaction.stopped_until())
+    }
+
+    /// Whether something waits whose priority is not paused.
+    fn may_send(&self, paused: u8) -> bool {
+        self.queue.front().is_some_and(|first| paused >> (first.priority & 7) & 1 == 0)
     }
 
     pub fn packets(&self) -> u64 {
@@ -110,9 +112,9 @@ impl Limiters {
             stop_at,
             all: Vec::new(),
             last: None,
+            paused: 0,
             bytes: 0,
             packets: 0,
-            paused: 0,
             alarm: Alarm::default(),
             notified: 0,
             made: 0,
@@ -217,11 +219,6 @@ impl Limiters {
     /// When [`Limiters::dequeue`] has something to send, if nothing comes before.
     pub fn ready_at(&self) -> Time {
         self.all.iter().map(|l| l.next_at(self.line, self.paused)).min().unwrap_or(Time::NEVER)
-    }
-
-    /// Which priorities may not be sent from now on, a bit each.
-    pub fn set_paused(&mut self, mask: u8) {
-        self.paused = mask;
     }
 
     /// All that waits goes to `out`.

@@ -13,8 +13,10 @@ use elephan_link::{
 };
 use elephan_units::{Span, Time};
 
+use super::link::General;
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, REFRESH};
+use crate::packet::traits;
 
 /// Marks a control frame as PFC: bits 8 to 15 are the priorities that it is about, 0 to 7 those that it pauses.
 pub const PFC: u32 = 1 << 30;
@@ -132,11 +134,34 @@ impl Station {
     }
 }
 
+impl General {
+    /// Tells the queue and the limiters which priorities may not send, and when the first of them may again.
+    #[inline]
+    pub(super) fn close_gates(&mut self, now: Time) -> Time {
+        let Some(station) = &self.pfc else { return Time::NEVER };
+        let (mask, opens) = station.shut_at(now);
+        self.set_paused(mask);
+        opens
+    }
+
+    /// Nothing of these priorities may leave.
+    pub(super) fn set_paused(&mut self, mask: u8) {
+        self.queue.set_paused(mask);
+        if let Some(limiters) = &mut self.limiters {
+            limiters.paused = mask;
+        }
+    }
+}
+
 impl Net {
-    /// The priority of a frame, as switches and queues see it.
+    /// The priority of a frame, as switches see it; that of notifications of congestion is the highest.
     #[inline]
     pub(super) fn priority(&self, packet: u32) -> u8 {
-        self.treatments.get(self.packets[packet].flow as usize).map_or(0, |t| t.priority)
+        let p = &self.packets[packet];
+        if p.traits & (traits::NOTIFICATION | traits::URGENT) != 0 {
+            return PRIORITIES as u8 - 1;
+        }
+        self.treatments.get(p.flow as usize).map_or(0, |t| t.priority)
     }
 
     /// Sends a PFC frame through the port of `link`, because a priority is to be paused there or may resume.

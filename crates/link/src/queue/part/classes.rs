@@ -199,13 +199,6 @@ impl Discipline for Classes {
         self.classes.iter_mut().for_each(|c| c.queue.set_rate(rate));
     }
 
-    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
-        let out: Vec<Item> = self.classes.iter_mut().flat_map(|class| class.queue.extract(of)).collect();
-        self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
-        self.packets -= out.len() as u64;
-        out
-    }
-
     fn has_priorities(&self) -> bool {
         true
     }
