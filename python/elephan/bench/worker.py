@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 # Classes of transfers by bytes, both above the first and up to the second.
 SIZE_CLASSES = (("up to 10 kB", 0, 1e4), ("to 100 kB", 1e4, 1e5), ("to 1 MB", 1e5, 1e6), ("above", 1e6, float("inf")))
 

@@ -15,6 +15,7 @@ use elephan_units::{Span, Time};
 
 use super::switch::refresh_period;
 use super::{Kind, NONE, Net, Occurrence, REFRESH};
+use crate::packet::traits;
 
 /// Marks a control frame as PFC: bits 8 to 15 are the priorities that it is about, 0 to 7 those that it pauses.
 pub const PFC: u32 = 1 << 30;
@@ -136,7 +137,9 @@ impl Net {
     /// The priority of a frame, as switches and queues see it.
     #[inline]
     pub(super) fn priority(&self, packet: u32) -> u8 {
-        self.treatments.get(self.packets[packet].flow as usize).map_or(0, |t| t.priority)
+        let p = &self.packets[packet];
+        let of_flow = self.treatments.get(p.flow as usize).map_or(0, |t| t.priority);
+        if p.traits & traits::URGENT != 0 { 7 } else { of_flow }
     }
 
     /// Sends a PFC frame through the port of `link`, because a priority is to be paused there or may resume.
