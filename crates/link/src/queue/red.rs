@@ -374,6 +374,7 @@ mod tests {
             for _ in 0..waiting {
                 q.store.push(item(ECT_0));
             }
+            q.idle_since = None;
             let (mut marks, mut twice, mut before) = (0, 0, false);
             for _ in 0..4000 {
                 let marked = q.enqueue(at_ms(0), item(ECT_0), &mut Vec::new()) == Verdict::Marked;
