@@ -1167,6 +1167,7 @@ class Red(Table):
     adaptive: Whether `probability` adapts to hold the average between `min` and `max`. Default: false.
     ecn: Whether ECN-capable packets are marked instead of dropped. Default: false.
     harddrop: Whether even ECN-capable packets are dropped where the probability is 1. Default: false.
+    mark_only: Whether packets that cannot be marked pass, so that only a full queue drops; needs `ecn`. Default: false.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "red")
@@ -1182,6 +1183,7 @@ class Red(Table):
     adaptive: bool | None = None
     ecn: bool | None = None
     harddrop: bool | None = None
+    mark_only: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -47,7 +47,8 @@ fn roce(b: &mut Builder, kind: Value, pairs: &[(u32, u32)], law: Value, options:
 /// DCQCN's marking (Zhu et al. 2015, section 5: 5 kB, 200 kB, 1 %).
 fn red(limit: &str) -> Value {
     json!({
-        "kind": "red", "min": "5 kB", "max": "200 kB", "probability": 0.01, "weight": 1, "spaced": false, "ecn": true, "limit": limit,
+        "kind": "red", "min": "5 kB", "max": "200 kB", "probability": 0.01, "weight": 1, "spaced": false,
+        "ecn": true, "mark_only": true, "limit": limit,
     })
 }
 

@@ -16,8 +16,8 @@
 //! probability *= 0.9, within 0.01 .. 0.5.
 //!
 //! The marking of switches for DCQCN (Zhu et al., SIGCOMM 2015: nothing below K_min, with a probability that rises to P_max at K_max,
-//! everything above, by the queue of this instant) is `min` = K_min, `max` = K_max, `probability` = P_max, `weight = 1`, `spaced = false`
-//! and `ecn`: p_b alone, without the count.
+//! everything above, by the queue of this instant) is `min` = K_min, `max` = K_max, `probability` = P_max, `weight = 1`, `spaced = false`,
+//! `ecn` and `mark_only`: p_b alone, without the count, and no drops of what cannot be marked (acknowledgements).
 //!
 //! Names and defaults are those of tc-red: probability 0.02, avpkt 1000 B, max = limit / 4, min = max / 3, and neither `ecn`,
 //! `harddrop`, `adaptive` nor `gentle` (Linux has no gentle slope). The weight is Floyd's 0.002, where tc derives a power of two
@@ -74,6 +74,9 @@ pub struct RedSpec {
     pub ecn: bool,
     /// Whether even ECN-capable packets are dropped where the probability is 1.
     pub harddrop: bool,
+    /// Whether packets that cannot be marked pass, so that only a full queue drops; needs `ecn`.
+    #[schemars(extend("x-source" = "Zhu et al. 2015: switches of lossless networks"))]
+    pub mark_only: bool,
 }
 
 impl Default for RedSpec {
@@ -90,6 +93,7 @@ impl Default for RedSpec {
             adaptive: false,
             ecn: false,
             harddrop: false,
+            mark_only: false,
         }
     }
 }
@@ -139,6 +143,9 @@ impl Parameters for RedSpec {
         let max = self.max.unwrap_or(self.limit);
         if self.avpkt.0 == 0 {
             return Some(("avpkt", "\"0 B\": a packet has a size".to_owned()));
+        }
+        if self.mark_only && !self.ecn {
+            return Some(("mark_only", "true: needs ecn = true".to_owned()));
         }
         let min = self.min?;
         if is_packets(min) != is_packets(max) {
@@ -196,7 +203,7 @@ impl Discipline for Red {
         let picked = p_b > 0.0 && (p_b >= 1.0 || self.stream.bernoulli(self.chance(p_b)));
         self.passed = if picked || p_b == 0.0 { 0 } else { self.passed + 1 };
         let marked = picked && !(self.spec.harddrop && p_b >= 1.0) && can_mark(self.spec.ecn, &item);
-        if picked && !marked {
+        if picked && !marked && !self.spec.mark_only {
             return Verdict::Dropped(REASON);
         }
         self.store.push(item);
@@ -367,6 +374,7 @@ mod tests {
             for _ in 0..waiting {
                 q.store.push(item(ECT_0));
             }
+            q.idle_since = None;
             let (mut marks, mut twice, mut before) = (0, 0, false);
             for _ in 0..4000 {
                 let marked = q.enqueue(at_ms(0), item(ECT_0), &mut Vec::new()) == Verdict::Marked;
@@ -448,6 +456,10 @@ mod tests {
             (q.average, q.idle_since) = (15.0, None);
             assert_eq!(q.enqueue(at_ms(0), item(ecn), &mut Vec::new()), expected);
         }
+        let mut q = queue(&RedSpec { ecn: true, mark_only: true, weight: 0.0, ..spec() });
+        (q.average, q.idle_since) = (15.0, None);
+        assert_eq!(q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()), Verdict::Accepted);
+        assert_eq!(q.enqueue(at_ms(0), item(ECT_0), &mut Vec::new()), Verdict::Marked);
         let mut q = queue(&RedSpec { limit: Size::Packets(1), ..spec() });
         assert_eq!(q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()), Verdict::Accepted);
         assert_eq!(q.enqueue(at_ms(0), item(NOT_ECT), &mut Vec::new()), Verdict::Dropped("queue_full"));
@@ -470,6 +482,8 @@ mod tests {
         assert_eq!(problem, Some(("min", "\"15 p\": must be below max, \"15 p\"".to_owned())));
         let problem = RedSpec { min, max: Some(Size::Bytes(10_000)), ..RedSpec::default() }.problem();
         assert_eq!(problem, Some(("min", "\"15 p\": must be in the unit of max, \"10 KB\"".to_owned())));
+        let problem = RedSpec { mark_only: true, ..RedSpec::default() }.problem();
+        assert_eq!(problem, Some(("mark_only", "true: needs ecn = true".to_owned())));
         assert_eq!(RedSpec::default().problem(), None);
     }
 }
