@@ -17,6 +17,7 @@ SHORT = {
     "warmup": "6 ms",
     "change[0].at": "10 ms",
     "change[1].at": "18 ms",
+    "traffic.uniform.start": {"uniform": ["0 s", "100 us"]},
 }
 HOT = "delivered_bps[to C[0], during 11-18 ms].sum"
 
@@ -59,14 +60,15 @@ def test_before_the_hotspot_everything_is_carried(experiment: str) -> None:
 
 
 def test_the_hot_port_is_full_and_no_fuller() -> None:
-    """2 Gb/s are 1.899 Gb/s of payload; without anything the buffer of 150 kB overflows, with PAUSE it does not."""
+    """Without anything the buffer of 150 kB overflows; with PAUSE and room above XOFF it does not. 2 Gb/s are 1.899 Gb/s of payload
+    without what acknowledgements take of it."""
     run = short("No CM")
     assert measures.statistic(run, "drops.sum") > 0
     assert 148_482 <= measures.statistic(run, "queue_max_bytes[at CS1->C[0]].max") <= 150_000
-    paused = short("PAUSE")
+    paused = short("68/48 kB", "room")
     assert measures.statistic(paused, "drops.sum") == 0
     assert measures.statistic(paused, "pauses_sent.sum") > 0
-    assert measures.statistic(paused, HOT) == pytest.approx(1.8985e9, rel=0.02)
+    assert 1.75e9 < measures.statistic(paused, HOT) < 1.91e9
 
 
 def test_notifications_hold_the_queue() -> None:
@@ -80,8 +82,8 @@ def test_raw_frames_are_what_the_layer_2_workload_was() -> None:
     run = short("No CM", "frames")
     assert set(texts(run.flows, "protocol")) == {"ethernet"}
     sent, received = column(run.flows, "data_segs_out").sum(), column(run.flows, "data_segs_in").sum()
-    # a slot of 1.2304 us, 5 hosts, 17.5 ms in the mean
-    assert sent == pytest.approx(5 * 0.85 * 17.5e-3 / 1.2304e-6, rel=0.12)
+    # slots of 1.2304 us, 5 hosts, 19.95 ms in the mean: 68 900, deviation 102
+    assert sent == pytest.approx(5 * 0.85 * 19.95e-3 / 1.2304e-6, abs=600)
     drops = measures.statistic(run, "drops.sum")
     assert drops > 0
     assert sent - received - drops < 400  # under way at the end

@@ -19,7 +19,7 @@ table! {
         source: Text = "",
         /// Host that receives the data
         destination: Text = "",
-        /// `tcp`, `udp` or `roce`
+        /// `tcp`, `udp`, `roce`, or `ethernet` for frames without IP
         protocol: Text = "",
         /// Congestion control of the sender; empty for UDP
         congestion_control: Text = "",

@@ -193,10 +193,10 @@ def long_links(results: Results) -> Drawing:
         ax.set_xscale("log")
         d.plain_ticks(ax, [p.value * 1e6 for p in points], [f"{p.value * 1e6:g}" for p in points])
         ax.set_xlabel("delay of a link, µs")
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.08 * max(ax.get_ylim()[1], 1e-9))
         d.heading(ax, {IN_HOTSPOT: "all hosts", HOT: "C0"}.get(statistic, "packets dropped"), name)
     handles, names = axes[0].get_legend_handles_labels()
-    fig.legend(handles, names, loc="outside lower center", ncols=6, frameon=False, fontsize=8, labelcolor=INK, handlelength=1.8)
+    fig.legend(handles, names, loc="outside lower center", ncols=6, frameon=False, fontsize=8, labelcolor=INK, handlelength=2.8)
     caption = (
         'Slides, next steps: "Long link latency effects". Goodput during the hotspot and packets dropped in the run, means. '
         "A window of 64 240 B fills less and less of a longer path; the 20 kB above XOFF hold what is under way for 16 µs."
