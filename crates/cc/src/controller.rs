@@ -281,6 +281,11 @@ impl Controller {
         self.law.pacing_rate(&self.w)
     }
 
+    /// Segments that leave together when pacing lets something out.
+    pub fn burst_segments(&self) -> f64 {
+        self.law.burst_segments()
+    }
+
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.w.in_slow_start()

@@ -81,6 +81,8 @@ pub(crate) struct Sender {
     pub cc: Controller,
     /// bit/s, 0 if the law does not pace.
     pub pacing_bps: f64,
+    /// Segments that leave together when pacing lets something out.
+    pub pacing_burst: u32,
     /// When the law wants to be called.
     pub cc_timer: Time,
     pub rtt: Estimator,
@@ -135,6 +137,7 @@ impl Sender {
             rec: Recovery::new(options.recovery, options.reduction),
             cc,
             pacing_bps: 0.0,
+            pacing_burst: 1,
             cc_timer: Time::NEVER,
             rtt: Estimator::of(options),
             sample_at: 0,
@@ -208,6 +211,9 @@ impl Sender {
     pub fn refresh(&mut self) {
         self.cwnd = self.cc.window() as i64 as u64;
         self.pacing_bps = self.cc.pacing_rate().unwrap_or(0.0);
+        if self.pacing_bps > 0.0 {
+            self.pacing_burst = self.cc.burst_segments() as u32;
+        }
         self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
     }
 

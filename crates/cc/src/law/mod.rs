@@ -157,6 +157,11 @@ pub trait Law {
         None
     }
 
+    /// Segments that leave together when pacing lets something out.
+    fn burst_segments(&self) -> f64 {
+        1.0
+    }
+
     /// Why a law of the user's has given up; it does nothing any more.
     fn fault(&self) -> Option<&Fault> {
         None
@@ -284,6 +289,10 @@ impl Law for Any {
     #[inline]
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         each_law!(self, law => law.pacing_rate(w))
+    }
+
+    fn burst_segments(&self) -> f64 {
+        each_law!(self, law => law.burst_segments())
     }
 
     fn fault(&self) -> Option<&Fault> {

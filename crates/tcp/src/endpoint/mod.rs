@@ -131,6 +131,9 @@ pub struct Endpoint {
     pace_wake: Time,
     /// When pacing lets the next segment out.
     pace_at: Time,
+    /// When the burst began that pacing lets out, and segments left of it.
+    burst_at: Time,
+    burst_left: u32,
     /// Timestamp clock and until when it shows that value.
     ts_value: u32,
     ts_until: Time,
@@ -169,6 +172,8 @@ impl Endpoint {
             ack_at: Time::NEVER,
             pace_wake: Time::NEVER,
             pace_at: Time::ZERO,
+            burst_at: Time::NEVER,
+            burst_left: 0,
             ts_value: 0,
             ts_until: Time::ZERO,
             options: options.clone(),

@@ -67,7 +67,7 @@ impl Endpoint {
         }
         if self.work & work::DATA != 0 {
             let sent = self.emit_data(now, seg, sack);
-            // What paces sends one segment at a time; to be asked again would only tell it so.
+            // What paces sends a burst at a time; to be asked again would only tell it so.
             if !sent || self.is_held(now) {
                 self.work &= !work::DATA;
             }
@@ -150,7 +150,10 @@ impl Endpoint {
     /// Whether pacing lets nothing out now; then it wakes the endpoint when it does. Trains have times of their own.
     #[inline]
     fn is_held(&mut self, now: Time) -> bool {
-        let held = self.tx.pacing_bps > 0.0 && now < self.pace_at && self.tx.trains.is_none();
+        let held = self.tx.pacing_bps > 0.0
+            && now < self.pace_at
+            && (self.burst_left == 0 || self.burst_at != now)
+            && self.tx.trains.is_none();
         if held {
             self.pace_wake = self.pace_at;
             if self.tx.rec.watch.is_some() {
@@ -306,6 +309,10 @@ impl Endpoint {
             self.tx.rec.set_rto(self.rtx_at);
         }
         if self.tx.pacing_bps > 0.0 {
+            if now >= self.pace_at {
+                (self.burst_at, self.burst_left) = (now, self.tx.pacing_burst);
+            }
+            self.burst_left = self.burst_left.saturating_sub(1);
             let gap = f64::from(seg.ip_bytes()) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
             self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
             if len > 0

@@ -23,8 +23,9 @@
 //!
 //! Chosen where Linux asks what a law is not told: PROBE_BW begins with phase `phase` instead of a random one; a round
 //! lasts until what was in flight at its beginning is delivered; the window returns at the end of the round of packet
-//! conservation instead of the end of recovery. The window grows by ACKs only where it was the limit. Left out: the
-//! detection of token-bucket policers (long-term bandwidth), segmentation offload (a burst is `burst_segments`).
+//! conservation instead of the end of recovery. The window grows by ACKs only where it was the limit. Pacing lets
+//! out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to segmentation offload, are left out, as is
+//! the detection of token-bucket policers (long-term bandwidth).
 
 mod parameters;
 mod probe_bw;
@@ -45,6 +46,8 @@ pub use parameters::Parameters;
 const RTT_ASSUMED: Span = Span::from_ms(1);
 /// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver.
 const BURSTS: f64 = 3.0;
+/// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
+const SLOW_BPS: f64 = 1.2e6;
 /// Segments added in the probing phase, so that small windows probe at all.
 const PROBE_EXTRA_SEGMENTS: f64 = 2.0;
 
@@ -179,6 +182,10 @@ impl Law for Bbr {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
+
+    fn burst_segments(&self) -> f64 {
+        self.burst()
+    }
 }
 
 impl Bbr {
@@ -215,9 +222,14 @@ impl Bbr {
         }
     }
 
+    /// Segments of a burst: of a slow flow one.
+    fn burst(&self) -> f64 {
+        if self.pacing > 0.0 && self.pacing < SLOW_BPS { 1.0 } else { self.p.burst_segments }
+    }
+
     /// Bytes in flight at `gain` times bandwidth and delay, with room for bursts; none while the path is unknown.
     fn inflight(&self, w: &Window, gain: f64) -> Option<f64> {
-        let segments = (gain * self.path.bdp()? / w.mss).ceil() + BURSTS * self.p.burst_segments;
+        let segments = (gain * self.path.bdp()? / w.mss).ceil() + BURSTS * self.burst();
         let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
         let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
         Some(w.mss * (2.0 * (segments / 2.0).ceil() + extra))

@@ -28,8 +28,8 @@ parameters! {
     min_segments: f64 = 4.0, "Linux tcp_bbr.c, bbr_cwnd_min_target" [min = 1];
     /// Share of the bandwidth that pacing leaves free, so that queues do not stand.
     pacing_margin: f64 = 0.01, "Linux tcp_bbr.c, bbr_pacing_margin_percent" below [min = 0, max = 1];
-    /// Segments that leave the host as one burst.
-    burst_segments: f64 = 1.0, "Linux tcp_bbr.c, bbr_tso_segs_goal; 1 without segmentation offload" [min = 1];
+    /// Segments that pacing lets out as one burst, from 1.2 Mb/s on.
+    burst_segments: f64 = 2.0, "Linux tcp_bbr.c, bbr_min_tso_segs; 1 without segmentation offload" [min = 1];
     /// Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers.
     extra_acked_rounds: u32 = 5, "Linux tcp_bbr.c, bbr_extra_acked_win_rtts" [min = 1];
     /// Most of it that the window takes, as time at the bandwidth; 0 takes none.

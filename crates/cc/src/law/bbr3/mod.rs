@@ -206,6 +206,10 @@ impl Law for Bbr3 {
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
+
+    fn burst_segments(&self) -> f64 {
+        self.p.burst_segments
+    }
 }
 
 impl Bbr3 {
