@@ -29,7 +29,7 @@ fn the_first_pacing_rate_is_the_initial_window_at_2_885() {
 }
 
 /// On the pipe of 8 Mbit/s and 50 ms: 7.92 Mbit/s (the margin of 1 %) times the mean gain of 1, 50 segments in flight and
-/// the few that rounding and bursts add.
+/// the eight at most that three bursts of two and rounding add.
 #[test]
 fn it_converges_to_the_rate_and_the_content_of_the_pipe() {
     let mut pipe = Pipe::new("bbr");
@@ -38,9 +38,9 @@ fn it_converges_to_the_rate_and_the_content_of_the_pipe() {
     pipe.run(2.0);
     let (pacing, flight) = pipe.run(6.0);
     within(pacing, 0.97 * RATE_BPS, 1.03 * RATE_BPS);
-    within(flight, BDP, 1.12 * BDP);
+    within(flight, BDP, BDP + 8.0);
     within(state(&pipe.c, "bw"), 0.99 * RATE_BPS, 1.01 * RATE_BPS);
-    // 51 ms in an empty queue; 2 BDP + 3 segments, even, + what ACKs bring beyond the bandwidth.
+    // 51 ms in an empty queue; 2 BDP + 6 segments, even, + what ACKs bring beyond the bandwidth.
     within(state(&pipe.c, "min_rtt"), 0.0509, 0.0511);
     within(pipe.c.window() / S, 104.0, 112.0);
     assert!(!pipe.c.in_slow_start());
@@ -55,7 +55,7 @@ fn drain_paces_at_the_inverse_gain_until_the_queue_is_gone() {
     within(pipe.c.pacing_rate().unwrap(), 0.97 * RATE_BPS * 0.99 / 2.885, RATE_BPS * 1.01 / 2.885);
     pipe.until(|pipe| pipe.mode() != 1.0);
     assert_eq!(pipe.mode(), 2.0);
-    within(pipe.inflight() as f64 / S, BDP, BDP + 5.0);
+    within(pipe.inflight() as f64 / S, BDP, BDP + 8.0);
 }
 
 /// A round of 10 segments at `rate`, in one ACK.
