@@ -178,7 +178,7 @@ class Tcp(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -954,7 +954,7 @@ class Hpcc(Table):
 
 
 @dataclass(kw_only=True, slots=True)
-class NoFlowControl(Table):
+class NoCongestionControl(Table):
     """No congestion control, for RoCE: the line rate"""
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
@@ -1701,6 +1701,13 @@ class Star(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class NoFlowControl(Table):
+    """Frames that do not fit are dropped."""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
 class Pause(Table):
     """IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
 
@@ -2407,7 +2414,7 @@ class Bulk(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2544,7 +2551,7 @@ class Messages(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2676,7 +2683,7 @@ class Transfers(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2789,7 +2796,7 @@ class Users(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2899,7 +2906,7 @@ class Cbr(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3012,7 +3019,7 @@ class Frames(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3128,7 +3135,7 @@ class Incast(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3245,7 +3252,7 @@ class Onoff(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3359,7 +3366,7 @@ class Replay(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3489,6 +3496,7 @@ __all__ = [
     "Lognormal",
     "Lp",
     "Messages",
+    "NoCongestionControl",
     "NoCongestionManagement",
     "NoFlowControl",
     "Onoff",
