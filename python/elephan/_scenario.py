@@ -178,7 +178,7 @@ class Tcp(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -954,7 +954,7 @@ class Hpcc(Table):
 
 
 @dataclass(kw_only=True, slots=True)
-class NoFlowControl(Table):
+class NoCongestionControl(Table):
     """No congestion control, for RoCE: the line rate"""
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
@@ -1703,6 +1703,13 @@ class Star(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class NoFlowControl(Table):
+    """Frames that do not fit are dropped."""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "none")
+
+
+@dataclass(kw_only=True, slots=True)
 class Pause(Table):
     """IEEE 802.3x PAUSE (Annex 31B): stops all that a neighbour sends.
 
@@ -2409,7 +2416,7 @@ class Bulk(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2546,7 +2553,7 @@ class Messages(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2678,7 +2685,7 @@ class Transfers(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2791,7 +2798,7 @@ class Users(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -2901,7 +2908,7 @@ class Cbr(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3014,7 +3021,7 @@ class Frames(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3130,7 +3137,7 @@ class Incast(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3247,7 +3254,7 @@ class Onoff(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3361,7 +3368,7 @@ class Replay(Table):
         | Dcqcn
         | Timely
         | Hpcc
-        | NoFlowControl
+        | NoCongestionControl
         | Guest
         | LawFactory
         | dict[str, Any]
@@ -3491,6 +3498,7 @@ __all__ = [
     "Lognormal",
     "Lp",
     "Messages",
+    "NoCongestionControl",
     "NoCongestionManagement",
     "NoFlowControl",
     "Onoff",
