@@ -585,7 +585,7 @@ class Bbr(Table):
     probe_rtt_time: Time in PROBE_RTT with little in flight. Default: "200 ms".
     min_segments: Smallest window in segments, and that of PROBE_RTT. Default: 4.0.
     pacing_margin: Share of the bandwidth that pacing leaves free, so that queues do not stand. Default: 0.01.
-    burst_segments: Segments that leave the host as one burst. Default: 1.0.
+    burst_segments: Segments that pacing lets out as one burst, from 1.2 Mb/s on. Default: 2.0.
     extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
     extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
     """

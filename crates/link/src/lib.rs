@@ -9,8 +9,8 @@ pub mod pause;
 pub mod queue;
 pub mod spec;
 
-pub use egress::EgressControl;
 pub use congestion::CongestionManagement;
+pub use egress::EgressControl;
 pub use ingress::IngressMemory;
 pub use memory::SharedMemory;
 pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PausePer, PauseReaction, Pfc, PfcPer};
