@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
-use elephan_link::queue::{Discipline, Limit, QueueSpec};
+use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan};
@@ -124,6 +124,9 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     queue.set_rate(l.rate);
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
+    let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
+    let (pfc, point, limiters) = (flow_control::station(plan, l), cm::point(plan, l), cm::limiters(plan, l));
+    let looks = counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
@@ -137,6 +140,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
+                straight: matches!(queue, Queue::Fifo(_)) && taps == Taps::NONE && !looks,
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
@@ -144,7 +148,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 counted,
                 end_scheduled: false,
                 gate: Gate::default(),
-                pfc: flow_control::station(plan, l),
+                pfc,
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
                 wake: Time::NEVER,
                 control: None,
@@ -156,12 +160,12 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 wait_ps: 0,
                 latency,
                 urgent: VecDeque::new(),
-                point: cm::point(plan, l),
-                limiters: cm::limiters(plan, l),
+                point,
+                limiters,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,
-                nic: (roce.is_used && at_host).then(Box::default),
-                tells: roce.telemetry && !at_host,
+                nic: nic.then(Box::default),
+                tells,
                 watch: watched.then(Box::default),
             })
         }),

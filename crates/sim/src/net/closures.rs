@@ -151,6 +151,12 @@ impl Watch {
         }
     }
 
+    /// Whether no closure is open, or holds what still waits: frames that do not wait are of no interest then.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.open.is_empty() && self.over.is_empty()
+    }
+
     /// A packet waits no more: it leaves, or it was dropped.
     pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
         let p = usize::from(item.priority) % PRIORITIES;

@@ -48,6 +48,9 @@ impl Link {
 
 impl Net {
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
+        if self.is_idle(now, link) {
+            return self.transmit(now, link, packet);
+        }
         let window = self.window;
         if let Some(g) = &self.links[link as usize].general
             && g.taps.handed != NONE
@@ -273,23 +276,59 @@ impl Net {
             l.counts.marks += 1;
             note_mark(&mut self.log, now, link, item.flow, item.bytes);
         }
-        g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
-        // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
-        g.end_scheduled = awaited;
-        let (impaired, counted, ingress) = (g.impair.is_some(), g.counted, p.ingress);
-        let tap = g.taps.started;
-        let received = g.taps.received != NONE;
+        let (counted, ingress, bits) = (g.counted, p.ingress, p.traits);
         let wire = l.framing.wire_bytes(p.ip_bytes);
-        let bits = p.traits;
         if bits & traits::HEADED != 0 {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
         if bits & traits::ROCE != 0 {
             self.roce_departs(now, link, item);
         }
+        if let Some(place) = limiter {
+            self.leave_limiter(now, link, place, item, wire);
+        }
+        self.transmit(now, link, item.handle);
+        self.discard(now, link);
+        if counted && !urgent {
+            self.left_queue(now, link, ingress, item.bytes);
+        }
+    }
+
+    /// Whether a frame that comes now goes straight to the wire: nothing is on it or waits, nobody has paused the port, and
+    /// neither its queue nor anything else at it looks at frames that do not wait.
+    #[inline]
+    fn is_idle(&mut self, now: Time, link: u32) -> bool {
         let l = &mut self.links[link as usize];
-        let p = &mut self.packets[item.handle];
+        let Some(g) = &mut l.general else { return false };
+        if !g.straight || g.queue.packets() > 0 || g.down || g.control.is_some() || g.gate.until_at(now).is_some() {
+            return false;
+        }
+        if g.watch.as_ref().is_some_and(|watch| !watch.is_quiet()) {
+            return false;
+        }
+        if g.sending == Sending::Nothing {
+            return true;
+        }
+        let over = !g.end_scheduled && l.busy_until <= now;
+        if over {
+            g.sending = Sending::Nothing;
+            l.tx.idle();
+        }
+        over
+    }
+
+    /// A frame goes onto the wire, which is free.
+    fn transmit(&mut self, now: Time, link: u32, packet: u32) {
+        let window = self.window;
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { unreachable!("a general port") };
+        let p = &mut self.packets[packet];
+        g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
+        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
+        g.end_scheduled = awaited;
+        let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
+        let wire = l.framing.wire_bytes(p.ip_bytes);
         l.busy_until = now + l.tx.send(wire);
         l.counts.transmission(now, wire, window);
         if l.loses(p.traits) {
@@ -299,26 +338,19 @@ impl Net {
             p.traits |= traits::CAPTURED;
         }
         let end = l.busy_until;
-        if let Some(place) = limiter {
-            self.leave_limiter(now, link, place, item, wire);
-        }
         if tap != NONE {
-            self.capture(now, tap, item.handle);
+            self.capture(now, tap, packet);
         }
-        let then = self.after(item.handle);
+        let then = self.after(packet);
         if impaired {
-            self.launch_impaired(now, link, item.handle, then);
+            self.launch_impaired(now, link, packet, then);
         } else {
             let l = &mut self.links[link as usize];
             let arrival = l.arrival(end, Span::ZERO);
-            l.launch(link, Flight { arrival, packet: item.handle, then }, &mut self.events);
+            l.launch(link, Flight { arrival, packet, then }, &mut self.events);
         }
         if awaited {
             self.schedule(end, Class::End, link);
-        }
-        self.discard(now, link);
-        if counted && !urgent {
-            self.left_queue(now, link, ingress, item.bytes);
         }
     }
 

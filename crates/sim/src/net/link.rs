@@ -165,6 +165,8 @@ pub struct General {
     pub sending: Sending,
     /// Its link is down.
     pub down: bool,
+    /// A frame that finds the port idle need not pass through the queue.
+    pub straight: bool,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,
     /// Its switch counts what waits here.
