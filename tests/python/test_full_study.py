@@ -27,6 +27,25 @@ FOUND = {
         },
         26,
     ),
+    "intel-2007": (
+        {
+            "C003-1": "fails",
+            "C003-2/all": "fails",
+            "C003-3": "fails",
+            "C003-4": "fails",
+            "C003-4/two-tier": "fails",
+            "C003-5": "inconclusive",
+            "C003-5/ranking": "fails",
+            "C003-7": "fails",
+            "C003-10": "inconclusive",
+            "C003-10/before": "fails",
+            "C003-11/qcn": "fails",
+            "C003-11/ecm": "fails",
+            "C003-12": "fails",
+            "C003-12/pause": "inconclusive",
+        },
+        20,
+    ),
     "pcp-2006": (
         {
             "C002-1": "fails",
