@@ -39,6 +39,8 @@ pub const HOPS_MAX: usize = 8;
 /// What the egress port of a switch wrote into a packet as it left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hop {
+    /// Which port it is.
+    pub port: u32,
     /// Bytes on the wire that the port has sent before this packet.
     pub tx_bytes: u64,
     /// Bytes that waited behind it.

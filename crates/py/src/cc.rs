@@ -141,7 +141,13 @@ impl Cc {
                 return Err(ScenarioError::new_err(format!("the rate of a hop must be above 0 bit/s, not {rate_bps}")));
             }
             let (tx_bytes, at) = (number::bytes("tx_bytes", tx_bytes)?, number::time("time", at)?);
-            telemetry.push(Hop { tx_bytes, queue_bytes: number::bytes("queue_bytes", queue_bytes)?, at, rate_bps });
+            telemetry.push(Hop {
+                port: telemetry.hops().len() as u32,
+                tx_bytes,
+                queue_bytes: number::bytes("queue_bytes", queue_bytes)?,
+                at,
+                rate_bps,
+            });
         }
         let progress = Progress { acked: number::bytes("acked", acked)?, sent: number::bytes("sent", sent)? };
         self.step(|controller| controller.on_telemetry(&telemetry, progress))

@@ -74,7 +74,7 @@ table! {
         cur_rwin_rcvd: i64 = "B",
         /// Largest window advertised by the receiver
         max_rwin_rcvd: i64 = "B",
-        /// Time in which less than a segment of the receiver's window was left
+        /// Time in which less than a segment of the receiver's window was left; 0 if the scale of its windows is not known
         rwin_limited_ns: i64 = "ns",
         /// Time in which nothing was outstanding, between the first payload and the last ACK
         idle_ns: i64 = "ns",

@@ -108,13 +108,10 @@ impl Connection {
         [sent, answered]
     }
 
-    /// By how much the windows of `end` are shifted: only if both ends said so.
-    fn shift(&self, end: usize) -> u8 {
-        let scale = |half: &Half| half.opening.and_then(|opening| opening.window_scale);
-        match (scale(&self.halves[end]), scale(&self.halves[1 - end])) {
-            (Some(shift), Some(_)) => shift,
-            _ => 0,
-        }
+    /// By how much the windows of `end` are shifted: only if both ends said so. Not known unless both SYNs were seen.
+    fn shift(&self, end: usize) -> Option<u8> {
+        let (own, peer) = (self.halves[end].opening?, self.halves[1 - end].opening?);
+        Some(own.window_scale.filter(|_| peer.window_scale.is_some()).unwrap_or(0))
     }
 
     fn handshake(&mut self, now: u64, end: usize, segment: &Segment) {

@@ -41,6 +41,7 @@ pub struct Context {
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
+    begin: u64,
     end: u64,
     at: u64,
     again: bool,
@@ -146,6 +147,7 @@ pub struct Half {
     holes: Holes,
     outstanding: VecDeque<Sent>,
     pub window: Option<u64>,
+    scale_known: bool,
     dup_acks: u64,
     burst: (u64, u64),
     last_data: Option<u64>,
@@ -176,6 +178,7 @@ impl Half {
             holes: Holes::default(),
             outstanding: VecDeque::new(),
             window: None,
+            scale_known: false,
             dup_acks: 0,
             burst: (0, 0),
             last_data: None,
@@ -206,6 +209,11 @@ impl Half {
             });
         }
         let data_seq = segment.seq.wrapping_add(u32::from(segment.syn));
+        if self.opening.is_none() && self.data_start.is_none() && segment.len > 0 {
+            // The capture began later: what was in flight before was not missed.
+            self.first = Some(data_seq);
+            (self.highest, self.acked) = (0, 0);
+        }
         self.first.get_or_insert(data_seq);
         let note = if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { None };
         self.settle(context);
@@ -255,14 +263,19 @@ impl Half {
             if begin > self.highest {
                 self.holes.skip(self.highest, begin, context.now);
             }
+            let begin = begin.max(self.highest);
             self.highest = end;
             if self.outstanding.len() < OUTSTANDING_MAX {
-                self.outstanding.push_back(Sent { end, at: context.now, again: false });
+                self.outstanding.push_back(Sent { begin, end, at: context.now, again: false });
             }
             return None;
         }
         let (filled, since) = self.holes.fill(begin, end);
         let soon = context.handshake_rtt.map_or(REORDERING_NS, |rtt| rtt / 2);
+        // What waited above a hole is acknowledged when the hole is filled: that says nothing about the round trip.
+        let first = self.outstanding.partition_point(|sent| sent.end <= begin);
+        let above = |sent: &Sent| filled > 0 || sent.begin < end;
+        self.outstanding.range_mut(first..).take_while(|sent| above(sent)).for_each(|sent| sent.again = true);
         let young = since.is_some_and(|since| context.now.saturating_sub(since) < soon);
         if filled > 0 && young && context.vantage != Vantage::Sender {
             self.counts.out_of_order += 1;
@@ -271,15 +284,15 @@ impl Half {
         self.counts.segs_retrans += 1;
         self.counts.octets_retrans += len;
         self.bins.at(context.now).again += len;
-        let first = self.outstanding.partition_point(|sent| sent.end <= begin);
-        self.outstanding.range_mut(first..).take_while(|sent| sent.end <= end).for_each(|sent| sent.again = true);
         Some(Note { kind: "retransmission", place: begin, bytes: len })
     }
 
-    /// The peer sent a segment: its ACK, window and SACK blocks are about this direction. `shift` scales its window.
-    pub fn answered(&mut self, context: &Context, segment: &Segment, shift: u8) -> Option<Note> {
+    /// The peer sent a segment: its ACK, window and SACK blocks are about this direction. `shift` scales its window,
+    /// if that is known.
+    pub fn answered(&mut self, context: &Context, segment: &Segment, shift: Option<u8>) -> Option<Note> {
         self.account(context.now);
-        let window = u64::from(segment.window) << if segment.syn { 0 } else { shift };
+        let window = u64::from(segment.window) << if segment.syn { 0 } else { shift.unwrap_or(0) };
+        self.scale_known = shift.is_some();
         self.counts.segs_in += 1;
         self.counts.ece_in += u64::from(segment.ece && !segment.syn);
         self.counts.sacks_rcvd += u64::from(segment.options.sack_blocks > 0);
@@ -377,7 +390,7 @@ impl Half {
         self.idle = self.data_start.is_some() && inflight == 0;
         let segment = self.opening.and_then(|o| o.mss).map_or(MSS, u64::from);
         let room = self.window.map(|window| window.saturating_sub(inflight));
-        self.rwin_limited = inflight > 0 && room.is_some_and(|room| room < segment);
+        self.rwin_limited = self.scale_known && inflight > 0 && room.is_some_and(|room| room < segment);
         let state = State { sent: self.highest, acked: self.acked, window: self.window.unwrap_or(0) };
         let bin = self.bins.at(context.now);
         bin.inflight_max = bin.inflight_max.max(inflight);

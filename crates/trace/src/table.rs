@@ -16,7 +16,12 @@ type Key = (End, End, bool);
 /// A connection that is over is kept for its last packets for so long.
 const LINGER_NS: u64 = 10_000_000_000;
 /// A time so much later than the one before is damaged: a year.
-const LEAP_NS: u64 = 366 * 86_400 * 1_000_000_000;
+const LEAP_NS: u64 = 366 * DAY_NS;
+const DAY_NS: u64 = 86_400 * 1_000_000_000;
+/// So many packets in a row whose times leap: the clock was set.
+const LEAPS_MAX: u32 = 8;
+/// A TCP connection, and a stream of datagrams, that has been silent for so long is written when there are many.
+const SILENT_NS: [u64; 2] = [60_000_000_000, 600_000_000_000];
 /// Connections are swept when their number has doubled since the last time, from so many on.
 const SWEEP_AT: usize = 4096;
 
@@ -40,6 +45,8 @@ pub struct Connections<'a> {
     first: Option<u64>,
     last: u64,
     odd: u64,
+    /// Packets in a row whose times leap.
+    leaps: u32,
 }
 
 impl<'a> Connections<'a> {
@@ -55,6 +62,7 @@ impl<'a> Connections<'a> {
             first: None,
             last: 0,
             odd: 0,
+            leaps: 0,
         }
     }
 
@@ -77,10 +85,18 @@ impl<'a> Connections<'a> {
     fn clock(&mut self, time_ns: u64) -> u64 {
         let first = *self.first.get_or_insert(time_ns);
         let now = time_ns.saturating_sub(first);
-        let odd = now < self.last || time_ns < first || now - self.last > LEAP_NS;
-        self.odd += u64::from(odd);
-        if !odd {
+        let leaps = now > self.last + LEAP_NS || time_ns + DAY_NS < first + self.last;
+        if !leaps && now >= self.last && time_ns >= first {
             self.last = now;
+            self.leaps = 0;
+        } else {
+            self.odd += 1;
+            self.leaps = if leaps { self.leaps + 1 } else { 0 };
+        }
+        if self.leaps == LEAPS_MAX {
+            // The clock was set: time goes on from here.
+            self.first = Some(time_ns.saturating_sub(self.last));
+            self.leaps = 0;
         }
         self.last
     }
@@ -148,8 +164,11 @@ impl<'a> Connections<'a> {
         if self.live.len() < self.sweep_at {
             return;
         }
-        let over = |live: &Live| live.connection.is_over() && live.connection.end + LINGER_NS < now;
-        let keys: Vec<Key> = self.live.iter().filter(|(_, live)| over(live)).map(|(key, _)| *key).collect();
+        let over = |key: &Key, live: &Live| {
+            let lingers = if live.connection.is_over() { LINGER_NS } else { SILENT_NS[usize::from(key.2)] };
+            live.connection.end + lingers < now
+        };
+        let keys: Vec<Key> = self.live.iter().filter(|(key, live)| over(key, live)).map(|(key, _)| *key).collect();
         for key in keys {
             if let Some(live) = self.live.remove(&key) {
                 self.write(key, *live);

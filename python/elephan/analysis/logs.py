@@ -80,7 +80,12 @@ def _filled(rows: list[dict[str, Any]], schema: Any) -> pa.Table:
 def _iperf3(file: Path, text: str) -> Found:
     try:
         result = json.loads(text)
-        intervals = result["intervals"]
+    except ValueError:
+        raise InputError(f"{file}: damaged JSON") from None
+    if isinstance(result, dict) and result.get("error") and not result.get("intervals"):
+        raise InputError(f"{file}: iperf3 reports an error: {result['error']}")
+    try:
+        intervals = list(result["intervals"])
         begin = float(result["start"]["timestamp"]["timesecs"])
         protocol = str(result["start"]["test_start"]["protocol"]).lower()
         ends = {one["socket"]: one for one in result["start"]["connected"]}
@@ -88,9 +93,14 @@ def _iperf3(file: Path, text: str) -> Found:
         raise InputError(f"{file}: not a result of iperf3 -J (no intervals)") from None
     connections: dict[int, dict[str, Any]] = {}
     samples = []
-    for interval in intervals:
-        for stream in interval.get("streams", []):
-            samples.append(_iperf3_sample(stream, protocol, ends, connections))
+    try:
+        for stream in (stream for interval in intervals for stream in interval.get("streams", [])):
+            if not stream.get("omitted"):
+                samples.append(_iperf3_sample(stream, protocol, ends, connections))
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise InputError(f"{file}: not a result of iperf3 -J (an interval is damaged)") from None
+    if not samples:
+        raise InputError(f"{file}: not a result of iperf3 -J (no intervals)")
     notes = [f"iperf3 reports an error: {result['error']}"] if result.get("error") else []
     for row in connections.values():
         own = [s for s in samples if s["connection"] == row["connection"]]
@@ -155,19 +165,25 @@ def _closed(samples: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-_EPOCH = re.compile(r"^\s*(\d{9,}(?:\.\d+)?)\s*$")
+_EPOCH = re.compile(r"^\s*(\d{9,19}(?:\.\d+)?)\s*$")
 _ISO = re.compile(r"^\s*(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\s*$")
 _HEAD = re.compile(
     r"^(?:tcp\s+)?(?:ESTAB|SYN-SENT|FIN-WAIT-[12]|CLOSE-WAIT|LAST-ACK|CLOSING)\s+\d+\s+\d+\s+(\S+):(\d+)\s+(\S+):(\d+)"
 )
+_EPOCH_LEAST_S = 1e8
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def _time(line: str) -> float | None:
     if epoch := _EPOCH.match(line):
-        return float(epoch[1])
+        digits = len(epoch[1].partition(".")[0])
+        # Seconds, or what `date +%s%3N`, `%s%6N` and `%s%N` write.
+        return float(epoch[1]) / next(unit for most, unit in ((11, 1), (14, 1e3), (17, 1e6), (19, 1e9)) if digits <= most)
     if iso := _ISO.match(line):
-        when = datetime.fromisoformat(iso[1].replace(",", "."))
+        try:
+            when = datetime.fromisoformat(iso[1].replace(",", "."))
+        except ValueError:
+            raise InputError(f'a line of the log is no time: "{line.strip()}"') from None
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     return None
 
@@ -209,7 +225,10 @@ def _ss(file: Path, text: str, every_s: float) -> Found:
     samples: list[dict[str, Any]] = []
     last: dict[int, dict[str, Any]] = {}
     begin: float | None = None
+    timed = _has_times(text)
     for time, ends, line in _calls(text, every_s):
+        if timed and time < _EPOCH_LEAST_S:
+            continue  # a look before the first time
         begin = time if begin is None else begin
         row = connections.setdefault(
             ends,
@@ -244,7 +263,7 @@ def _ss(file: Path, text: str, every_s: float) -> Found:
         raise InputError(f"{file}: neither a capture, nor a result of iperf3 -J, nor a log of ss -tin")
     for row in connections.values():
         row |= _closed([s for s in samples if s["connection"] == row["connection"]])
-    notes = [] if _has_times(text) else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
+    notes = [] if timed else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
     return list(connections.values()), samples, round(begin * 1e9), notes
 
 

@@ -112,9 +112,14 @@ class Trace:
 
     def phases(self, number: int | None = None) -> phases.Phases:
         """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
-        row = self.ranked[0] if number is None else next(row for row in self.ranked if row["connection"] == number)
+        rows = [row for row in self.ranked if number is None or row["connection"] == number]
+        if not rows:
+            raise InputError("no connection" if number is None else f"no connection {number}")
+        row = rows[0]
         time, delivered = self.series(row["connection"], "delivered_bytes")
-        rtt = row["median_rtt_ns"] or row["min_rtt_ns"] or row["handshake_rtt_ns"]
+        # Only at the sender the samples are of the whole way.
+        own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
+        rtt = next((one for one in (own if row["vantage"] == "sender" else own[::-1]) if one), None)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
         cuts, _ = self.times(row["connection"], *CUTS)

@@ -55,7 +55,7 @@ def print_json(value: Any) -> None:
 def _grid(*heads: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
+        table.add_column(escape(head), justify="left" if i == 0 else "right", overflow="fold")
     return table
 
 

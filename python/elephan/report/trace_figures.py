@@ -179,7 +179,7 @@ def windows(trace: Trace) -> Drawing | None:
     # A receive window far above what is in flight bounds nothing and would flatten the picture.
     lines = [line for line in lines if float(np.nanmax(line[1][1])) < FAR * max(flying)]
     figure, (axes,) = new_figure(height=2.9)
-    top = max(max(flying), *(float(np.nanmax(y)) for _, (_, y), *_ in lines))
+    top = max([max(flying), *(float(np.nanmax(y)) for _, (_, y), *_ in lines)])
     factor = d.value_axis(axes, "bytes of the connection", top, "bytes")
     x = _time_axis(axes, trace)
     for name, (time, value), paint, dashes in lines:

@@ -123,7 +123,7 @@ impl What {
             What::Notification => c.on_notification(now),
             What::Telemetry { tx_bytes, queue_bytes } => {
                 let mut telemetry = Telemetry::default();
-                telemetry.push(Hop { tx_bytes, queue_bytes, at: now, rate_bps: 1e11 });
+                telemetry.push(Hop { port: 0, tx_bytes, queue_bytes, at: now, rate_bps: 1e11 });
                 c.on_telemetry(&telemetry, Progress { acked: tx_bytes, sent: tx_bytes.saturating_add(queue_bytes) });
             }
             What::Base { bases, delay } => {

@@ -95,7 +95,7 @@ impl Hpcc {
     /// U with what `now` says beside the last.
     fn measure(&mut self, now: &Telemetry) {
         let before = std::mem::replace(&mut self.last, *now);
-        if before.hops().len() != now.hops().len() {
+        if !before.hops().iter().map(|hop| hop.port).eq(now.hops().iter().map(|hop| hop.port)) {
             return;
         }
         let rtt = self.rtt.seconds();
@@ -179,7 +179,7 @@ mod tests {
     /// One link of 100 Gb/s: bytes sent and waiting at a time in us.
     fn link(us: f64, tx_bytes: u64, queue_bytes: u64) -> Telemetry {
         let mut t = Telemetry::default();
-        t.push(Hop { tx_bytes, queue_bytes, at: Time::from_seconds(us * 1e-6), rate_bps: 100e9 });
+        t.push(Hop { port: 0, tx_bytes, queue_bytes, at: Time::from_seconds(us * 1e-6), rate_bps: 100e9 });
         t
     }
 

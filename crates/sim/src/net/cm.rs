@@ -192,6 +192,9 @@ impl Net {
     pub(super) fn offer_urgent(&mut self, now: Time, link: u32, packet: u32) {
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a port under congestion management is general") };
+        if g.down {
+            return self.refuse(now, link, packet);
+        }
         let p = &self.packets[packet];
         let bytes = l.framing.charged_bytes(p.ip_bytes);
         g.urgent.push_back(Item { handle: packet, flow: p.flow, bytes, at: now, ..Item::default() });

@@ -47,6 +47,7 @@ impl Net {
         }
         self.fail_limiters(link);
         let Some(g) = &mut self.links[link as usize].general else { return };
+        let urgent = std::mem::take(&mut g.urgent);
         if g.gate.until_at(now).is_some() {
             g.gate.receive(now, Span::ZERO, Span::ZERO);
             let gate = g.gate;
@@ -54,6 +55,9 @@ impl Net {
         }
         self.forget_pfc(now, link);
         self.discard_all(now, link);
+        for item in urgent {
+            self.refuse(now, link, item.handle);
+        }
     }
 
     /// The link is up again.
@@ -65,6 +69,8 @@ impl Net {
             (g.refresh, g.refresh_armed) = (now, now);
             self.refresh(now, link);
         }
+        // What a shaper has held back may be due.
+        self.start_if_free(now, link);
     }
 
     /// A packet comes to a port whose link is down.

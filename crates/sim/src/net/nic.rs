@@ -79,7 +79,8 @@ impl Net {
         if tells && self.packets[item.handle].traits & traits::TELEMETRY != 0 {
             use elephan_link::queue::Discipline;
             let queue_bytes = l.general.as_ref().map_or(0, |g| g.queue.bytes());
-            let hop = Hop { tx_bytes: l.counts.tx_bytes, queue_bytes, at: now, rate_bps: l.rate.bps() as f64 };
+            let hop =
+                Hop { port: link, tx_bytes: l.counts.tx_bytes, queue_bytes, at: now, rate_bps: l.rate.bps() as f64 };
             if self.packets[item.handle].traits & traits::DATA != 0 {
                 self.packets.telemetry_mut(item.handle).push(hop);
             }
