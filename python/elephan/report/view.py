@@ -74,7 +74,10 @@ class View:
 
     def goodput_series(self, bins: int = 100) -> tuple[Series, float]:
         """Goodput in bit/s per window for each flow (each traffic when there are many), and the window in ns."""
-        step = nice_step(max(self.run.duration_ns / bins, self.interval_ns()))
+        interval = self.interval_ns()
+        step = nice_step(max(self.run.duration_ns / bins, interval))
+        # Windows that hold now two, now three samples would draw an oscillation that is not there.
+        step = float(np.ceil(step / interval - 1e-9)) * interval if interval > 0 else step
         zero = Run(self.run.tables, {}, self.run.scenario, None, self.run.manifest)
         zero.resolved["warmup"] = "0 s"
         starts, shares, flows = windows(zero, int(step))
