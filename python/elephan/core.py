@@ -140,15 +140,20 @@ def execute_interruptible(
     progress: Progress | None = None,
 ) -> Any:
     """One run in a thread of its own; Ctrl-C stops it and is raised here once it has stopped."""
+    return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
+
+
+def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
+    """What `work` answers, done in a thread of this name; Ctrl-C asks it to stop and is raised here once it has."""
     stop, box = Stop(), {}
 
-    def work() -> None:
+    def body() -> None:
         try:
-            box["result"] = execute(source, overrides, seed, folder, progress, stop)
+            box["result"] = work(stop)
         except BaseException as error:
             box["error"] = error
 
-    thread = threading.Thread(target=work, name="elephan-run", daemon=True)
+    thread = threading.Thread(target=body, name=name, daemon=True)
     thread.start()
     try:
         while thread.is_alive():

@@ -14,13 +14,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan import sharing, stats
 from elephan.errors import InputError, nearest
-from elephan.rows import EMPTY, Array, Part
+from elephan.rows import EMPTY, Array, part_of
 from elephan.rows import column as column
 from elephan.rows import texts as texts
 from elephan.rows import windows as windows
@@ -192,7 +192,7 @@ class Measure:
             raise InputError(f'statistic "{name}": {self.name} is of the whole run; sampled ones have times')
         words = f"{self.description}; {selection if len(conditions) > 1 or ' ' in selection else f'traffic {selection}'}"
         # A part answers to what measures ask of a run, by handing the rest on to it.
-        return Measure(name, self.unit, words, lambda run: self.values(cast("Run", Part(run, selection))))
+        return Measure(name, self.unit, words, lambda run: self.values(part_of(run, selection)))
 
 
 _ALL = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -170,3 +170,8 @@ def _span_ns(text: str) -> tuple[int, int]:
     if match is None:
         raise InputError(f'"during {text}" is not a time like "during 100-400 ms"')
     return round(float(match[1]) * _UNITS_NS[match[3]]), round(float(match[2]) * _UNITS_NS[match[3]])
+
+
+def part_of(run: Run, selection: str) -> Run:
+    """The part of a run that a statistic would name in brackets, for whatever reads a run's tables and times."""
+    return cast("Run", Part(run, selection))

@@ -347,41 +347,45 @@ impl World<'_> {
 
     fn attend_receiver(&mut self, now: Time, socket: u32) {
         let s = &mut self.sockets[socket as usize];
-        let Some(flow) = &mut self.flows[s.flow as usize] else { return };
-        let received = s.endpoint.received();
+        if self.flows[s.flow as usize].is_none() {
+            return;
+        }
+        let (id, received) = (s.flow, s.endpoint.received());
         if s.endpoint.peer_closed() {
             s.endpoint.close(now);
         }
+        self.received(now, id, received);
+    }
+
+    /// The stream of a flow has come so far at its receiver, in order.
+    pub fn received(&mut self, now: Time, id: u32, received: u64) {
+        let Some(flow) = &mut self.flows[id as usize] else { return };
         let number = i64::from(flow.number);
         let record = self.plan.record.messages;
         let mut answers = None;
-        match &mut flow.application {
-            Application::Messages(queue) => {
-                let messages = &mut self.recorder.messages;
-                let latencies = &mut self.tables.latencies;
-                let before = queue.delivered_messages();
-                queue.delivered(now, received, |m| {
-                    latencies.add(m.latency());
-                    if record {
-                        messages.push(MessageRow {
-                            flow: number,
-                            enter_ns: m.enter.ns(),
-                            exit_ns: Some(m.exit.ns()),
-                            size_bytes: m.bytes as i64,
-                            latency_ns: Some(m.latency().ns()),
-                        });
-                    }
-                });
-                let delivered = queue.delivered_messages();
-                if flow.clock != NONE && delivered > before {
-                    answers = Some((flow.clock, delivered, delivered - before));
+        if let Application::Messages(queue) = &mut flow.application {
+            let messages = &mut self.recorder.messages;
+            let latencies = &mut self.tables.latencies;
+            let before = queue.delivered_messages();
+            queue.delivered(now, received, |m| {
+                latencies.add(m.latency());
+                if record {
+                    messages.push(MessageRow {
+                        flow: number,
+                        enter_ns: m.enter.ns(),
+                        exit_ns: Some(m.exit.ns()),
+                        size_bytes: m.bytes as i64,
+                        latency_ns: Some(m.latency().ns()),
+                    });
                 }
+            });
+            let delivered = queue.delivered_messages();
+            if flow.clock != NONE && delivered > before {
+                answers = Some((flow.clock, delivered, delivered - before));
             }
-            Application::Stream { .. } | Application::Transfer { .. } | Application::Datagrams(_) => {}
         }
         if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
             flow.done = Some(now);
-            let id = s.flow;
             self.complete(now, id);
         }
         if let Some((clock, delivered, count)) = answers {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import threading
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -156,29 +155,15 @@ def _read(path: Path, where: Path | None, options: dict[str, Any], progress: boo
     """Tables (paths in a folder, or data) and summary of a capture; Ctrl-C stops the reading."""
     from elephan.progress import bar
 
-    stop, box = core.Stop(), {}
-
-    def work() -> None:
-        try:
-            box["trace"] = core.call_with("analyze", str(path), str(where) if where else None, **options, cancel=stop.token)
-        except BaseException as error:
-            box["error"] = error
-
     with bar(path.name, 1.0, progress) as shown:
         options = options | {"progress": lambda share, _packets: shown.set(share)}
-        thread = threading.Thread(target=work, name="elephan-analyze", daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.05)
-        except KeyboardInterrupt:
-            stop.ask()
-            thread.join()
-            raise
-    if "error" in box:
-        raise box["error"]
-    summary = json.loads(box["trace"].summary)
-    return ({name: where / f"{name}.parquet" for name in TABLES} if where else dict(box["trace"].tables)), summary
+
+        def read(stop: core.Stop) -> Any:
+            return core.call_with("analyze", str(path), str(where) if where else None, **options, cancel=stop.token)
+
+        found = core.interruptible("elephan-analyze", read)
+    summary = json.loads(found.summary)
+    return ({name: where / f"{name}.parquet" for name in TABLES} if where else dict(found.tables)), summary
 
 
 def analyze(

@@ -60,8 +60,7 @@ pub enum WaitsFor {
 
 /// Whether a packet comes from a sender that can be stopped: not a datagram, a frame or one of RoCE.
 pub fn is_tcp(bits: u16) -> bool {
-    const ROCE: u16 = 1024;
-    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION | ROCE) == 0
+    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION | traits::ROCE) == 0
 }
 
 impl Management {

@@ -1,7 +1,6 @@
 //! What applications do over RoCE: write, read, end.
 
 use elephan_engine::Alarm;
-use elephan_record::MessageRow;
 use elephan_traffic::Generate;
 use elephan_units::Time;
 
@@ -54,36 +53,7 @@ impl World<'_> {
     pub(super) fn roce_received(&mut self, now: Time, place: u32) {
         let pair = &self.roce.pairs[place as usize];
         let (id, received) = (pair.flow, pair.receiver.received());
-        let Some(flow) = &mut self.flows[id as usize] else { return };
-        let number = i64::from(flow.number);
-        let mut answers = None;
-        if let Application::Messages(queue) = &mut flow.application {
-            let (messages, latencies) = (&mut self.recorder.messages, &mut self.tables.latencies);
-            let (record, before) = (self.plan.record.messages, queue.delivered_messages());
-            queue.delivered(now, received, |m| {
-                latencies.add(m.latency());
-                if record {
-                    messages.push(MessageRow {
-                        flow: number,
-                        enter_ns: m.enter.ns(),
-                        exit_ns: Some(m.exit.ns()),
-                        size_bytes: m.bytes as i64,
-                        latency_ns: Some(m.latency().ns()),
-                    });
-                }
-            });
-            let delivered = queue.delivered_messages();
-            if flow.clock != NONE && delivered > before {
-                answers = Some((flow.clock, delivered, delivered - before));
-            }
-        }
-        if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
-            flow.done = Some(now);
-            self.complete(now, id);
-        }
-        if let Some((clock, delivered, count)) = answers {
-            self.answered(now, clock, Some(delivered - 1), count);
-        }
+        self.received(now, id, received);
     }
 
     /// Payload has been acknowledged.

@@ -10,7 +10,7 @@ from elephan import measures
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.style import BLUE, GREEN, INK, MUTED, PURPLE, SKY, VERMILLION, Drawing, new_figure
-from elephan.rows import Part, column
+from elephan.rows import Part, column, part_of
 from elephan.studies.intel_2007.slides import (
     ALL,
     BUFFER_B,
@@ -51,8 +51,8 @@ def survivors(results: Results, experiment: str) -> Drawing:
         alive: list[float] = []
         lost: list[float] = []
         for run in results.runs(experiment, scheme):
-            part = Part(run, f"to {HOST}, during 100-400 ms")
-            rates = measures.MEASURES["delivered_bps"].values(part) * 1e-6  # type: ignore[arg-type]
+            part = part_of(run, f"to {HOST}, during 100-400 ms")
+            rates = measures.MEASURES["delivered_bps"].values(part) * 1e-6
             expired = column(part.flows, "timeouts") > 0
             alive += rates[~expired].tolist()
             lost += rates[expired].tolist()

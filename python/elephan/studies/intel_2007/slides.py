@@ -10,7 +10,7 @@ from elephan import theory
 from elephan.measures import windows
 from elephan.report import draw as d
 from elephan.report.style import BLUE, GRID, MUTED, ORANGE, VERMILLION, Drawing, new_figure
-from elephan.rows import Part, column
+from elephan.rows import Part, column, part_of
 from elephan.runs import Run
 from elephan.study import Results
 
@@ -47,7 +47,7 @@ def _series(runs: list[Run], to: str | None, step_ns: int = 10_000_000) -> tuple
     each = []
     middle = np.empty(0)
     for run in runs:
-        starts, shares, _ = windows(Part(run, f"to {to}") if to else run, step_ns)  # type: ignore[arg-type]
+        starts, shares, _ = windows(part_of(run, f"to {to}") if to else run, step_ns)
         middle = (starts + step_ns / 2) * 1e-6
         each.append(shares.sum(axis=1) * 8e9 / step_ns)
     return middle, np.mean(each, axis=0)
