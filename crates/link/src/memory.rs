@@ -11,7 +11,6 @@ use crate::spec::Pause;
 pub struct SharedMemory {
     capacity: u64,
     used: u64,
-    peak: u64,
     pause: Option<Pause>,
     pausing: bool,
     ports: Vec<Port>,
@@ -25,7 +24,14 @@ struct Port {
 
 impl SharedMemory {
     pub fn new(capacity: u64, ports: usize, pause: Option<Pause>) -> SharedMemory {
-        SharedMemory { capacity, used: 0, peak: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+        SharedMemory { capacity, used: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+    }
+
+    /// Whether so many bytes more, on top of what is charged, would be refused or make it pause.
+    #[inline]
+    pub fn is_tight(&self, bytes: u32) -> bool {
+        let used = self.used + u64::from(bytes);
+        used > self.capacity || self.pause.is_some_and(|pause| used >= pause.xoff.get())
     }
 
     /// Charges a frame that came in through `port`; false if it does not fit.
@@ -35,7 +41,6 @@ impl SharedMemory {
             return false;
         }
         self.used += u64::from(bytes);
-        self.peak = self.peak.max(self.used);
         self.ports[port as usize].charged += u64::from(bytes);
         true
     }
@@ -89,9 +94,6 @@ impl SharedMemory {
     }
     pub fn used(&self) -> u64 {
         self.used
-    }
-    pub fn peak(&self) -> u64 {
-        self.peak
     }
     /// The occupancy at which paused ports resume.
     pub fn xon(&self) -> u64 {

@@ -123,7 +123,7 @@ impl World<'_> {
             self.recorder.switch_samples.push(SwitchSampleRow {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),
-                memory_bytes: switch.used() as i64,
+                memory_bytes: self.net.memory_used(now, switch) as i64,
                 pausing: switch.is_pausing(),
             });
         }

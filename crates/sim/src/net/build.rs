@@ -147,6 +147,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 down: !l.up,
                 counted,
                 end_scheduled: false,
+                unsettled: false,
                 gate: Gate::default(),
                 pfc,
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),

@@ -99,6 +99,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         sampled: planned.memory_bytes.is_some(),
         since: vec![Time::ZERO; accounts],
         waiting: vec![0; if by_port { accounts * egress.len() } else { 0 }],
+        unsettled: Vec::new(),
         egress,
     }
 }

@@ -212,9 +212,7 @@ impl Net {
                 self.schedule(end, Class::End, link);
                 return;
             }
-            // It was over before anybody waited for it.
-            g.sending = Sending::Nothing;
-            l.tx.idle();
+            self.finish_unseen(link);
         }
         self.start(now, link);
     }
@@ -311,10 +309,23 @@ impl Net {
         }
         let over = !g.end_scheduled && l.busy_until <= now;
         if over {
-            g.sending = Sending::Nothing;
-            l.tx.idle();
+            self.finish_unseen(link);
         }
         over
+    }
+
+    /// The transmission on `link` was over before anybody waited for its end. Where that holds memory, nobody is paused.
+    #[inline]
+    pub(super) fn finish_unseen(&mut self, link: u32) {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
+        l.tx.idle();
+        if let Sending::Frame { charged, ingress } = sent
+            && let Some(switch) = self.switches.get_mut(l.out_of as usize)
+        {
+            switch.memory.release(ingress >> 3, charged, &mut self.scratch);
+        }
     }
 
     /// A frame goes onto the wire, which is free.
@@ -324,8 +335,10 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[packet];
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
-        // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
+        // The end is of interest to what waits, to some queues, and to a switch whose memory the frame holds unless it can
+        // look later.
+        let switch = self.switches.get_mut(l.out_of as usize);
+        let awaited = g.minds_idle || g.has_more() || switch.is_some_and(|switch| switch.awaits_end(link, g));
         g.end_scheduled = awaited;
         let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
         let wire = l.framing.wire_bytes(p.ip_bytes);

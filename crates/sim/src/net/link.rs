@@ -173,6 +173,8 @@ pub struct General {
     pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
+    /// Its switch has it among [`super::Switch::unsettled`].
+    pub unsettled: bool,
     pub gate: Gate,
     /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
     pub response: Option<Span>,

@@ -5,7 +5,7 @@ use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::closures::Blame;
-use super::link::Flight;
+use super::link::{Flight, General, Sending};
 use super::{NONE, Net};
 
 pub struct Switch {
@@ -29,6 +29,8 @@ pub struct Switch {
     pub since: Vec<Time>,
     /// By account of ingress and egress port: bytes that wait; kept while pauses are by ingress.
     pub waiting: Vec<u64>,
+    /// Links out of it whose transmission may be over without an event: their frames are still charged.
+    pub unsettled: Vec<u32>,
 }
 
 impl Switch {
@@ -47,8 +49,22 @@ impl Switch {
         }
     }
 
-    pub fn used(&self) -> u64 {
+    /// Bytes charged, some of which [`Net::settle`] may release.
+    fn charged(&self) -> u64 {
         self.by_ingress.as_ref().map_or(self.memory.used(), |memory| memory.used())
+    }
+
+    /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that all ports share and that
+    /// pauses nobody is looked at when a frame comes that may find it full: until then the frame stays charged.
+    #[inline]
+    pub fn awaits_end(&mut self, link: u32, port: &mut General) -> bool {
+        if self.by_ingress.is_some() || self.by_queue.is_some() || self.memory.is_pausing() {
+            return true;
+        }
+        if !std::mem::replace(&mut port.unsettled, true) {
+            self.unsettled.push(link);
+        }
+        false
     }
 
     /// The priorities that are paused at an ingress port, a bit each.
@@ -116,13 +132,17 @@ impl Net {
         let account = switch.account(ingress);
         let admitted = match &mut switch.by_ingress {
             None => {
-                let admitted = switch.memory.admit(port, charged);
-                switch.memory.ports_to_pause(port, &mut self.scratch);
+                if !switch.unsettled.is_empty() && switch.memory.is_tight(charged) {
+                    self.settle(now, into);
+                }
+                let memory = &mut self.switches[into].memory;
+                let admitted = memory.admit(port, charged);
+                memory.ports_to_pause(port, &mut self.scratch);
                 admitted
             }
             Some(memory) => memory.admit(account, charged, &mut self.scratch),
         };
-        let latency = switch.latency;
+        let latency = self.switches[into].latency;
         if !self.scratch.is_empty() {
             let blame = if self.switches[into].by_ingress.is_some() { Blame::Ingress } else { Blame::Memory };
             self.tell_ports(now, into, Some(blame));
@@ -143,6 +163,43 @@ impl Net {
             }
             stage.push_back(flight);
         }
+    }
+
+    /// Releases what transmissions hold that are over; of the others the end gets its event.
+    #[cold]
+    fn settle(&mut self, now: Time, switch: usize) {
+        let mut links = std::mem::take(&mut self.switches[switch].unsettled);
+        for link in links.drain(..) {
+            let l = &mut self.links[link as usize];
+            let Some(g) = &mut l.general else { continue };
+            g.unsettled = false;
+            if g.sending == Sending::Nothing || g.end_scheduled {
+                continue;
+            }
+            if l.busy_until <= now {
+                self.finish_unseen(link);
+            } else {
+                g.end_scheduled = true;
+                let end = l.busy_until;
+                self.schedule(end, Class::End, link);
+            }
+        }
+        self.switches[switch].unsettled = links;
+    }
+
+    /// Bytes in the memory of a switch at `now`.
+    pub fn memory_used(&self, now: Time, switch: &Switch) -> u64 {
+        let over = |&link: &u32| {
+            let l = &self.links[link as usize];
+            match &l.general {
+                Some(g) if !g.end_scheduled && l.busy_until <= now => match g.sending {
+                    Sending::Frame { charged, .. } => u64::from(charged),
+                    _ => 0,
+                },
+                _ => 0,
+            }
+        };
+        switch.charged() - switch.unsettled.iter().map(over).sum::<u64>()
     }
 
     /// A frame has passed the switch and goes to its egress queue.
