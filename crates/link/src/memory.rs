@@ -10,6 +10,8 @@ use crate::spec::Pause;
 #[derive(Clone, Debug)]
 pub struct SharedMemory {
     capacity: u64,
+    /// From so many bytes on a frame is refused or makes the memory pause.
+    tight: u64,
     used: u64,
     pause: Option<Pause>,
     pausing: bool,
@@ -24,14 +26,20 @@ struct Port {
 
 impl SharedMemory {
     pub fn new(capacity: u64, ports: usize, pause: Option<Pause>) -> SharedMemory {
-        SharedMemory { capacity, used: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+        let tight = pause.map_or(u64::MAX, |pause| pause.xoff.get()).min(capacity.saturating_add(1));
+        SharedMemory { capacity, tight, used: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
     }
 
-    /// Whether so many bytes more, on top of what is charged, would be refused or make it pause.
+    /// Charges a frame that came in through `port` if it fits and makes nobody pause, whatever else has been released by now.
     #[inline]
-    pub fn is_tight(&self, bytes: u32) -> bool {
+    pub fn admit_easily(&mut self, port: u32, bytes: u32) -> bool {
         let used = self.used + u64::from(bytes);
-        used > self.capacity || self.pause.is_some_and(|pause| used >= pause.xoff.get())
+        let easy = used < self.tight && !self.pausing;
+        if easy {
+            self.used = used;
+            self.ports[port as usize].charged += u64::from(bytes);
+        }
+        easy
     }
 
     /// Charges a frame that came in through `port`; false if it does not fit.

@@ -140,7 +140,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
-                straight: matches!(queue, Queue::Fifo(_)) && taps == Taps::NONE && !looks,
+                straight: plain && matches!(queue, Queue::Fifo(_)) && !looks,
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,

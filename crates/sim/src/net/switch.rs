@@ -5,7 +5,7 @@ use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::closures::Blame;
-use super::link::{Flight, General, Sending};
+use super::link::{Flight, Sending};
 use super::{NONE, Net};
 
 pub struct Switch {
@@ -57,11 +57,11 @@ impl Switch {
     /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that all ports share and that
     /// pauses nobody is looked at when a frame comes that may find it full: until then the frame stays charged.
     #[inline]
-    pub fn awaits_end(&mut self, link: u32, port: &mut General) -> bool {
+    pub fn awaits_end(&mut self, link: u32, unsettled: &mut bool) -> bool {
         if self.by_ingress.is_some() || self.by_queue.is_some() || self.memory.is_pausing() {
             return true;
         }
-        if !std::mem::replace(&mut port.unsettled, true) {
+        if !std::mem::replace(unsettled, true) {
             self.unsettled.push(link);
         }
         false
@@ -121,38 +121,22 @@ impl Net {
     /// A frame is in at a switch with memory.
     pub(super) fn enter_switch(&mut self, now: Time, link: u32, packet: u32) {
         let l = &self.links[link as usize];
-        let (port, framing) = (l.into_port, l.framing);
-        let into = l.into as usize;
-        let priority = if self.switches[into].pfc { self.priority(packet) } else { 0 };
-        let p = &mut self.packets[packet];
-        p.charged = framing.charged_bytes(p.ip_bytes);
-        p.ingress = port << 3 | u32::from(priority);
-        let (charged, ingress) = (p.charged, p.ingress);
+        let (port, into) = (l.into_port, l.into as usize);
+        let charged = l.framing.charged_bytes(self.packets[packet].ip_bytes);
         let switch = &mut self.switches[into];
-        let account = switch.account(ingress);
-        let admitted = match &mut switch.by_ingress {
-            None => {
-                if !switch.unsettled.is_empty() && switch.memory.is_tight(charged) {
-                    self.settle(now, into);
-                }
-                let memory = &mut self.switches[into].memory;
-                let admitted = memory.admit(port, charged);
-                memory.ports_to_pause(port, &mut self.scratch);
-                admitted
-            }
-            Some(memory) => memory.admit(account, charged, &mut self.scratch),
-        };
-        let latency = self.switches[into].latency;
-        if !self.scratch.is_empty() {
-            let blame = if self.switches[into].by_ingress.is_some() { Blame::Ingress } else { Blame::Memory };
-            self.tell_ports(now, into, Some(blame));
-        }
-        if !admitted {
-            let out = self.routes.link(self.packets[packet].route);
+        let priority = if switch.pfc { self.priority(packet) } else { 0 };
+        let p = &mut self.packets[packet];
+        (p.charged, p.ingress) = (charged, port << 3 | u32::from(priority));
+        let (route, ingress) = (p.route, p.ingress);
+        let switch = &mut self.switches[into];
+        let easy = switch.by_ingress.is_none() && switch.memory.admit_easily(port, charged);
+        let latency = switch.latency;
+        if !easy && !self.admit(now, into, ingress, charged) {
+            let out = self.routes.link(route);
             self.links[out as usize].counts.drops += 1;
             self.drop_packet(now, out, packet, "memory_full");
         } else if latency == Span::ZERO {
-            let next = self.routes.link(self.packets[packet].route);
+            let next = self.routes.link(route);
             self.offer(now, next, packet);
         } else {
             let id = self.links.len() as u32 + link;
@@ -163,6 +147,27 @@ impl Net {
             }
             stage.push_back(flight);
         }
+    }
+
+    /// Charges a frame that came in at `ingress`, with all that it may lead to; false if it does not fit.
+    fn admit(&mut self, now: Time, into: usize, ingress: u32, charged: u32) -> bool {
+        if self.switches[into].by_ingress.is_none() {
+            self.settle(now, into);
+        }
+        let switch = &mut self.switches[into];
+        let account = switch.account(ingress);
+        let (admitted, blame) = match &mut switch.by_ingress {
+            None => {
+                let admitted = switch.memory.admit(account, charged);
+                switch.memory.ports_to_pause(account, &mut self.scratch);
+                (admitted, Blame::Memory)
+            }
+            Some(memory) => (memory.admit(account, charged, &mut self.scratch), Blame::Ingress),
+        };
+        if !self.scratch.is_empty() {
+            self.tell_ports(now, into, Some(blame));
+        }
+        admitted
     }
 
     /// Releases what transmissions hold that are over; of the others the end gets its event.
