@@ -20,7 +20,7 @@ import numpy as np
 
 from elephan import sharing, stats
 from elephan.errors import InputError, nearest
-from elephan.rows import EMPTY, Array, part_of
+from elephan.rows import EMPTY, Array, NoSuchPart, part_of
 from elephan.rows import column as column
 from elephan.rows import texts as texts
 from elephan.rows import windows as windows
@@ -364,7 +364,10 @@ def title(name: str) -> str:
 
 
 def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where the run has no such values (0 for sums and counts)."""
+    """One number of a run; NaN where the run has no such values (0 for sums and counts).
+
+    Raises InputError for what is no statistic, and for a part in brackets that the run does not have.
+    """
     measure, take = parse(name)
     values = measure.values(run)
     values = values[~np.isnan(values)]
@@ -373,14 +376,23 @@ def statistic(run: Run, name: str) -> float:
     return TAKES[take](values)
 
 
-def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
-    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out."""
+def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
+    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out.
+
+    A part in brackets that the run does not have is an InputError, or with `strict=False` has no values: one list of statistics
+    serves runs of several scenarios.
+    """
     cache: dict[str, Array] = {}
     found: dict[str, float] = {}
     for name in names:
         measure, take = parse(name)
         if measure.name not in cache:
-            values = measure.values(run)
+            try:
+                values = measure.values(run)
+            except NoSuchPart:
+                if strict:
+                    raise
+                values = EMPTY
             cache[measure.name] = values[~np.isnan(values)]
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):
