@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.measures import column
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
-from elephan.report.run_figures import figure
+from elephan.report.registry import figure
 from elephan.report.style import INK, MUTED, SERIES, Drawing, color, new_figure
 from elephan.report.view import View, arrow
+from elephan.rows import column
 from elephan.spreading import PausedPort, Tree, recorded, spreading
 
 if TYPE_CHECKING:
