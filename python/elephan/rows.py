@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,13 +38,48 @@ def texts(table: pa.Table, name: str) -> list[str]:
     return [str(value) for value in table.column(name).to_pylist()]
 
 
-def windows(run: Run, window_ns: int, begin_ns: float | None = None) -> tuple[Array, Array, list[int]]:
+def flow_names(run: Run) -> dict[int, str]:
+    """What a reader would call each flow: the shortest of traffic, source and destination that tells all apart; else its
+    traffic if it is the only one of it, or where it goes, with its number where others go the same way.
+    """
+    flows = run.flows
+    numbers = [int(number) for number in column(flows, "flow")]
+    columns = [texts(flows, key) for key in ("traffic", "source", "destination")]
+    for names in columns:
+        if len(set(names)) == len(names):
+            return dict(zip(numbers, names, strict=True))
+    traffic, source, destination = columns
+    pairs = list(zip(source, destination, strict=True))
+    of_traffic, of_pair = Counter(traffic), Counter(pairs)
+
+    def name(i: int) -> str:
+        if of_traffic[traffic[i]] == 1:
+            return traffic[i]
+        if len(of_pair) == 1:
+            return f"flow {numbers[i]}"
+        between = f"{source[i]} → {destination[i]}"
+        return between if of_pair[pairs[i]] == 1 else f"flow {numbers[i]}, {between}"
+
+    return {number: name(i) for i, number in enumerate(numbers)}
+
+
+def adaptive(samples: pa.Table) -> pa.Table:
+    """The rows of `flow_samples` of flows that have a window: not UDP and raw frames, which answer to nothing."""
+    if "cwnd_bytes" not in samples.column_names or not samples.column("cwnd_bytes").null_count:
+        return samples
+    import pyarrow.compute as pc
+
+    return samples.filter(pc.is_valid(samples.column("cwnd_bytes")))
+
+
+def windows(run: Run, window_ns: int, begin_ns: float | None = None, datagrams: bool = False) -> tuple[Array, Array, list[int]]:
     """Bytes delivered per window and flow after the warm-up: `(window starts in ns, windows x flows, flow ids)`.
 
-    `begin_ns`: where the first window starts, instead of at the end of the warm-up. From
-    the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are coarser than the window.
+    `begin_ns`: where the first window starts, instead of at the end of the warm-up. `datagrams`: with UDP and raw frames,
+    which take no part in sharing a link. From the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are
+    coarser than the window.
     """
-    samples = run.flow_samples
+    samples = run.flow_samples if datagrams else adaptive(run.flow_samples)
     nothing: tuple[Array, Array, list[int]] = (EMPTY, np.empty((0, 0)), [])
     if not samples.num_rows:
         return nothing
@@ -210,7 +246,8 @@ def _host(run: Run, condition: str, name: str, entries: list[str]) -> str:
     count = run.resolved.get("hosts", {}).get(group, {}).get("count")
     if group in run.resolved.get("hosts", {}) and _numbered(number, count):
         return name  # a host without traffic
-    raise NoSuchPart(f'"{condition}": the run has neither a host "{name}" nor such traffic{nearest(condition, sorted(ends) + entries)}')
+    hint = nearest(condition, [*(f"{word} {end}" for word in _ENDS for end in sorted(ends)), *entries])
+    raise NoSuchPart(f'"{condition}": the run has neither a host "{name}" nor such traffic{hint}')
 
 
 def _numbered(number: str, count: Any) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import elephan as el
 import pytest
+from elephan import measures
 from elephan.errors import InputError
 from elephan.report.run_figures import draw
 from elephan.report.run_page import answer
 from elephan.report.spreading_table import victim_table
+from elephan.report.view import View
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,9 @@ def test_victims_are_who_never_went_there(run: el.Run) -> None:
     crossing = by_name["crossing"]
     assert crossing.goodput_paused_bps < 0.5 * crossing.goodput_otherwise_bps
     assert by_name["neighbour"].ports == ("a[2]->rack-a",)
-    assert math.isnan(by_name["neighbour"].goodput_paused_bps), "UDP streams have no samples"
+    neighbour = by_name["neighbour"]
+    assert neighbour.goodput_otherwise_bps == pytest.approx(2e9 * 1472 / 1538, rel=0.01), "UDP payload of 2 Gb/s on the wire"
+    assert neighbour.goodput_paused_bps < 0.9 * neighbour.goodput_otherwise_bps
     table = victim_table(run)
     assert table is not None
     assert {row[0].text for row in table.rows} == {"neighbour", "crossing"}
@@ -90,3 +93,20 @@ def test_a_run_without_pauses_has_no_trees() -> None:
     assert len(answer(done)) == 1
     with pytest.raises(InputError, match="pause-tree"):
         draw(done, "pause-tree")
+
+
+def test_charts_name_flows_and_show_udp(run: el.Run) -> None:
+    view = View(run)
+    expected = ["a[0] → hot", "a[1] → hot", "a[2] → hot", "crossing", "neighbour", "bystander"]
+    assert list(view.flow_names.values()) == expected
+    series, _ = view.goodput_series()
+    assert list(series) == expected
+    # Until the receiver becomes slow at 6 ms nothing is in the way of the UDP streams.
+    for name, rate in (("a[1] → hot", 3e9), ("bystander", 2e9)):
+        time, goodput = series[name]
+        assert goodput[(time > 1e6) & (time < 5.5e6)].mean() == pytest.approx(rate * 1472 / 1538, rel=0.02)
+    assert list(view.flow_series("cwnd_bytes")) == ["crossing"]
+    assert measures.statistic(run, "cwnd_bytes.count") == run.flow_samples.column("cwnd_bytes").null_count // 5
+    # Shares are those of flows that answer to congestion, which is one here; goodput is that of all.
+    assert measures.statistic(run, "goodput_1ms_bps.max") > 13e9
+    assert measures.windows(run, 1_000_000)[2] == [3]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.measures import column, texts, windows
 from elephan.quantity import seconds
+from elephan.rows import adaptive, column, flow_names, texts, windows
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
@@ -29,28 +29,20 @@ class View:
         self.run = run
         flows = run.flows
         self.flow_ids = [int(i) for i in column(flows, "flow")]
-        self.flow_names = dict(zip(self.flow_ids, self._names(), strict=True))
+        self.flow_names = flow_names(run)
         self.traffic = dict(zip(self.flow_ids, texts(flows, "traffic"), strict=True))
-
-    def _names(self) -> list[str]:
-        """The shortest of the flow's columns that tells all flows apart."""
-        flows = self.run.flows
-        for key in ("traffic", "source", "destination"):
-            names = texts(flows, key)
-            if len(set(names)) == len(names):
-                return names
-        return [f"flow {i}" for i in self.flow_ids]
 
     @property
     def sampled(self) -> bool:
         return bool(self.run.flow_samples.num_rows)
 
     def sampled_flows(self) -> int:
-        return len(np.unique(column(self.run.flow_samples, "flow")))
+        """How many flows with a congestion control were sampled."""
+        return len(np.unique(column(adaptive(self.run.flow_samples), "flow")))
 
     def flow_series(self, name: str) -> Series:
-        """A column of `flow_samples` for each flow: times in ns and values."""
-        samples = self.run.flow_samples
+        """A column of `flow_samples` for each flow with a congestion control: times in ns and values."""
+        samples = adaptive(self.run.flow_samples)
         if not samples.num_rows:
             return {}
         flow, time, value = column(samples, "flow"), column(samples, "time_ns"), column(samples, name)
@@ -78,9 +70,7 @@ class View:
         step = nice_step(max(self.run.duration_ns / bins, interval))
         # Windows that hold now two, now three samples would draw an oscillation that is not there.
         step = float(np.ceil(step / interval - 1e-9)) * interval if interval > 0 else step
-        zero = Run(self.run.tables, {}, self.run.scenario, None, self.run.manifest)
-        zero.resolved["warmup"] = "0 s"
-        starts, shares, flows = windows(zero, int(step))
+        starts, shares, flows = windows(self.run, int(step), 0.0, datagrams=True)
         if not starts.size:
             return {}, step
         rates = shares * 8e9 / step
