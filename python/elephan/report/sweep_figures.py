@@ -74,7 +74,9 @@ def x_axis(sweep: Sweep) -> Axis | None:
 
 
 def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
-    """Variants that differ only along x, under the values of the other parameters."""
+    """Variants that differ only along x, under the values of the other parameters; all of them where each has its own x (zip)."""
+    if len(axis.values) == len(sweep.variants):
+        return {"": list(sweep.variants)}
     groups: dict[str, list[Variant]] = {}
     for variant in sweep.variants:
         rest = ", ".join(f"{short_name(k)} {as_text(v)}" for k, v in variant.parameters.items() if k != axis.path)
