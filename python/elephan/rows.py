@@ -39,28 +39,21 @@ def texts(table: pa.Table, name: str) -> list[str]:
 
 
 def flow_names(run: Run) -> dict[int, str]:
-    """What a reader would call each flow: the shortest of traffic, source and destination that tells all apart; else its
-    traffic if it is the only one of it, or where it goes, with its number where others go the same way.
+    """What a reader would call each flow: its traffic if it is the only one of it, else its source or its destination where that
+    tells all flows apart, else where it goes, with its number where others go the same way.
     """
     flows = run.flows
     numbers = [int(number) for number in column(flows, "flow")]
-    columns = [texts(flows, key) for key in ("traffic", "source", "destination")]
-    for names in columns:
-        if len(set(names)) == len(names):
-            return dict(zip(numbers, names, strict=True))
-    traffic, source, destination = columns
-    pairs = list(zip(source, destination, strict=True))
-    of_traffic, of_pair = Counter(traffic), Counter(pairs)
-
-    def name(i: int) -> str:
-        if of_traffic[traffic[i]] == 1:
-            return traffic[i]
-        if len(of_pair) == 1:
-            return f"flow {numbers[i]}"
-        between = f"{source[i]} → {destination[i]}"
-        return between if of_pair[pairs[i]] == 1 else f"flow {numbers[i]}, {between}"
-
-    return {number: name(i) for i, number in enumerate(numbers)}
+    traffic, source, destination = (texts(flows, key) for key in ("traffic", "source", "destination"))
+    of_traffic = Counter(traffic)
+    ends = next((ends for ends in (source, destination) if len(set(ends)) == len(ends)), None)
+    if ends is None:
+        pairs = [f"{a} → {b}" for a, b in zip(source, destination, strict=True)]
+        of_pair = Counter(pairs)
+        alike = [f"flow {n}" if len(of_pair) == 1 else f"flow {n}, {pair}" for n, pair in zip(numbers, pairs, strict=True)]
+        ends = [pair if of_pair[pair] == 1 else other for pair, other in zip(pairs, alike, strict=True)]
+    names = [entry if of_traffic[entry] == 1 else end for entry, end in zip(traffic, ends, strict=True)]
+    return dict(zip(numbers, names if len(set(names)) == len(names) else ends, strict=True))
 
 
 def adaptive(samples: pa.Table) -> pa.Table:

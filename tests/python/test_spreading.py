@@ -52,7 +52,7 @@ def test_victims_are_who_never_went_there(run: el.Run) -> None:
     table = victim_table(run)
     assert table is not None
     assert {row[0].text for row in table.rows} == {"neighbour", "crossing"}
-    line = answer(run)[1]
+    line = answer(run)[0]
     assert "root rack-b → hot" in line
     assert "crossing (held" in line
     assert "up to 3 in a row" in line
@@ -90,7 +90,7 @@ def test_a_run_without_pauses_has_no_trees() -> None:
         "congestion-spreading", set={f"switches.{name}.flow_control.kind": "none" for name in ("rack-a", "spine", "rack-b")}
     )
     assert done.spreading() == []
-    assert len(answer(done)) == 1
+    assert not any("root" in line for line in answer(done))
     with pytest.raises(InputError, match="pause-tree"):
         draw(done, "pause-tree")
 
@@ -110,3 +110,19 @@ def test_charts_name_flows_and_show_udp(run: el.Run) -> None:
     # Shares are those of flows that answer to congestion, which is one here; goodput is that of all.
     assert measures.statistic(run, "goodput_1ms_bps.max") > 13e9
     assert measures.windows(run, 1_000_000)[2] == [3]
+
+
+def test_the_answer_tells_what_each_change_did() -> None:
+    done = el.run("link-failure")
+    first, *rest = answer(done)
+    # `reroute` is 50 ms, but timers ring 200 ms after what was sent before: four flows over the link, and one whose ACKs went there.
+    assert first.startswith("leaf[0] → spine[0] was down from 500 ms to 1 s (new routes after 50 ms): 5 of 6 flows stood still")
+    assert rest[0].startswith("Goodput of all flows together: until 500 ms ")
+    hot = answer(el.run("qcn-hotspot"))
+    line = next(line for line in hot if line.startswith("Queue of sw → receiver"))
+    assert "with rate 2 Gbps (20 ms to 80 ms)" in line
+    assert "The port sw → receiver sent " in " ".join(hot)
+    victim = " ".join(answer(el.run("dcqcn-victim", set={"duration": "22 ms"})))
+    assert "to one receiver " in victim
+    assert "(6 flows, " in victim
+    assert "the bystander " in victim

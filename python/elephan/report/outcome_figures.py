@@ -35,8 +35,8 @@ def sharing(view: View) -> Drawing:
     step, starts, index, flows = _sharing(view)
     x = d.time_scale(view.run.duration_ns)[0]
     axes.plot(*d.thin((starts + step / 2) * x, index), color=GREEN, linewidth=1.1)
-    mark_changes(axes, view)
     d.heading(axes, f"Jain's index in windows of {show(step, 'ns')}")
+    mark_changes(axes, view)
     axes.set_ylim(0, 1.04)
     d.reference(axes, 1 / flows if flows else 0, "one flow has everything")
     d.time_axis(axes, 0, view.run.duration_ns)

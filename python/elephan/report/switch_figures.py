@@ -27,6 +27,7 @@ def drops(view: View) -> Drawing:
     x = d.time_axis(axes, 0, view.run.duration_ns)
     axes.bar(edges[:-1] * x, counts, width=step * x, align="edge", color=VERMILLION)
     d.heading(axes, f"packets dropped in {show(step, 'ns')}")
+    mark_changes(axes, view)
     axes.set_ylim(0, counts.max() * 1.08)
     return Drawing("drops", "Drops", f"{int(counts.sum())} packets dropped in the whole run.", fig)
 
@@ -35,12 +36,19 @@ def drops(view: View) -> Drawing:
 def limiters(view: View) -> Drawing:
     series = view.limiters()
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
-    factor = d.value_axis(above, "rate of each limiter", highest(series), "bps")
+    chosen = sorted(list(series)[:NAMED_MAX])  # in the order, so in the colours, that other figures have
+    shown = {name: series[name] for name in chosen}
+    top, least = highest(shown), min(float(np.nanmin(y)) for _, y in shown.values())
+    factor, unit = scale_for(top, "bps")
+    wide = least > 0 and top > 8 * least
+    d.heading(above, "rate of each limiter (logarithmic)" if wide else "rate of each limiter", unit)
+    if wide:
+        d.log_axis(above, "y", least * factor * 0.8, top * factor * 1.25)
+    else:
+        above.set_ylim(0, top * factor * 1.06)
     x = d.time_scale(view.run.duration_ns)[0]
-    shown = dict(list(series.items())[:NAMED_MAX])
-    d.lines(above, {name: (t * x, y * factor) for name, (t, y) in shown.items()}, linewidth=1.1)
-    above.set_ylim(0)
     mark_changes(above, view)
+    d.lines(above, {name: (t * x, y * factor) for name, (t, y) in shown.items()}, linewidth=1.1)
     plot_queues(below, view)
     d.time_axis(below, 0, view.run.duration_ns)
     more = f" Of {len(series)} limiters those that are slowest on the average." if len(series) > len(shown) else ""
@@ -57,11 +65,15 @@ def memory(view: View) -> Drawing:
         new_figure(1, 2, height=2.8, sharey=True, gridspec_kw={"width_ratios": [3, 2]}) if zoomed else new_figure(height=2.8)
     )
     limits = {name: size_bytes(s["memory"]) for name, s in view.run.resolved.get("switches", {}).items() if "memory" in s}
-    top = max([highest(series), *limits.values()])
+    used = highest(series)
+    # A limit far above what is used would flatten everything: it is told and not drawn.
+    near = [limit for limit in limits.values() if limit <= 4 * used]
+    top = max([used, *near])
     factor = d.value_axis(axes[0], "memory in use", top, "bytes")
     x = d.time_axis(axes[0], 0, view.run.duration_ns)
+    mark_changes(axes[0], view)
     d.lines(axes[0], {name: (t * x, y * factor) for name, (t, y) in series.items()}, named=not zoomed, linewidth=0.9)
-    for limit in set(limits.values()):
+    for limit in set(near):
         d.reference(axes[0], limit * factor, f"memory: {show(limit, 'bytes')}")
     if zoomed:
         _memory_zoom(axes[1], view, series, factor)
@@ -69,6 +81,8 @@ def memory(view: View) -> Drawing:
         _pause_lines(one, view, factor)
     axes[0].set_ylim(0, top * factor * 1.12)
     words = " Right: the stretch in which it varies most." if zoomed else ""
+    if limits and not near:
+        words += f" There are {' and '.join(show(limit, 'bytes') for limit in sorted(set(limits.values())))} of it."
     return Drawing("memory", "Switch memory", f"A frame counts from its last bit in to its last bit out.{words}", fig)
 
 
@@ -117,6 +131,7 @@ def pause(view: View) -> Drawing:
     axes.step(edges[:-1] * x, counts, where="post", color=BLUE, linewidth=1.1)
     axes.fill_between(edges[:-1] * x, counts, step="post", color=BLUE, alpha=0.2, linewidth=0)
     d.heading(axes, f"PAUSE frames in {show(step, 'ns')}")
+    mark_changes(axes, view)
     axes.set_ylim(0, max(1, counts.max()) * 1.08)
     paused = column(view.run.ports, "paused_ns")
     longest = show(float(paused.max()), "ns")

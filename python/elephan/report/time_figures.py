@@ -36,13 +36,12 @@ def _has_threshold(view: View) -> bool:
 
 
 def plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
-    series = view.flow_series("cwnd_bytes")
-    factor = d.value_axis(axes, "congestion window", highest(series), "bytes")
-    end = view.run.duration_ns
-    x = d.time_scale(end)[0]
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()})
+    what, unit, series = view.sending()
+    factor = d.value_axis(axes, what, highest(series), unit)
+    x = d.time_scale(view.run.duration_ns)[0]
     mark_changes(axes, view)
-    _clip(axes, view, series, factor)
+    _clip(axes, view, series, factor, unit)
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups())
     if thresholds and _has_threshold(view):
         time, value = next(iter(view.thresholds().values()))
         axes.plot(*d.thin(time * x, value * factor), color=ORANGE, linewidth=1.1, dashes=(3, 2), drawstyle="steps-post")
@@ -57,17 +56,17 @@ CHANGES_NAMED_MAX = 8
 def mark_changes(axes: Axes, view: View, named: bool = True) -> None:
     """Lines at what changed during the run, named while they are few."""
     changes = view.changes()
-    d.mark_changes(axes, changes, d.time_scale(view.run.duration_ns)[0], named and len(changes) <= CHANGES_NAMED_MAX)
+    d.mark_changes(axes, changes, view.run.duration_ns, named and len(changes) <= CHANGES_NAMED_MAX)
 
 
-def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float) -> None:
+def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float, unit: str) -> None:
     """Lets an overshoot at the start leave the picture when it would flatten everything after the warm-up."""
     after = {name: (t[t >= view.run.warmup_ns], y[t >= view.run.warmup_ns]) for name, (t, y) in series.items()}
     top, usual = highest(series), highest(after)
     if view.run.warmup_ns and top > 1.5 * usual:
         axes.set_ylim(0, usual * factor * 1.2)
         axes.annotate(
-            f"↑ {show(top, 'bytes')} at the start",
+            f"↑ {show(top, unit)} at the start",
             (0, 1),
             xycoords="axes fraction",
             xytext=(12, -10),
@@ -77,7 +76,7 @@ def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], fa
         )
 
 
-def plot_queues(axes: Axes, view: View, most: int = 1) -> None:
+def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> None:
     series = view.queues(most)
     factor = d.value_axis(axes, "queue" if most > 1 else f"queue of {next(iter(series), '')}", highest(series), "bytes")
     x = d.time_scale(view.run.duration_ns)[0]
@@ -88,7 +87,7 @@ def plot_queues(axes: Axes, view: View, most: int = 1) -> None:
         axes.plot(time, value, color=VERMILLION, linewidth=1.1)
     else:
         d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.1)
-    mark_changes(axes, view, named=False)
+    mark_changes(axes, view, named)
     drops = view.events("drop")
     if drops.size:
         times = np.unique(np.round(drops / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
@@ -110,19 +109,21 @@ def sawtooth(view: View) -> Drawing:
     plot_windows(above, view, thresholds=True)
     plot_queues(below, view)
     d.time_axis(below, 0, view.run.duration_ns)
-    caption = "Above: congestion window of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops."
-    return Drawing("sawtooth", "Congestion window and queue", caption, fig)
+    what = view.sending()[0]
+    caption = f"Above: {what} of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops."
+    return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
-@figure("windows", "congestion window and threshold over time", _few)
+@figure("windows", "congestion window and threshold (of RDMA the sending rate) over time", _few)
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
     d.time_axis(axes, 0, view.run.duration_ns)
-    caption = "Congestion window at the sample times."
+    what = view.sending()[0]
+    caption = f"{what.capitalize()} at the sample times."
     if _has_threshold(view):
         caption += " ssthresh is drawn from the first reduction on."
-    return Drawing("windows", "Congestion windows", caption, fig)
+    return Drawing("windows", f"{what.capitalize()}s", caption, fig)
 
 
 @figure("slow-start", "congestion window on a logarithmic scale: doublings are straight lines", _few)
@@ -134,8 +135,8 @@ def slow_start(view: View) -> Drawing:
     lowest = min(float(y[y > 0].min()) for _, y in series.values() if (y > 0).any())
     d.log_axis(above, "y", lowest * factor * 0.8, highest(series) * factor * 1.25)
     d.heading(above, "congestion window (logarithmic)", unit)
-    d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()})
     mark_changes(above, view)
+    d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()}, groups=view.groups())
     above.grid(axis="y", which="major")
     if _has_queue(view):
         plot_queues(below, view)
@@ -149,7 +150,7 @@ def slow_start(view: View) -> Drawing:
 @figure("queue", "queues of the busiest ports over time", _has_queue)
 def queue(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
-    plot_queues(axes, view, most=3)
+    plot_queues(axes, view, most=3, named=True)
     d.time_axis(axes, 0, view.run.duration_ns)
     caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops."
     return Drawing("queue", "Queues", caption, fig)
@@ -191,8 +192,9 @@ def goodput_window(view: View) -> Drawing:
     plot_goodput(above, view)
     plot_windows(below, view, thresholds=False)
     d.time_axis(below, 0, view.run.duration_ns)
-    caption = "Above: goodput. Below: congestion window." + _goodput_notes(view)
-    return Drawing("goodput-window", "Goodput and congestion window", caption, fig)
+    what = view.sending()[0]
+    caption = f"Above: goodput. Below: {what}." + _goodput_notes(view)
+    return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
 
 
 @figure("rtt", "smoothed round-trip time over time", _few)
@@ -202,6 +204,6 @@ def rtt(view: View) -> Drawing:
     factor = d.value_axis(axes, "smoothed round-trip time", highest(series), "ns")
     x = d.time_scale(view.run.duration_ns)[0]
     mark_changes(axes, view)
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
+    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups(), linewidth=1.2)
     d.time_axis(axes, 0, view.run.duration_ns)
     return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)

@@ -52,6 +52,25 @@ class View:
         ends = np.append(begins[1:], flow.size)
         return {self.flow_names[int(i)]: (time[b:e], value[b:e]) for i, b, e in zip(ids, begins, ends, strict=True)}
 
+    def groups(self) -> dict[str, str]:
+        """The traffic of each flow, by the flow's name."""
+        return {name: self.traffic[flow] for flow, name in self.flow_names.items()}
+
+    def by_rate(self) -> bool:
+        """Whether what was sampled sends at rates (RDMA) and not by windows."""
+        sampled = set(column(adaptive(self.run.flow_samples), "flow").astype(int).tolist())
+        flows = self.run.flows
+        if not sampled or "protocol" not in flows.column_names:
+            return False
+        protocols = dict(zip(self.flow_ids, texts(flows, "protocol"), strict=True))
+        return all(protocols.get(flow) == "roce" for flow in sampled)
+
+    def sending(self) -> tuple[str, str, Series]:
+        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates."""
+        if self.by_rate():
+            return "sending rate", "bps", self.flow_series("pacing_bps")
+        return "congestion window", "bytes", self.flow_series("cwnd_bytes")
+
     def thresholds(self) -> Series:
         """Slow-start thresholds; one so far above the window that it is as good as infinite is left out."""
         windows = self.flow_series("cwnd_bytes")
