@@ -115,7 +115,7 @@ def test_charts_name_flows_and_show_udp(run: el.Run) -> None:
 def test_the_answer_tells_what_each_change_did() -> None:
     done = el.run("link-failure")
     first, *rest = answer(done)
-    # `reroute` is 50 ms, but timers ring 200 ms after what was sent before: four flows over the link, and one whose ACKs went there.
+    # Four flows go over the link, and the ACKs of one; routes are new after 50 ms, but timers ring only after 200 ms.
     assert first.startswith("leaf[0] → spine[0] was down from 500 ms to 1 s (new routes after 50 ms): 5 of 6 flows stood still")
     assert rest[0].startswith("Goodput of all flows together: until 500 ms ")
     hot = answer(el.run("qcn-hotspot"))
