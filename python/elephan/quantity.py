@@ -29,6 +29,14 @@ def _split(text: str, what: str, example: str) -> tuple[float, str]:
     return float(match[1].replace("_", "")), match[2]
 
 
+def _unscaled(text: str, units: dict[str, float], what: str, example: str) -> float:
+    """A quantity whose units take no other prefixes than those listed."""
+    amount, unit = _split(text, what, example)
+    if unit not in units:
+        raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+    return amount * units[unit]
+
+
 def _scaled(text: str, units: dict[str, float], what: str, example: str) -> float:
     amount, unit = _split(text, what, example)
     for prefix, factor in (_PREFIX | _BINARY).items():
@@ -51,10 +59,7 @@ def seconds(value: float | str) -> float:
     """A time in seconds, from seconds or a text such as `"5 ms"`."""
     if not isinstance(value, str):
         return number(value, "a time", '"5 ms" or a number of seconds')
-    amount, unit = _split(value, "a time", "5 ms")
-    if unit not in _SPAN:
-        raise InputError(f'unknown unit "{unit}" in "{value}"; write a time like "5 ms"')
-    return amount * _SPAN[unit]
+    return _unscaled(value, _SPAN, "a time", "5 ms")
 
 
 def bits_per_second(value: float | str) -> float:
@@ -75,10 +80,7 @@ def metres(value: float | str) -> float:
     """A length in metres, from metres or a text such as `"100 m"`."""
     if not isinstance(value, str):
         return number(value, "a length", '"100 m" or a number of metres')
-    amount, unit = _split(value, "a length", "100 m")
-    if unit not in _LENGTH:
-        raise InputError(f'unknown unit "{unit}" in "{value}"; write a length like "100 m"')
-    return amount * _LENGTH[unit]
+    return _unscaled(value, _LENGTH, "a length", "100 m")
 
 
 def parse_any(text: str) -> tuple[float, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -381,3 +382,12 @@ def test_intervals_that_get_wider_than_asked_for_are_told(lossy: el.Run) -> None
     notes = [note for note in el.analyze(file, every="1 us").notes if "intervals" in note]
     assert notes, "more than 2^20 microseconds"
     assert "not 1 µs" in notes[0]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-5", '"many"', "null"])
+def test_damaged_numbers_of_iperf3_are_one_line(number: str, tmp_path: Path) -> None:
+    text = re.sub(r'("streams":.*?"bytes":\s*)\d+', rf"\g<1>{number}", (DATA / "iperf3.json").read_text(), count=1, flags=re.DOTALL)
+    file = tmp_path / "iperf3.json"
+    file.write_text(text)
+    with pytest.raises(el.InputError, match="an interval is damaged"):
+        el.analyze(file)

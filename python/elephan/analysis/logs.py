@@ -88,9 +88,10 @@ def _iperf3(file: Path, text: str) -> Found:
     try:
         intervals = list(result["intervals"])
         begin = float(result["start"]["timestamp"]["timesecs"])
+        round(begin * 1e9)  # no time is infinite
         protocol = str(result["start"]["test_start"]["protocol"]).lower()
         ends = {one["socket"]: one for one in result["start"].get("connected", []) if "socket" in one}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise InputError(f"{file}: not a result of iperf3 -J (no intervals)") from None
     connections: dict[Any, dict[str, Any]] = {}
     samples = []
@@ -101,7 +102,7 @@ def _iperf3(file: Path, text: str) -> Found:
                 nameless |= "socket" not in stream
                 if not stream.get("omitted"):
                     samples.append(_iperf3_sample(stream, stream.get("socket", f"stream {place}"), protocol, ends, connections))
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise InputError(f"{file}: not a result of iperf3 -J (an interval is damaged)") from None
     if not samples:
         raise InputError(f"{file}: not a result of iperf3 -J (no intervals)")
@@ -119,6 +120,8 @@ def _iperf3_sample(
     stream: dict[str, Any], socket: Any, protocol: str, ends: dict[int, dict[str, Any]], connections: dict[Any, dict[str, Any]]
 ) -> dict[str, Any]:
     """A stream's interval as a row of `connection_samples`; a stream that is new gets its row of `connections`."""
+    if int(stream["bytes"]) < 0 or not stream["end"] >= 0 or not stream["seconds"] >= 0:
+        raise ValueError("bytes and times of an interval are not negative")
     known = ends.get(socket, {})
     sends = stream.get("sender", True)
     local, remote = (

@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+def _counted(axes: Axes, view: View, kind: str, bins: int) -> tuple[d.Array, d.Array, float]:
+    """Events of a kind in windows: where windows begin, in the axis' unit, how many in each, and a window in ns."""
+    step = nice_step(view.run.duration_ns / bins)
+    edges = np.arange(0, view.run.duration_ns + step, step)
+    counts, _ = np.histogram(view.events(kind), edges)
+    return edges[:-1] * d.time_axis(axes, 0, view.run.duration_ns), counts, step
+
+
 @figure("drops", "packets dropped over time", lambda v: v.events("drop").size > 0)
 def drops(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
-    step = nice_step(view.run.duration_ns / 100)
-    edges = np.arange(0, view.run.duration_ns + step, step)
-    counts, _ = np.histogram(view.events("drop"), edges)
-    x = d.time_axis(axes, 0, view.run.duration_ns)
-    axes.bar(edges[:-1] * x, counts, width=step * x, align="edge", color=VERMILLION)
+    begins, counts, step = _counted(axes, view, "drop", 100)
+    axes.bar(begins, counts, width=begins[1] - begins[0], align="edge", color=VERMILLION)
     d.heading(axes, f"packets dropped in {show(step, 'ns')}")
     mark_changes(axes, view)
     axes.set_ylim(0, counts.max() * 1.08)
@@ -121,15 +126,12 @@ def _resumptions(view: View) -> str:
     return f" (and {resumed} that resume)" if resumed else ""
 
 
-@figure("pause", "share of time that switches hold their neighbours paused", lambda v: v.events("pause").size > 0)
+@figure("pause", "PAUSE frames that switches send over time", lambda v: v.events("pause").size > 0)
 def pause(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
-    step = nice_step(view.run.duration_ns / 200)
-    edges = np.arange(0, view.run.duration_ns + step, step)
-    counts, _ = np.histogram(view.events("pause"), edges)
-    x = d.time_axis(axes, 0, view.run.duration_ns)
-    axes.step(edges[:-1] * x, counts, where="post", color=BLUE, linewidth=1.1)
-    axes.fill_between(edges[:-1] * x, counts, step="post", color=BLUE, alpha=0.2, linewidth=0)
+    begins, counts, step = _counted(axes, view, "pause", 200)
+    axes.step(begins, counts, where="post", color=BLUE, linewidth=1.1)
+    axes.fill_between(begins, counts, step="post", color=BLUE, alpha=0.2, linewidth=0)
     d.heading(axes, f"PAUSE frames in {show(step, 'ns')}")
     mark_changes(axes, view)
     axes.set_ylim(0, max(1, counts.max()) * 1.08)
