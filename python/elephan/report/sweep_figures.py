@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -145,7 +146,7 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
         title = measures.title(statistic)
-        name = statistic.replace(".", "-").replace("_", "-")
+        name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
         drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
     return drawings
 

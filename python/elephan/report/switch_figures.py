@@ -79,7 +79,9 @@ def memory(view: View) -> Drawing:
     mark_changes(axes[0], view)
     d.lines(axes[0], {name: (t * x, y * factor) for name, (t, y) in series.items()}, named=not zoomed, linewidth=0.9)
     for limit in set(near):
-        d.reference(axes[0], limit * factor, f"memory: {show(limit, 'bytes')}")
+        whose = [name for name, own in limits.items() if own == limit]
+        of = f" of {', '.join(whose)}" if len(set(limits.values())) > 1 else ""
+        d.reference(axes[0], limit * factor, f"memory{of}: {show(limit, 'bytes')}")
     if zoomed:
         _memory_zoom(axes[1], view, series, factor)
     for one in axes:
