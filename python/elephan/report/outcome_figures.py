@@ -8,7 +8,7 @@ from elephan import stats
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
-from elephan.report.style import BLUE, GREEN, Drawing, new_figure
+from elephan.report.style import BLUE, GREEN, PAPER, Drawing, new_figure
 from elephan.report.time_figures import mark_changes
 from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.rows import column, windows
@@ -16,7 +16,7 @@ from elephan.rows import column, windows
 
 def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
     """The window in ns, where windows start, Jain's index of each, the number of flows."""
-    step = nice_step(max(view.run.duration_ns / 200, view.interval_ns()))
+    step = nice_step(max(view.end_ns / 200, view.interval_ns()))
     starts, shares, ids = windows(view.run, int(step))
     return step, starts, stats.jain_per_window(shares) if starts.size else np.empty(0), len(ids)
 
@@ -33,13 +33,13 @@ def _shares(view: View) -> bool:
 def sharing(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.4)
     step, starts, index, flows = _sharing(view)
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     axes.plot(*d.thin((starts + step / 2) * x, index), color=GREEN, linewidth=1.1)
     d.heading(axes, f"Jain's index in windows of {show(step, 'ns')}")
     mark_changes(axes, view)
     axes.set_ylim(0, 1.04)
     d.reference(axes, 1 / flows if flows else 0, "one flow has everything")
-    d.time_axis(axes, 0, view.run.duration_ns)
+    d.time_axis(axes, 0, view.end_ns)
     return Drawing("sharing", "Sharing", "1 means equal shares in the window.", fig)
 
 
@@ -78,6 +78,7 @@ def latency(view: View) -> Drawing:
                 ha="right" if left else "left",
                 fontsize=8.5,
                 color=BLUE,
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )
     caption = f"{values.size} messages, from entry into TCP to the last byte out at the receiver, retransmissions included."
     return Drawing("latency", "Latency", caption, fig)

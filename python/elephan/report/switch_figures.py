@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def _counted(axes: Axes, view: View, kind: str, bins: int) -> tuple[d.Array, d.Array, float]:
     """Events of a kind in windows: where windows begin, in the axis' unit, how many in each, and a window in ns."""
-    step = nice_step(view.run.duration_ns / bins)
-    edges = np.arange(0, view.run.duration_ns + step, step)
+    step = nice_step(view.end_ns / bins)
+    edges = np.arange(0, view.end_ns + step, step)
     counts, _ = np.histogram(view.events(kind), edges)
-    return edges[:-1] * d.time_axis(axes, 0, view.run.duration_ns), counts, step
+    return edges[:-1] * d.time_axis(axes, 0, view.end_ns), counts, step
 
 
 @figure("drops", "packets dropped over time", lambda v: v.events("drop").size > 0)
@@ -51,11 +51,11 @@ def limiters(view: View) -> Drawing:
         d.log_axis(above, "y", least * factor * 0.8, top * factor * 1.25)
     else:
         above.set_ylim(0, top * factor * 1.06)
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     mark_changes(above, view)
     d.lines(above, {name: (t * x, y * factor) for name, (t, y) in shown.items()}, linewidth=1.1)
     plot_queues(below, view)
-    d.time_axis(below, 0, view.run.duration_ns)
+    d.time_axis(below, 0, view.end_ns)
     more = f" Of {len(series)} limiters those that are slowest on the average." if len(series) > len(shown) else ""
     caption = f"Above: what limiters allow, where there is none nothing is drawn.{more} Below: the busiest queue; ticks are drops."
     return Drawing("limiters", "Limited rates and queue", caption, fig)
@@ -75,7 +75,7 @@ def memory(view: View) -> Drawing:
     near = [limit for limit in limits.values() if limit <= 4 * used]
     top = max([used, *near])
     factor = d.value_axis(axes[0], "memory in use", top, "bytes")
-    x = d.time_axis(axes[0], 0, view.run.duration_ns)
+    x = d.time_axis(axes[0], 0, view.end_ns)
     mark_changes(axes[0], view)
     d.lines(axes[0], {name: (t * x, y * factor) for name, (t, y) in series.items()}, named=not zoomed, linewidth=0.9)
     for limit in set(near):

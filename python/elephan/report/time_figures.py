@@ -9,7 +9,7 @@ import numpy as np
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
-from elephan.report.style import BLUE, INK, MUTED, ORANGE, VERMILLION, Drawing, new_figure
+from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
 from elephan.report.view import NAMED_MAX, View
 from elephan.rows import column
 
@@ -38,7 +38,7 @@ def _has_threshold(view: View) -> bool:
 def plot_windows(axes: Axes, view: View, thresholds: bool) -> None:
     what, unit, series = view.sending()
     factor = d.value_axis(axes, what, highest(series), unit)
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
     _clip(axes, view, series, factor, unit)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups())
@@ -56,7 +56,7 @@ CHANGES_NAMED_MAX = 8
 def mark_changes(axes: Axes, view: View, named: bool = True) -> None:
     """Lines at what changed during the run, named while they are few."""
     changes = view.changes()
-    d.mark_changes(axes, changes, view.run.duration_ns, named and len(changes) <= CHANGES_NAMED_MAX)
+    d.mark_changes(axes, changes, view.end_ns, named and len(changes) <= CHANGES_NAMED_MAX)
 
 
 def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], factor: float, unit: str) -> None:
@@ -73,13 +73,14 @@ def _clip(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Array]], fa
             textcoords="offset points",
             fontsize=8,
             color=MUTED,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
         )
 
 
 def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> None:
     series = view.queues(most)
-    factor = d.value_axis(axes, "queue" if most > 1 else f"queue of {next(iter(series), '')}", highest(series), "bytes")
-    x = d.time_scale(view.run.duration_ns)[0]
+    factor = d.value_axis(axes, "queue" if len(series) > 1 else f"queue of {next(iter(series), '')}", highest(series), "bytes")
+    x = d.time_scale(view.end_ns)[0]
     if len(series) == 1:
         time, value = next(iter(series.values()))
         time, value = d.thin(time * x, value * factor)
@@ -90,7 +91,7 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
     mark_changes(axes, view, named)
     drops = view.events("drop")
     if drops.size:
-        times = np.unique(np.round(drops / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
+        times = np.unique(np.round(drops / view.end_ns * 600)) / 600 * view.end_ns
         axes.plot(
             times * x,
             np.full(times.size, 1.0),
@@ -108,7 +109,7 @@ def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_windows(above, view, thresholds=True)
     plot_queues(below, view)
-    d.time_axis(below, 0, view.run.duration_ns)
+    d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
     caption = f"Above: {what} of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops."
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
@@ -118,7 +119,7 @@ def sawtooth(view: View) -> Drawing:
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
-    d.time_axis(axes, 0, view.run.duration_ns)
+    d.time_axis(axes, 0, view.end_ns)
     what = view.sending()[0]
     caption = f"{what.capitalize()} at the sample times."
     if _has_threshold(view):
@@ -131,7 +132,7 @@ def slow_start(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     series = view.flow_series("cwnd_bytes")
     factor, unit = scale_for(highest(series), "bytes")
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     lowest = min(float(y[y > 0].min()) for _, y in series.values() if (y > 0).any())
     d.log_axis(above, "y", lowest * factor * 0.8, highest(series) * factor * 1.25)
     d.heading(above, "congestion window (logarithmic)", unit)
@@ -142,7 +143,7 @@ def slow_start(view: View) -> Drawing:
         plot_queues(below, view)
     else:
         plot_goodput(below, view)
-    d.time_axis(below, 0, view.run.duration_ns)
+    d.time_axis(below, 0, view.end_ns)
     caption = "In slow start the window doubles every round trip: a straight line here. Ticks below are drops."
     return Drawing("slow-start", "Slow start", caption, fig)
 
@@ -151,7 +152,7 @@ def slow_start(view: View) -> Drawing:
 def queue(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     plot_queues(axes, view, most=3, named=True)
-    d.time_axis(axes, 0, view.run.duration_ns)
+    d.time_axis(axes, 0, view.end_ns)
     caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops."
     return Drawing("queue", "Queues", caption, fig)
 
@@ -160,7 +161,7 @@ def plot_goodput(axes: Axes, view: View) -> float:
     series, step = view.goodput_series()
     whose = f" of {next(iter(series))}" if len(series) == 1 and len(view.flow_ids) <= NAMED_MAX else ""
     factor = d.value_axis(axes, f"goodput{whose} in windows of {show(step, 'ns')}", highest(series), "bps")
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     d.mark_warmup(axes, view.run.warmup_ns, x)
     mark_changes(axes, view)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
@@ -181,7 +182,7 @@ def _goodput_notes(view: View) -> str:
 def goodput(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_goodput(axes, view)
-    d.time_axis(axes, 0, view.run.duration_ns)
+    d.time_axis(axes, 0, view.end_ns)
     caption = "Payload that the receiving applications read." + _goodput_notes(view)
     return Drawing("goodput", "Goodput", caption, fig)
 
@@ -191,7 +192,7 @@ def goodput_window(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_goodput(above, view)
     plot_windows(below, view, thresholds=False)
-    d.time_axis(below, 0, view.run.duration_ns)
+    d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
     caption = f"Above: goodput. Below: {what}." + _goodput_notes(view)
     return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
@@ -202,8 +203,8 @@ def rtt(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     series = view.flow_series("srtt_ns")
     factor = d.value_axis(axes, "smoothed round-trip time", highest(series), "ns")
-    x = d.time_scale(view.run.duration_ns)[0]
+    x = d.time_scale(view.end_ns)[0]
     mark_changes(axes, view)
     d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups=view.groups(), linewidth=1.2)
-    d.time_axis(axes, 0, view.run.duration_ns)
+    d.time_axis(axes, 0, view.end_ns)
     return Drawing("rtt", "Round-trip time", "As the senders estimate it (RFC 6298).", fig)

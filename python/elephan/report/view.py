@@ -33,6 +33,16 @@ class View:
         self.traffic = dict(zip(self.flow_ids, texts(flows, "traffic"), strict=True))
 
     @property
+    def end_ns(self) -> int:
+        """Where pictures over time end: with the run, or soon after its last flow if most of it is silence."""
+        ends = column(self.run.flows, "end_ns") if "end_ns" in self.run.flows.column_names else np.empty(0)
+        duration = self.run.duration_ns
+        last = float(ends.max(initial=0.0)) if not np.isnan(ends).any() else float(duration)
+        changes = [time for time, _ in self.changes()]
+        last = max([last, *changes]) * 1.1
+        return int(nice_step(last / 10) * 10) if 0 < nice_step(last / 10) * 10 < duration / 2 else duration
+
+    @property
     def sampled(self) -> bool:
         return bool(self.run.flow_samples.num_rows)
 
@@ -86,7 +96,7 @@ class View:
     def goodput_series(self, bins: int = 100) -> tuple[Series, float]:
         """Goodput in bit/s per window for each flow (each traffic when there are many), and the window in ns."""
         interval = self.interval_ns()
-        step = nice_step(max(self.run.duration_ns / bins, interval))
+        step = nice_step(max(self.end_ns / bins, interval))
         # Windows that hold now two, now three samples would draw an oscillation that is not there.
         step = float(np.ceil(step / interval - 1e-9)) * interval if interval > 0 else step
         starts, shares, flows = windows(self.run, int(step), 0.0, datagrams=True)

@@ -169,7 +169,9 @@ impl Resolver<'_> {
         let all = ports.iter().sum::<u64>().saturating_mul(u64::from(pfc.mask().count_ones()));
         (all > memory).then(|| {
             let (ports, priorities) = (ports.len(), pfc.mask().count_ones());
-            format!("{} of headroom for {ports} ports with {priorities} lossless priorities", Bytes(all))
+            let each =
+                if priorities == 1 { "1 lossless priority" } else { &format!("{priorities} lossless priorities") };
+            format!("{} of headroom for {ports} ports with {each}", Bytes(all))
         })
     }
 
