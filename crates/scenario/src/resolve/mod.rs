@@ -48,6 +48,12 @@ impl Resolver<'_> {
         self.problems.push(problem);
     }
 
+    /// Reports the value of `path`, which does not go with that of `other`, at the override if one of them is.
+    fn report_between(&mut self, path: Path, other: &Path, message: impl Into<String>) {
+        let problem = Problem::between(self.tree, path, other, message);
+        self.problems.push(problem);
+    }
+
     /// The value of `path` as it is written, in quotes, else `default`.
     fn written(&self, path: &Path, default: impl std::fmt::Display) -> String {
         self.tree.at(path).map_or_else(|| default.to_string(), Node::shown)
