@@ -394,7 +394,8 @@ impl Net {
         // The end is of interest to what waits, to some queues, and to a switch whose memory the frame holds unless it can look
         // later.
         let switch = self.switches.get_mut(l.out_of as usize);
-        let awaited = g.minds_idle || g.has_more() || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
+        let awaited =
+            g.minds_idle || g.has_more() || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
         g.end_scheduled = awaited;
         let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
         let wire = l.framing.wire_bytes(p.ip_bytes);
