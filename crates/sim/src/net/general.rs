@@ -86,7 +86,7 @@ impl Net {
         };
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
-        g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
+        g.queue.on_arrival(now, wire, priority, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
