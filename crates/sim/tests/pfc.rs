@@ -147,6 +147,7 @@ impl Net {
         let feeder = |l: &elephan_scenario::Link| Feeder {
             rate: l.rate,
             reverse_rate: plan.links[l.reverse as usize].rate,
+            framing: l.framing,
             propagation: l.delay,
             response_quanta: self.response,
             latency,
@@ -378,6 +379,75 @@ fn a_watchdog_breaks_the_deadlock() {
     let goodput = |summary: &Value| summary["goodput_bps"].as_f64().unwrap();
     assert!(goodput(&summary) > 3.0 * goodput(&hung), "{} {}", goodput(&summary), goodput(&hung));
     assert_eq!(run(&plan, false).1, summary);
+}
+
+/// Two priorities are held for the whole run by a port that sends a frame in 12 ms: one frame for each pause, then one for both
+/// every half of 65 535 quanta, 1.678 ms at 10 Gb/s.
+#[test]
+fn one_frame_repeats_all_pauses() {
+    let mut b = Builder::new(Span::from_ms(10));
+    let switch = b.switch(Some(1_000_000), Span::ZERO, pfc(json!({ "priorities": [2, 3], "xoff": "20 KB" })));
+    let (client, server) = (b.host(), b.host());
+    let link = b.link(client, switch, TEN_GIG, HUNDRED_METRES, None);
+    b.link(switch, server, Rate(1_000_000), HUNDRED_METRES, None);
+    b.options("rfc", json!({}));
+    for priority in [2, 3] {
+        stream(&mut b, (client, server), Rate(4_000_000_000), 1472, priority);
+    }
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(text(&tables, "ports", "pauses_sent")[link as usize + 1], "7", "{summary}");
+}
+
+/// `prio` with one band: while priority 3 is paused, priority 2 of the same band passes at its whole rate, and a watchdog drops
+/// nothing of it.
+#[test]
+fn a_band_with_a_paused_priority() {
+    let run_with = |watchdog: Option<&str>| {
+        let mut b = Builder::new(Span::from_ms(4));
+        b.plan.record.events = true;
+        let mut words = json!({ "priorities": [3], "xoff": "20 KB" });
+        if let Some(watchdog) = watchdog {
+            words["watchdog"] = json!(watchdog);
+        }
+        let switches = [0, 1].map(|_| b.switch(Some(1_000_000), Span::ZERO, pfc(words.clone())));
+        let hosts: Vec<u32> = (0..4).map(|_| b.host()).collect();
+        b.link(hosts[0], switches[0], TEN_GIG, HUNDRED_METRES, None);
+        b.link(hosts[1], switches[0], TEN_GIG, HUNDRED_METRES, None);
+        let trunk = b.link(switches[0], switches[1], TEN_GIG, HUNDRED_METRES, None);
+        b.link(switches[1], hosts[2], Rate(1_000_000), HUNDRED_METRES, None);
+        b.link(switches[1], hosts[3], TEN_GIG, HUNDRED_METRES, None);
+        b.plan.links[trunk as usize].queue = serde_json::from_value(json!({ "kind": "prio", "bands": 1 })).unwrap();
+        b.options("rfc", json!({}));
+        stream(&mut b, (hosts[0], hosts[2]), Rate(1_000_000_000), 1472, 3);
+        stream(&mut b, (hosts[1], hosts[3]), Rate(2_000_000_000), 1472, 2);
+        run(&b.plan, false)
+    };
+    let (tables, summary) = run_with(None);
+    assert_eq!(summary["drops"], json!(0));
+    assert!(goodputs(&tables)[1] / (2e9 * 1472.0 / 1538.0) > 0.99, "{summary}");
+    let (tables, summary) = run_with(Some("500 us"));
+    assert!(summary["watchdogs"].as_u64().unwrap() > 0);
+    let (kinds, flows) = (text(&tables, "events", "kind"), text(&tables, "events", "flow"));
+    assert!(kinds.iter().zip(&flows).all(|(kind, flow)| kind != "drop" || flow == "0"), "{summary}");
+}
+
+/// All of the memory is headroom, under a dynamic threshold: ports are paused by each frame, and go on.
+#[test]
+fn a_memory_that_is_all_headroom() {
+    let mut b = Builder::new(Span::from_ms(2));
+    let control = pfc(json!({ "priorities": [3], "alpha": 1.0, "headroom": "30 KB" }));
+    let switch = b.switch(Some(90_000), Span::ZERO, control);
+    let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+    for &host in &hosts {
+        b.link(host, switch, TEN_GIG, HUNDRED_METRES, None);
+    }
+    b.options("rfc", json!({}));
+    for from in [0, 1] {
+        stream(&mut b, (hosts[from], hosts[2]), TEN_GIG, 1472, 3);
+    }
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(summary["drops"], json!(0));
+    assert!(goodputs(&tables).iter().all(|rate| *rate > 1e9), "{summary}");
 }
 
 /// Without congestion, and with all traffic of one priority, a run with PFC is that without, frame for frame.

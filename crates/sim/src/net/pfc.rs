@@ -164,8 +164,8 @@ impl Net {
         self.treatments.get(p.flow as usize).map_or(0, |t| t.priority)
     }
 
-    /// Sends a PFC frame through the port of `link`, because a priority is to be paused there or may resume.
-    pub(super) fn send_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
+    /// A PFC frame is to go out through the port of `link`, because a priority is to be paused there or may resume.
+    pub(super) fn ask_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
         self.queue_pfc(now, link, 1 << priority);
         if let Some(log) = &mut self.log {
             let (kind, reason) = if stop { (Kind::Pause, XOFF) } else { (Kind::Resume, XON) };
@@ -173,15 +173,12 @@ impl Net {
             let (value, reason) = (Some(f64::from(quanta.unwrap_or(0))), reason[usize::from(priority)]);
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PFC_BYTES, value, reason });
         }
-        self.start_if_free(now, link);
     }
 
-    /// Repeats the pauses that hold at the port of `link`.
+    /// Repeats the pauses that hold at the port of `link`, all with one frame.
     pub(super) fn refresh_pfc(&mut self, now: Time, link: u32) {
-        let held = self.pausing(link);
-        if held != 0 {
-            priorities(held).for_each(|priority| self.send_pfc(now, link, priority, true));
-        }
+        priorities(self.pausing(link)).for_each(|priority| self.ask_pfc(now, link, priority, true));
+        self.start_if_free(now, link);
     }
 
     /// The priorities that the switch holds at the port of `link`.

@@ -236,7 +236,14 @@ impl Net {
             }
             match priority {
                 None => self.send_pause(now, link, quanta),
-                Some(priority) => self.send_pfc(now, link, priority, blame.is_some()),
+                Some(priority) => self.ask_pfc(now, link, priority, blame.is_some()),
+            }
+        }
+        if self.switches[switch].pfc {
+            // One frame says all that there is to say to a port.
+            for &account in &accounts {
+                let link = self.switches[switch].egress[(account >> 3) as usize];
+                self.start_if_free(now, link);
             }
         }
         self.scratch = accounts;
