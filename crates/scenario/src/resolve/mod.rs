@@ -1,5 +1,6 @@
 //! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
 
+mod bounds;
 pub(crate) mod changes;
 mod checks;
 mod flows;
@@ -104,6 +105,7 @@ pub(crate) fn resolve(
     r.done()?;
     r.queues(&words, set);
     r.buffers(&words);
+    r.bounds(&words);
     let record = r.record(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();
