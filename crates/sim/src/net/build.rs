@@ -125,8 +125,8 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
-    let (pfc, point, limiters) = (flow_control::station(plan, l), cm::point(plan, l), cm::limiters(plan, l));
-    let looks = counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
+    let (pfc, points, limiters) = (flow_control::station(plan, l), cm::points(plan, l, &queue), cm::limiters(plan, l));
+    let looks = counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
@@ -160,7 +160,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 wait_ps: 0,
                 latency,
                 urgent: VecDeque::new(),
-                point,
+                points,
                 limiters,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,

@@ -13,7 +13,7 @@ use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
 use super::closures::Watch;
-use super::cm::CongestionPoint;
+use super::cm::CongestionPoints;
 use super::impair::Impair;
 use super::limiters::Limiters;
 use super::nic::NicPort;
@@ -197,7 +197,7 @@ pub struct General {
     /// Notifications of congestion, ahead of the queue.
     pub urgent: VecDeque<Item>,
     /// Of an egress port of a switch, under congestion management.
-    pub point: Option<Box<CongestionPoint>>,
+    pub points: Option<Box<CongestionPoints>>,
     /// The limiters of a host's port, under congestion management.
     pub limiters: Option<Box<Limiters>>,
     /// What the link does to packets beside losing them.
