@@ -12,12 +12,12 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
-use super::closures::Watch;
 use super::cm::CongestionPoints;
 use super::impair::Impair;
 use super::limiters::Limiters;
 use super::nic::NicPort;
 use super::pfc::Station;
+use super::watch::Watch;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
