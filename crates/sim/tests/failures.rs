@@ -142,6 +142,29 @@ fn closures(plan: &elephan_scenario::Plan) -> (Vec<i64>, Vec<i64>, i64) {
     (ints(&tables, "pauses", "begin_ns"), ints(&tables, "pauses", "end_ns"), resumed)
 }
 
+/// A PAUSE is under way when the sender's link gets ten times as fast: its quanta are a tenth as long then, 3.355 ms instead of
+/// 33.55, and it is said again in time.
+#[test]
+fn a_pause_under_way_counts_at_the_new_rate() {
+    let mut b = Builder::new(Span::from_ms(30));
+    let pause = Pause { per: PausePer::Memory, xoff: Bytes(1_000_000), xon: Bytes(100_000), quanta: 0xFFFF };
+    let switch = b.switch(Some(1_500_000), Span::ZERO, FlowControl::Pause(pause));
+    let (sender, receiver) = (b.host(), b.host());
+    let link = b.link(sender, switch, GIG, Span::from_us(100), None);
+    b.link(switch, receiver, Rate(10_000_000), SHORT, None);
+    let options = b.options("rfc", json!({}));
+    b.traffic(cbr("1 Gbps"), &[(sender, receiver)], options);
+    b.plan.record.events = true;
+    let (tables, _) = run(&b.plan, false);
+    let (times, kinds) = (ints(&tables, "events", "time_ns"), words(&tables, "events", "kind"));
+    let paused = times.iter().zip(&kinds).find(|(_, kind)| *kind == "pause").map(|(time, _)| *time).unwrap();
+    let faster = LinkChange { link, rate: Some(TEN_GIG), ..LinkChange::default() };
+    let at = Time::ZERO + Span::from_ns(paused as u64 + 50_000);
+    b.plan.changes.push(Change { at, links: vec![faster], laws: vec![] });
+    let (_, summary) = run(&b.plan, false);
+    assert_eq!(summary["drops"], json!(0), "{summary}");
+}
+
 /// One direction of a link is down from one instant to another.
 fn one_way(b: &mut Builder, link: u32, from: Span, to: Span) {
     for (at, up) in [(from, false), (to, true)] {

@@ -212,6 +212,94 @@ proptest! {
     }
 }
 
+/// What befalls a network: links that are down for a while, other rates, other delays; instants in us.
+#[derive(Clone, Debug)]
+enum Blow {
+    Outage { link: usize, at: u64, lasts: u64 },
+    Rate { link: usize, at: u64, gbps: u64 },
+    Delay { link: usize, at: u64, ns: u64 },
+}
+
+fn blows() -> impl Strategy<Value = Vec<Blow>> {
+    let outage = (0usize..12, 0u64..150, 0u64..60).prop_map(|(link, at, lasts)| Blow::Outage { link, at, lasts });
+    let rate = (0usize..24, 0u64..200, prop::sample::select(vec![5u64, 10, 25]))
+        .prop_map(|(link, at, gbps)| Blow::Rate { link, at, gbps });
+    let delay = (0usize..24, 0u64..200, 0u64..5000).prop_map(|(link, at, ns)| Blow::Delay { link, at, ns });
+    prop::collection::vec(prop_oneof![outage, rate, delay], 1..6)
+}
+
+/// The entries of `changes`, in their order.
+fn strike(plan: &mut Plan, blows: &[Blow]) {
+    let count = plan.links.len();
+    let mut change = |at_us: u64, links: Vec<LinkChange>| {
+        plan.changes.push(Change { at: Time::ZERO + Span::from_us(at_us), links, laws: vec![] });
+    };
+    let of = |link: usize| LinkChange { link: (link % count) as u32, ..LinkChange::default() };
+    for blow in blows {
+        match *blow {
+            Blow::Outage { link, at, lasts } => {
+                let both = |up| [2 * link, 2 * link + 1].map(|l| LinkChange { up: Some(up), ..of(l) }).to_vec();
+                change(at, both(false));
+                change(at + lasts, both(true));
+            }
+            Blow::Rate { link, at, gbps } => {
+                change(at, vec![LinkChange { rate: Some(Rate(gbps * 1_000_000_000)), ..of(link) }]);
+            }
+            Blow::Delay { link, at, ns } => {
+                change(at, vec![LinkChange { delay: Some(Span::from_ns(ns)), ..of(link) }]);
+            }
+        }
+    }
+    plan.changes.sort_by_key(|change| change.at);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Failures, other rates and other delays while ports are paused, under every kind of flow control, with and without QCN,
+    /// over every kind of queue that keeps priorities apart: the run accounts for every packet (else it fails), is the same
+    /// twice, and is over when its streams are, unless it reports a deadlock (of two switches that share their whole memories): a
+    /// port where frames wait for ever has lost a resumption.
+    #[test]
+    fn blows_leave_nothing_behind(
+        net in nets(), blows in blows(), managed in any::<bool>(), kind in 0usize..4,
+        per in prop::sample::select(vec![
+            Per::PauseMemory, Per::PauseEgress, Per::PauseIngress, Per::PfcIngress, Per::PfcDynamic, Per::PfcEgress,
+        ]),
+    ) {
+        let mut net = net;
+        net.links.iter_mut().for_each(|(gbps, _)| *gbps = (*gbps).max(5));
+        let mut plan = net.plan(per);
+        plan.duration = Time::ZERO + Span::from_ms(8);
+        plan.traffic.iter_mut().for_each(|t| t.stop = Some(Time::ZERO + Span::from_us(100)));
+        let queue = [
+            json!({ "kind": "fifo" }),
+            json!({ "kind": "prio", "bands": 2 }),
+            json!({ "kind": "ets", "classes": [{ "priorities": [1] }, { "priorities": [0, 2], "queue": { "kind": "fq" } }] }),
+            json!({ "kind": "ets", "classes": [{ "priorities": [1], "strict": true }, { "priorities": [0, 2] }] }),
+        ];
+        for link in &mut plan.links {
+            if kind > 0 {
+                link.queue = serde_json::from_value(queue[kind].clone()).unwrap();
+            }
+        }
+        if managed {
+            let words = json!({ "kind": "qcn", "rate_min": "1 Gbps", "cycle_time": "100 us", "cycle_bytes": "15 kB" });
+            plan.congestion_management = serde_json::from_value(words).unwrap();
+        }
+        strike(&mut plan, &blows);
+        plan.record.every = Some(Span::from_ms(1));
+        plan.record.events = true;
+        let (tables, summary) = run(&plan, false);
+        let (times, queues) = (text(&tables, "port_samples", "time_ns"), text(&tables, "port_samples", "queue_bytes"));
+        let last = times.iter().map(|t| t.parse::<u64>().unwrap()).max().unwrap().to_string();
+        let left: Vec<_> = times.iter().zip(&queues).filter(|(t, q)| **t == last && *q != "0").collect();
+        prop_assert!(left.is_empty() || !summary["deadlock"].is_null(), "{:?} {}", left, summary);
+        let (_, again) = run(&plan, false);
+        prop_assert_eq!(summary, again);
+    }
+}
+
 /// One port of one priority that nothing drains: 10 Gb/s, 100 m, 60 quanta, full frames, while full frames leave in the reverse
 /// direction all the time. XOFF is just missed by four frames and crossed by the fifth; then D = 6712 wire bytes may start,
 /// five frames: 1517 + 5 * 1518 = 9107 above XOFF. Of all phases of the reverse frames some need this to the byte.
@@ -363,6 +451,32 @@ fn no_deadlock_without_a_cycle() {
     let (_, summary) = run(&line, false);
     assert_eq!((&summary["deadlock"], &summary["drops"]), (&Value::Null, &json!(0)));
     assert!(summary["pauses_sent"].as_u64().unwrap() > 10, "{summary}");
+}
+
+/// Two switches with 4 kB of shared memory each, beside the headroom, and traffic of one priority both ways over the link between
+/// them: what each keeps for the other fills the part that the other's pause waits for. The run says so.
+#[test]
+fn a_deadlock_through_shared_memory() {
+    let net = Net {
+        above: vec![0],
+        homes: vec![1, 1, 0],
+        links: [(5, 130), (25, 271), (25, 0), (5, 260)].into_iter().chain([(5, 0); 8]).collect(),
+        streams: vec![(0, 2, 20, 18, 0), (0, 2, 20, 18, 1), (2, 0, 36, 1000, 1)],
+        response: 11,
+        latency_ns: 404,
+        xoff: 4000,
+        refresh: false,
+    };
+    let mut plan = net.plan(Per::PfcIngress);
+    strike(&mut plan, &[Blow::Delay { link: 0, at: 2, ns: 818 }]);
+    plan.duration = Time::ZERO + Span::from_ms(8);
+    plan.traffic.iter_mut().for_each(|t| t.stop = Some(Time::ZERO + Span::from_us(100)));
+    plan.record.events = true;
+    plan.record.every = Some(Span::from_ms(1));
+    let (tables, summary) = run(&plan, false);
+    let queued = text(&tables, "port_samples", "queue_bytes");
+    assert!(queued[queued.len() - 10..].iter().any(|bytes| bytes != "0"), "it hangs");
+    assert_eq!(summary["deadlock"]["priority"], json!(1), "{summary}");
 }
 
 /// The watchdog breaks the deadlock: what waits is dropped, and frames move again.

@@ -47,7 +47,7 @@ impl Net {
             self.look_again(now, id);
         }
         if change.rate.is_some() {
-            self.retime_pauses(id);
+            self.retime_pauses(now, id);
         }
         let l = &mut self.links[id as usize];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };

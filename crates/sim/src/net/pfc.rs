@@ -45,6 +45,8 @@ pub struct Station {
     /// Since when each gate is shut without interruption, and until when.
     since: [Time; PRIORITIES],
     until: [Time; PRIORITIES],
+    /// The latest of these.
+    last: Time,
     /// How long any gate has been shut, up to `counted`.
     shut: Span,
     counted: Time,
@@ -61,6 +63,7 @@ impl Station {
             gates: [Gate::default(); PRIORITIES],
             since: [Time::NEVER; PRIORITIES],
             until: [Time::ZERO; PRIORITIES],
+            last: Time::ZERO,
             shut: Span::ZERO,
             counted: Time::ZERO,
             watchdog,
@@ -74,6 +77,9 @@ impl Station {
     #[inline]
     pub fn shut_at(&self, now: Time) -> (u8, Time) {
         let (mut mask, mut opens) = (0, Time::NEVER);
+        if now >= self.last {
+            return (mask, opens);
+        }
         for (priority, gate) in self.gates.iter().enumerate() {
             if let Some(until) = gate.until_at(now) {
                 mask |= 1 << priority;
@@ -124,6 +130,7 @@ impl Station {
             self.since[priority] = now.saturating_add(response);
         }
         self.until[priority] = now.saturating_add(pause);
+        self.last = self.until.iter().copied().fold(Time::ZERO, Time::max);
         self.gates[priority].receive(now, pause, response);
     }
 

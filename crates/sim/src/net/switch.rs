@@ -205,13 +205,19 @@ impl Net {
         }
     }
 
-    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends.
-    pub(super) fn retime_pauses(&mut self, link: u32) {
+    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends: what is under way counts already.
+    pub(super) fn retime_pauses(&mut self, now: Time, link: u32) {
         let l = &self.links[link as usize];
-        if let Some(switch) = self.switches.get_mut(l.into as usize)
-            && let (Some(control), Some(quanta)) = (&mut switch.by_queue, switch.quanta)
-        {
-            control.set_period(l.into_port, refresh_period(l.rate, quanta));
+        let (back, port, rate) = (l.reverse, l.into_port, l.rate);
+        let Some(switch) = self.switches.get_mut(l.into as usize) else { return };
+        let Some(quanta) = switch.quanta else { return };
+        let period = refresh_period(rate, quanta);
+        if let Some(control) = &mut switch.by_queue {
+            control.set_period(port, period);
+        }
+        let refresh = self.links[back as usize].general.as_ref().map_or(Time::NEVER, |g| g.refresh);
+        if refresh != Time::NEVER {
+            self.set_refresh(back, refresh.min(now.saturating_add(period)));
         }
     }
 
