@@ -187,6 +187,14 @@ impl Sender {
         self.cc.on_nic(&self.path.nic);
     }
 
+    /// The interface runs at another rate from now on.
+    pub fn set_line(&mut self, rate_bps: f64) {
+        if rate_bps != self.path.nic.rate_bps {
+            self.path.nic.rate_bps = rate_bps;
+            self.cc.on_nic(&self.path.nic);
+        }
+    }
+
     /// bit/s at which packets leave now.
     pub fn rate_bps(&self) -> f64 {
         let line = self.path.nic.rate_bps;

@@ -25,6 +25,9 @@ impl World<'_> {
             for link in &change.links {
                 self.net.change_link(now, plan, link, self.next_change);
                 turned = turned.or(link.up.map(|_| link.link));
+                if link.rate.is_some() {
+                    self.roce_line(now, link.link);
+                }
             }
             for one in &change.laws {
                 self.laws[one.traffic as usize] = &one.law;
@@ -45,7 +48,7 @@ impl World<'_> {
         let graph = Graph::of(self.plan, |link| !down(link));
         net.routes.renew(&graph);
         net.reroute_notifications(self.plan, &graph);
-        let (mut moved, interfaces) = self.roce.reroute(&net.routes, &self.flows);
+        let (mut moved, interfaces) = self.roce.reroute(net, &self.flows);
         for socket in self.sockets.iter_mut().filter(|s| s.number != NONE) {
             let Some(flow) = &self.flows[socket.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);

@@ -2,12 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use arrow_array::{Int64Array, StringArray};
 use common::{Builder, run};
 use elephan_link::headroom::{Feeder, any_need, exact_need, own_need};
 use elephan_link::{FlowControl, Pause, PausePer, Pfc};
 use elephan_record::Tables;
-use elephan_scenario::{Change, LinkChange, NodeKind, Plan};
+use elephan_scenario::{Change, LinkChange, NodeKind, Plan, Switch, Traffic};
 use elephan_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -262,7 +264,7 @@ proptest! {
     /// port where frames wait for ever has lost a resumption.
     #[test]
     fn blows_leave_nothing_behind(
-        net in nets(), blows in blows(), managed in any::<bool>(), kind in 0usize..4,
+        net in nets(), blows in blows(), managed in any::<bool>(), kind in 0usize..4, rdma in any::<bool>(), bites in any::<bool>(),
         per in prop::sample::select(vec![
             Per::PauseMemory, Per::PauseEgress, Per::PauseIngress, Per::PfcIngress, Per::PfcDynamic, Per::PfcEgress,
         ]),
@@ -286,6 +288,23 @@ proptest! {
         if managed {
             let words = json!({ "kind": "qcn", "rate_min": "1 Gbps", "cycle_time": "100 us", "cycle_bytes": "15 kB" });
             plan.congestion_management = serde_json::from_value(words).unwrap();
+        }
+        for node in &mut plan.nodes {
+            if let NodeKind::Switch(Switch { flow_control: FlowControl::Pfc(pfc), .. }) = &mut node.kind {
+                pfc.watchdog = bites.then_some(Span::from_us(40));
+            }
+        }
+        if rdma {
+            // Work that is posted is delivered whatever happens, so it must have come through before the end.
+            let mut more: Vec<Traffic> = plan.traffic.iter().take(2).cloned().collect();
+            for traffic in &mut more {
+                traffic.name.push_str(" too");
+                traffic.kind = serde_json::from_value(json!({ "kind": "bulk", "size": "20 kB" })).unwrap();
+                let options = json!({ "timeout": "100 us", "ack_every": 4, "window": "8 kB" });
+                traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+                traffic.congestion_control = serde_json::from_value(json!("dcqcn")).unwrap();
+            }
+            plan.traffic.extend(more);
         }
         strike(&mut plan, &blows);
         plan.record.every = Some(Span::from_ms(1));

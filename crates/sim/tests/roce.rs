@@ -290,3 +290,19 @@ fn a_connection_changes_its_interface() {
     let most = ports.batches[0].column_by_name("queue_max_packets").unwrap().as_primitive::<Int64Type>().clone();
     assert!(most.value(second as usize) <= 2, "{most:?}");
 }
+
+/// An interface of 1 Gb/s becomes one of 10: its connection goes at the new line rate, 1000 of 1082 B.
+#[test]
+fn a_sender_hears_of_another_line_rate() {
+    let (mut b, pairs) = star(1, 10 * GBPS, fifo(), Span::from_ms(10));
+    b.plan.links[2].rate = Rate(GBPS);
+    let faster = LinkChange { link: 2, rate: Some(Rate(10 * GBPS)), ..LinkChange::default() };
+    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(3), links: vec![faster], laws: vec![] });
+    b.plan.warmup = Time::ZERO + Span::from_ms(5);
+    for law in ["none", "dcqcn", "timely", "hpcc"] {
+        let mut b = Builder { plan: b.plan.clone() };
+        roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(law), Options::default());
+        let goodput = goodputs(&run(&b.plan, false).0)[0];
+        assert!(goodput > 8.3e9, "{law}: {goodput}");
+    }
+}

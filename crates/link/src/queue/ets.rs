@@ -251,6 +251,7 @@ mod tests {
         assert_eq!(out.iter().map(|item| item.handle).collect::<Vec<_>>(), [2, 4]);
         assert_eq!((q.bytes(), q.packets(), q.part_of(2), q.part_of(0)), (100, 1, (0, 100), (1, 0)));
         assert_eq!((next(&mut q).map(|item| item.handle), next(&mut q)), (Some(1), None));
+        assert_eq!((q.stopped_by(1 << 3), q.stopped_by(0)), (1 << 3 | 1 << 2, 0));
     }
 
     /// Fair queueing in a class hears of arrivals and departures: two flows of frames of the same 100 charged bytes, 84 and 1538

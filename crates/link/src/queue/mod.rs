@@ -105,6 +105,11 @@ pub trait Discipline {
     /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
     fn set_paused(&mut self, _mask: u8) {}
 
+    /// The priorities, a bit each, of which nothing leaves while nothing of these may.
+    fn stopped_by(&self, mask: u8) -> u8 {
+        mask
+    }
+
     /// Drops what waits of these priorities, where the discipline keeps them apart: nothing of others.
     fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
 
@@ -202,6 +207,9 @@ macro_rules! queues {
             }
             fn set_paused(&mut self, mask: u8) {
                 match self { $(Queue::$variant(q) => q.set_paused(mask),)+ }
+            }
+            fn stopped_by(&self, mask: u8) -> u8 {
+                match self { $(Queue::$variant(q) => q.stopped_by(mask),)+ }
             }
             fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
                 match self { $(Queue::$variant(q) => q.drain(now, mask, reason, discarded),)+ }

@@ -108,12 +108,22 @@ impl Net {
     /// The bytes that hold a priority of an ingress port of a switch and wait at each of its egress ports for good.
     fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u64)> + 'a {
         let switch = &self.switches[s];
-        let whole =
-            move |out: u32| if switch.pfc { stuck[out as usize] >> p & 1 == 1 } else { stuck[out as usize] == 0xFF };
+        let whole = move |out: u32| match switch.pfc {
+            true => self.stopped_by(out, stuck[out as usize]) >> p & 1 == 1,
+            false => stuck[out as usize] == 0xFF,
+        };
         (0u32..).zip(&switch.egress).filter(move |&(_, &out)| whole(out)).map(move |(to, &out)| {
             let general = self.links[out as usize].general.as_ref();
             (out, switch.holding_bytes(port, to, p).unwrap_or_else(|| general.map_or(0, |g| g.queue.bytes())))
         })
+    }
+
+    /// The priorities that wait at a port while these are paused: those of the same class of its queue with them.
+    fn stopped_by(&self, out: u32, mask: u8) -> u8 {
+        if mask == 0 {
+            return 0;
+        }
+        self.links[out as usize].general.as_ref().map_or(mask, |g| g.queue.stopped_by(mask))
     }
 
     /// Whether an ingress port would stay paused after everything that can leave has left.
@@ -152,7 +162,14 @@ impl Net {
         let coupled = self.switches[s].by_queue.is_none();
         most.or_else(|| if coupled { of_all() } else { None })
             .filter(|(bytes, ..)| *bytes > 0)
-            .map(|(_, out, p)| (out, p))
+            .map(|(_, out, p)| (out, self.paused_before(stuck, out, p)))
+    }
+
+    /// The priority whose pause holds back this one at a port for good.
+    fn paused_before(&self, stuck: &Stuck, out: u32, p: u8) -> u8 {
+        let paused = stuck[out as usize];
+        let partner = || priorities(paused).find(|&q| self.stopped_by(out, 1 << q) >> p & 1 == 1);
+        if paused >> p & 1 == 1 { p } else { partner().unwrap_or(p) }
     }
 
     /// The cycle to which a stuck port leads, from its lowest link on.

@@ -16,7 +16,7 @@ use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_units::{Span, Time};
 
 use crate::flow::Flow;
-use crate::net::{self, NIC, NONE, Occurrence, Routes};
+use crate::net::{self, NIC, NONE, Net, Occurrence, Routes};
 use crate::packet::{Packet, rdma, traits};
 use crate::world::World;
 
@@ -77,7 +77,8 @@ impl Roce {
 
     /// Live connections take the routes that there are now; answers how many ends have another, and the links whose interfaces
     /// have more to send.
-    pub fn reroute(&mut self, routes: &Routes, flows: &[Option<Flow>]) -> (u32, BTreeSet<u32>) {
+    pub fn reroute(&mut self, net: &Net, flows: &[Option<Flow>]) -> (u32, BTreeSet<u32>) {
+        let routes = &net.routes;
         let (mut moved, mut called) = (0, BTreeSet::new());
         for (place, pair) in (0u32..).zip(&mut self.pairs).filter(|(_, pair)| pair.number != NONE) {
             let Some(flow) = &flows[pair.flow as usize] else { continue };
@@ -88,6 +89,9 @@ impl Roce {
             (pair.there, pair.back) = (there, back);
             let link = routes.first_link(there);
             let before = std::mem::replace(&mut pair.link, link);
+            if link != before {
+                pair.sender.set_line(net.links[link as usize].rate.bps() as f64);
+            }
             if link != before && pair.queued {
                 let priority = usize::from(pair.priority);
                 self.ready.entry(before).or_default()[priority].retain(|&waiting| waiting != place);
@@ -348,6 +352,18 @@ impl World<'_> {
         let flow = pair.number;
         if let Some(log) = &mut self.net.log {
             log.push(Occurrence { time, kind, link, flow, bytes: 0, value: None, reason });
+        }
+    }
+
+    /// The rate of a link has changed: connections whose interface it is go by it.
+    pub fn roce_line(&mut self, now: Time, link: u32) {
+        let rate = self.net.links[link as usize].rate.bps() as f64;
+        for place in 0..self.roce.pairs.len() {
+            let pair = &mut self.roce.pairs[place];
+            if pair.number != NONE && pair.link == link {
+                pair.sender.set_line(rate);
+                self.roce_go_on(now, place as u32);
+            }
         }
     }
 

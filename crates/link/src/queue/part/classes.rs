@@ -218,6 +218,10 @@ impl Discipline for Classes {
         }
     }
 
+    fn stopped_by(&self, mask: u8) -> u8 {
+        self.classes.iter().filter(|c| c.mask & mask != 0).fold(0, |all, c| all | c.mask)
+    }
+
     /// A class that has these priorities only loses all that waits in it, another what its queue can take out.
     fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
         let before = discarded.len();
