@@ -209,16 +209,18 @@ fn senders_stop_and_go_on() {
 #[test]
 fn datagrams_fill_the_port_of_their_host() {
     let (mut b, pairs, port) = hotspot(60, 1, qcn());
-    b.plan.links[0].queue = serde_json::from_value(json!({ "kind": "fifo", "limit": "100 p" })).unwrap();
     b.plan.record.events = true;
     let options = b.options("rfc", json!({}));
     b.traffic(cbr("6 Gbps"), &pairs, options);
-    let (tables, summary) = run(&b.plan, false);
-    let drops = integers(&tables, "ports", "drops");
-    assert_eq!(drops[0] + drops[port as usize], summary["drops"].as_i64().unwrap());
-    // 4 of 6 Gb/s in 50 ms are some 16 000 frames of 1538 B.
-    assert!((14_000..18_000).contains(&drops[0]), "{summary}");
-    assert_eq!(integers(&tables, "ports", "queue_max_packets")[0], 100);
+    for kind in ["fifo", "codel", "prio"] {
+        b.plan.links[0].queue = serde_json::from_value(json!({ "kind": kind, "limit": "100 p" })).unwrap();
+        let (tables, summary) = run(&b.plan, false);
+        let drops = integers(&tables, "ports", "drops");
+        assert_eq!(drops[0] + drops[port as usize], summary["drops"].as_i64().unwrap());
+        // 4 of 6 Gb/s in 50 ms are some 16 000 frames of 1538 B.
+        assert!((14_000..18_000).contains(&drops[0]), "{kind} {summary}");
+        assert_eq!(integers(&tables, "ports", "queue_max_packets")[0], 100);
+    }
 }
 
 /// A limiter for each flow says which one it is for.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{Int64Array, StringArray};
 use common::{Builder, run};
 use elephan_link::headroom::{Feeder, any_need, exact_need, own_need};
-use elephan_link::{FlowControl, Pause, PausePer, Pfc};
+use elephan_link::{FlowControl, Framing, Pause, PausePer, Pfc};
 use elephan_record::Tables;
 use elephan_scenario::{Change, LinkChange, NodeKind, Plan, Switch, Traffic};
 use elephan_units::{Bytes, Rate, Span, Time};
@@ -317,6 +317,49 @@ proptest! {
         let (_, again) = run(&plan, false);
         prop_assert_eq!(summary, again);
     }
+}
+
+/// The default headroom is enough for packets of RoCE with a payload of 4096 B, without framing, and for queues counted after a
+/// switch of 2 us: two hosts flood a third, and the shared part has room for XOFF alone.
+#[test]
+fn the_default_headroom_holds_what_comes() {
+    for (words, framing, mtu) in [
+        (json!({ "priorities": [3], "xoff": "20 KB" }), Framing::Ethernet, 4096),
+        (json!({ "priorities": [3], "xoff": "20 KB" }), Framing::None, 1000),
+        (json!({ "priorities": [3], "xoff": "20 KB", "per": "egress" }), Framing::Ethernet, 1000),
+    ] {
+        let mut b = Builder::new(Span::from_ms(1));
+        let switch = b.switch(Some(1_000_000), Span::from_us(2), pfc(words.clone()));
+        let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+        for &host in &hosts {
+            b.link(host, switch, TEN_GIG, HUNDRED_METRES, None);
+        }
+        b.plan.links.iter_mut().for_each(|l| l.framing = framing);
+        b.options("rfc", json!({}));
+        for from in [0, 1] {
+            b.traffic(json!({ "kind": "bulk" }), &[(hosts[from], hosts[2])], 0);
+            let traffic = b.plan.traffic.last_mut().unwrap();
+            traffic.priority = 3;
+            let options = json!({ "mtu": format!("{mtu} B"), "ecn": false });
+            traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+            traffic.congestion_control = serde_json::from_value(json!("none")).unwrap();
+        }
+        b.plan.nodes.iter_mut().for_each(|n| n.pause.response_quanta = 60);
+        let own = b.plan.headroom(&serde_json::from_value::<Pfc>(words.clone()).unwrap(), 0);
+        let per_port = if words["per"] == "egress" { own_need(ethernet(HUNDRED_METRES), MTU) } else { 0 };
+        assert!(own > per_port, "{own}");
+        let NodeKind::Switch(node) = &mut b.plan.nodes[switch as usize].kind else { unreachable!() };
+        node.memory_bytes = Some(3 * own + 20_000);
+        let (_, summary) = run(&b.plan, false);
+        assert_eq!(summary["drops"], json!(0), "{words} {framing:?} {summary}");
+        assert!(summary["pauses_sent"].as_u64().unwrap() > 0);
+    }
+}
+
+/// A link of 10 Gb/s whose far end answers a PAUSE in 60 quanta.
+fn ethernet(propagation: Span) -> Feeder {
+    let framing = Framing::Ethernet;
+    Feeder { rate: TEN_GIG, reverse_rate: TEN_GIG, framing, propagation, response_quanta: 60, latency: Span::ZERO }
 }
 
 /// One port of one priority that nothing drains: 10 Gb/s, 100 m, 60 quanta, full frames, while full frames leave in the reverse

@@ -12,7 +12,7 @@ mod ports;
 mod routes;
 mod stacks;
 
-pub(crate) use checks::limit_of;
+pub use checks::limit_of;
 pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;

@@ -43,8 +43,8 @@ impl Net {
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
             if let Some(limiters) = &mut g.limiters {
                 limiters.set_line(rate);
+                self.look_again(now, id);
             }
-            self.look_again(now, id);
         }
         if change.rate.is_some() {
             self.retime_pauses(now, id);

@@ -61,13 +61,15 @@ impl Net {
     fn forget_pauses(&mut self, now: Time, link: u32) {
         let Some(g) = &mut self.links[link as usize].general else { return };
         let (_, until) = g.gate.window();
-        if now < until {
+        let whole = now < until;
+        if whole {
             g.gate.receive(now, Span::ZERO, Span::ZERO);
             let gate = g.gate;
             self.gated(now, link, None, gate);
         }
-        self.forget_pfc(now, link);
-        self.look_again(now, link);
+        if self.forget_pfc(now, link) || whole {
+            self.look_again(now, link);
+        }
     }
 
     /// The link is up again.

@@ -237,17 +237,20 @@ impl Net {
         self.links[port as usize].general.as_mut()?.pfc.as_deref_mut()
     }
 
-    /// The link of a port has failed: what was received holds nothing any more, and its watchdog has nothing against it.
-    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) {
+    /// What a port has received holds nothing any more, and its watchdog has nothing against it; whether it did hold anything.
+    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) -> bool {
+        let mut held = false;
         for priority in 0..PRIORITIES {
-            let Some(station) = self.station(port) else { return };
+            let Some(station) = self.station(port) else { return false };
             station.ignored = 0;
             if now < station.until[priority] {
+                held = true;
                 station.set(now, priority, Span::ZERO, Span::ZERO);
                 let gate = station.gates[priority];
                 self.gated(now, port, Some(priority as u8), gate);
             }
         }
+        held
     }
 
     fn arm_watchdog(&mut self, port: u32) {
