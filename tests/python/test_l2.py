@@ -168,6 +168,7 @@ def test_a_hot_port_in_a_run_and_its_figure() -> None:
         (lambda: el.l2.qcn_congestion_point(page=0), 'CongestionPoint: page: "0 B": must be above zero'),
         (lambda: el.l2.qcn_congestion_point(stop_at=0), "CongestionPoint: stop_at: is of the network, not of a point by itself"),
         (lambda: el.l2.qcn_reaction_point(line_rate=0), "line_rate must be from 1 to 1e14 bit/s, not 0"),
+        (lambda: el.l2.qcn_reaction_point(line_rate=1e6), "rate_min 5 Mbps is above line_rate, 1 Mbps"),
         (lambda: el.l2.qcn_reaction_point(jitter=2), "ReactionPoint: jitter: 2: must be at most 1"),
         (lambda: el.l2.qcn_reaction_point().notify(0.0, 64), "feedback must be a whole number from 0 to 63, not 64"),
         (lambda: el.l2.ecm_reaction_point().on_sent(-1.0, 1500), "now must be from 0 to 18446744 s, not -1"),

@@ -148,6 +148,9 @@ impl ReactionPoint {
         }
         let law = law("ReactionPoint", kind, params)?;
         let line = Rate(line_rate.round() as u64);
+        if let Some(least) = law.rate_min().filter(|least| *least > line) {
+            return Err(ScenarioError::new_err(format!("rate_min {least} is above line_rate, {line}")));
+        }
         let reaction = law.reaction(line, Stream::new(seed, "l2", "reaction point")).ok_or_else(|| no_such(kind))?;
         Ok(ReactionPoint { law, reaction, line, now: Time::ZERO })
     }

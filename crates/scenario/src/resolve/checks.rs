@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use elephan_link::queue::{Parameters, QueueSpec};
-use elephan_link::{FlowControl, PausePer, Pfc, PfcPer, headroom};
+use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
 use super::Resolver;
 use super::changes::sets_queue;
 use super::routes::Crossing;
-use crate::plan::{FULL_IP_BYTES, NodeKind, feeder};
+use crate::plan::{NodeKind, headroom};
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};
 
@@ -157,13 +157,13 @@ impl Resolver<'_> {
     }
 
     /// The headroom of all lossless priorities of a switch against its memory.
-    fn headroom(&self, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
+    fn headroom(&self, words: &Scenario, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
         let largest = self.crossings.iter().map(|c| c.ip_bytes).max().unwrap_or(0);
-        let mtu = u32::try_from(largest).unwrap_or(u32::MAX / 2).max(FULL_IP_BYTES);
+        let frames = (largest, &words.congestion_management);
         let into = (0u32..).zip(&self.links).filter(|(_, l)| l.to as usize == node);
         let own = |(i, _)| match pfc.headroom {
             Some(given) => given.get(),
-            None => headroom::own_need(feeder(&self.links, &self.nodes, i), mtu),
+            None => headroom((&self.links, &self.nodes), pfc, i, frames),
         };
         let ports: Vec<u64> = into.map(own).collect();
         let all = ports.iter().sum::<u64>().saturating_mul(u64::from(pfc.mask().count_ones()));
@@ -261,7 +261,7 @@ impl Resolver<'_> {
                 continue;
             }
             if let (FlowControl::Pfc(pfc), Some(memory)) = (&switch.flow_control, switch.memory_bytes)
-                && let Some(message) = self.headroom(node, pfc, memory)
+                && let Some(message) = self.headroom(words, node, pfc, memory)
             {
                 reported.push(group);
                 let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
@@ -281,7 +281,7 @@ impl Resolver<'_> {
 }
 
 /// The key `limit` of a queue of any kind.
-pub(crate) fn limit_of(queue: &QueueSpec) -> Option<Size> {
+pub fn limit_of(queue: &QueueSpec) -> Option<Size> {
     let json = serde_json::to_value(queue).ok()?;
     json.get("limit").and_then(Json::as_str).and_then(|text| parse_size(text).ok())
 }

@@ -1,5 +1,6 @@
 //! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
 
+mod bounds;
 pub(crate) mod changes;
 mod checks;
 mod flows;
@@ -11,7 +12,7 @@ mod ports;
 mod routes;
 mod stacks;
 
-pub(crate) use checks::limit_of;
+pub use checks::limit_of;
 pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
@@ -110,6 +111,7 @@ pub(crate) fn resolve(
     r.done()?;
     r.queues(&words, set);
     r.buffers(&words);
+    r.bounds(&words);
     let record = r.record(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();

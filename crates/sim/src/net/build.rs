@@ -6,7 +6,7 @@ use elephan_engine::{EventQueue, Ring};
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{NodeKind, Plan};
+use elephan_scenario::{NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter};
 
 use super::flow_control::{self, counts_queues, sends_pause};
@@ -107,7 +107,10 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         QueueSpec::Fifo(fifo) => Some(fifo),
         _ => None,
     };
-    let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
+    let limiters = cm::limiters(plan, l);
+    // What limiters hold of senders that cannot be stopped has the limit of the queue, of whatever kind.
+    let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
+    let limit = Limit::of(limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
     let managed = !plan.congestion_management.is_none();
@@ -125,8 +128,8 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
-    let (pfc, point, limiters) = (flow_control::station(plan, l), cm::point(plan, l), cm::limiters(plan, l));
-    let looks = counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
+    let (pfc, points) = (flow_control::station(plan, l), cm::points(plan, l, &queue));
+    let looks = counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
@@ -161,7 +164,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 wait_ps: 0,
                 latency,
                 urgent: VecDeque::new(),
-                point,
+                points,
                 limiters,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,

@@ -9,7 +9,7 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
-use super::cm::{WaitsFor, is_tcp};
+use super::cm::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::switch::refresh_period;
 use super::{DELIVER, END, Kind, NONE, Net, Occurrence, Treatment, note_mark};
@@ -161,18 +161,18 @@ impl Net {
         };
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
-        g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
+        g.queue.on_arrival(now, wire, priority, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
             (Some(place), Some(limiters)) => {
-                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+                limiters.offer(place, item, can_stop(p.traits), l.limit, &mut self.full_limiters)
             }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
-            g.nic_hands_over(&item, p.traits);
+            g.nic_hands_over(&item, p.traits, limiter);
             if let Some(watch) = &mut g.watch {
                 watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
@@ -230,7 +230,7 @@ impl Net {
                 watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
-            self.nic_has_left(now, link, item);
+            self.nic_has_left(now, link, item, None);
         }
         let l = &self.links[link as usize];
         let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
@@ -358,7 +358,7 @@ impl Net {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
         if bits & traits::ROCE != 0 {
-            self.roce_departs(now, link, item);
+            self.roce_departs(now, link, item, limiter);
         }
         if let Some(place) = limiter {
             self.leave_limiter(now, link, place, item, wire);

@@ -267,13 +267,19 @@ impl Net {
         }
     }
 
-    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends.
-    pub(super) fn retime_pauses(&mut self, link: u32) {
+    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends: what is under way counts already.
+    pub(super) fn retime_pauses(&mut self, now: Time, link: u32) {
         let l = &self.links[link as usize];
-        if let Some(switch) = self.switches.get_mut(l.into as usize)
-            && let (Some(control), Some(quanta)) = (&mut switch.by_queue, switch.quanta)
-        {
-            control.set_period(l.into_port, refresh_period(l.rate, quanta));
+        let (back, port, rate) = (l.reverse, l.into_port, l.rate);
+        let Some(switch) = self.switches.get_mut(l.into as usize) else { return };
+        let Some(quanta) = switch.quanta else { return };
+        let period = refresh_period(rate, quanta);
+        if let Some(control) = &mut switch.by_queue {
+            control.set_period(port, period);
+        }
+        let refresh = self.links[back as usize].general.as_ref().map_or(Time::NEVER, |g| g.refresh);
+        if refresh != Time::NEVER {
+            self.set_refresh(back, refresh.min(now.saturating_add(period)));
         }
     }
 
@@ -298,7 +304,14 @@ impl Net {
             }
             match priority {
                 None => self.send_pause(now, link, quanta),
-                Some(priority) => self.send_pfc(now, link, priority, blame.is_some()),
+                Some(priority) => self.ask_pfc(now, link, priority, blame.is_some()),
+            }
+        }
+        if self.switches[switch].pfc {
+            // One frame says all that there is to say to a port.
+            for &account in &accounts {
+                let link = self.switches[switch].egress[(account >> 3) as usize];
+                self.start_if_free(now, link);
             }
         }
         self.scratch = accounts;
