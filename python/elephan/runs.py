@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TABLES = (
     "flows",
     "messages",
+    "datagrams",
     "flow_samples",
     "ports",
     "port_samples",
@@ -103,6 +104,11 @@ class Run:
     def messages(self) -> pa.Table:
         """A row per application message or transfer."""
         return self.tables["messages"]
+
+    @property
+    def datagrams(self) -> pa.Table:
+        """A row per datagram that a receiver has logged (`record.datagrams`)."""
+        return self.tables["datagrams"]
 
     @property
     def flow_samples(self) -> pa.Table:

@@ -11,7 +11,8 @@ use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
-    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
+    SwitchSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -104,6 +105,7 @@ recorder! {
     Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, }
     flows: FlowRow,
     messages: MessageRow,
+    datagrams: DatagramRow,
     flow_samples: FlowSampleRow,
     ports: PortRow,
     port_samples: PortSampleRow,

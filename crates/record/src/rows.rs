@@ -243,6 +243,21 @@ table! {
 }
 
 table! {
+    /// A row is a datagram, or a frame without IP, as its receiver logs it (`record.datagrams`): the first of each stream, in the
+    /// order in which they come.
+    DatagramRow, DatagramColumns in "datagrams" {
+        /// Stream that it belongs to
+        flow: i64 = "",
+        /// Its number in the stream, counted from 0 as they were sent
+        seq: i64 = "",
+        /// When its last bit was in
+        time_ns: i64 = "ns",
+        /// Its payload
+        payload_bytes: i64 = "B",
+    }
+}
+
+table! {
     /// A row is the state of a flow at a sample time.
     FlowSampleRow, FlowSampleColumns in "flow_samples" {
         /// Sample time

@@ -196,6 +196,8 @@ pub struct Record {
     pub messages: bool,
     /// Rows of `events`.
     pub events: bool,
+    /// Most rows of `datagrams` of each stream.
+    pub datagrams: u64,
     pub captures: Captures,
 }
 

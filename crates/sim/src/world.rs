@@ -236,7 +236,7 @@ impl<'a> World<'a> {
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
-            self.datagram_arrived(dest, number, bytes, first.then_some(seq));
+            self.datagram_arrived(now, dest, number, bytes, (seq, first));
             return;
         }
         let socket = &mut self.sockets[dest as usize];

@@ -465,6 +465,7 @@ def pause(view: View) -> Drawing:
 
 # What a report shows, in this order, as far as the run has the data.
 REPORT = (
+    "burst",
     "sawtooth",
     "goodput",
     "sharing",
@@ -512,5 +513,6 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
     return [REGISTRY[name].draw(view) for name in names]
 
 
-# Registers its figures.
+# Register their figures.
+from elephan.report import burst_figures as burst_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402

@@ -201,6 +201,7 @@ struct Crossed {
 pub(crate) fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
     match (kind.carrier(), kind) {
         (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
+        (Carrier::Datagrams, Kind::Burst(burst)) => burst.packet_size.0 + UDP_HEADERS_BYTES,
         (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
         (Carrier::Frames, Kind::Frames(frames)) => frames.carried_bytes(),
         _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,
