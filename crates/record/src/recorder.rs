@@ -12,6 +12,7 @@ use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -111,6 +112,7 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -3,8 +3,13 @@
 //! A host without models has no place here, and a world without such hosts pays for one branch where segments leave TCP
 //! ([`Hosts::transmit`], in `World::flush`) and one where packets come in ([`Hosts::receive`], in `World::arrival_of_frame`).
 
+mod transmit;
+
 use elephan_scenario::Plan;
 use elephan_units::Time;
+
+use transmit::Port;
+pub use transmit::TXQUEUE_FULL;
 
 use crate::world::World;
 
@@ -21,6 +26,8 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
+    /// By link; empty when no host has a transmit side.
+    ports: Vec<Option<Box<Port>>>,
 }
 
 /// A host that is not ideal.
@@ -36,6 +43,7 @@ impl Hosts {
             all: models().map(|models| (!models.is_none()).then(|| Box::new(Host {}))).collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: false,
+            ports: transmit::ports(plan),
         }
     }
 
