@@ -31,6 +31,7 @@ TABLES = (
     "pauses",
     "holds",
     "limiter_samples",
+    "transmit_samples",
     "events",
 )
 
@@ -129,6 +130,11 @@ class Run:
     def limiter_samples(self) -> pa.Table:
         """A row per limiter of a host and sample time."""
         return self.tables["limiter_samples"]
+
+    @property
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

@@ -1,2 +1,19 @@
 //! What stands between TCP and the wire: transmit queue, driver ring, pacing at the device, receive ring and backlog, the
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
+
+pub mod transmit;
+
+pub use transmit::Transmit;
+
+/// The models of one host; none of them: the ideal host, whose TCP touches the wire.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Models {
+    pub transmit: Option<Transmit>,
+}
+
+impl Models {
+    /// Whether this is the ideal host.
+    pub fn is_none(&self) -> bool {
+        *self == Models::default()
+    }
+}

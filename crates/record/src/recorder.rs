@@ -12,7 +12,7 @@ use crate::closures::{HoldRow, PauseRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
-    SwitchSampleRow,
+    SwitchSampleRow, TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -113,6 +113,7 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -45,6 +45,7 @@ impl World<'_> {
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);
+        self.sample_transmit(now);
     }
 
     fn sample_flows(&mut self, now: Time) {

@@ -5,6 +5,7 @@ mod checks;
 mod flows;
 mod groups;
 mod guests;
+mod hosts;
 mod links;
 mod pairs;
 mod ports;
@@ -91,6 +92,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.models(&words);
     r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
@@ -103,6 +105,7 @@ pub(crate) fn resolve(
     r.routes(&words);
     r.done()?;
     r.queues(&words, set);
+    r.ways_out(&words);
     r.buffers(&words);
     let record = r.record(&words);
     r.done()?;

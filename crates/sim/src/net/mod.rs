@@ -84,10 +84,12 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
+    /// A host's own queue refuses a segment.
+    SendStall,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -102,6 +104,7 @@ impl Kind {
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
+        Kind::SendStall,
     ];
 
     pub fn name(self) -> &'static str {
@@ -119,6 +122,7 @@ impl Kind {
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
+            Kind::SendStall => "send_stall",
         }
     }
 }
@@ -273,7 +277,7 @@ impl Net {
         None
     }
 
-    fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
         self.dropped += 1;
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
