@@ -16,6 +16,8 @@ Rate = str
 """A rate such as "10 Gbps": decimal prefixes, b bit, B byte."""
 Size = str
 """A size such as "48 KiB" or "8 KB"."""
+Count = str
+"""A count of packets such as "256 p"."""
 Limit = str
 """A limit such as "2 MB", "100 p" (packets) or "1 bdp"."""
 
@@ -1907,12 +1909,14 @@ class Host(Table):
     stack: TCP stack; without it the scenario's `stack`.
     tcp: TCP options, over those of the stack and of the scenario.
     pause: How the hosts' ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
+    transmit: What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
     """
 
     count: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
+    transmit: Transmit | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1926,6 +1930,27 @@ class PauseReaction(Table):
 
     obey: bool | None = None
     response_quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Transmit(Table):
+    """The transmit side of a host: what each of its ports holds, and how its devices send.
+
+    txqueuelen: Packets that the queue in front of the driver holds (`ip link set txqueuelen`): 100 in Linux 2.4, 1000 since 2.6.
+        Default: "1000 p".
+    ring: Packets that the ring of the driver holds (`ethtool -G tx`). [assumed: that of an e1000] Default: "256 p".
+    pacing: The device sends no faster than this: between the starts of two frames is the time of the first at this rate.
+    gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
+    burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
+    delay: From the ring to the wire, beyond the transmission. Default: "0 s".
+    """
+
+    txqueuelen: Count | None = None
+    ring: Count | None = None
+    pacing: Rate | None = None
+    gap: Time | None = None
+    burst: Size | None = None
+    delay: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -3530,6 +3555,7 @@ __all__ = [
     "Tcp",
     "Timely",
     "Transfers",
+    "Transmit",
     "Uniform",
     "Users",
     "Vary",
