@@ -44,7 +44,7 @@ pub enum SackWalk {
 /// What packets cost the processor of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct CpuSpec {
+pub struct Cpu {
     /// A segment, ACK or datagram sent. \[assumed]
     pub transmit: Span,
     /// A frame that an interrupt takes from the ring, also if it is dropped then. \[assumed]
@@ -64,9 +64,9 @@ pub struct CpuSpec {
     pub logger: Option<Span>,
 }
 
-impl Default for CpuSpec {
-    fn default() -> CpuSpec {
-        CpuSpec {
+impl Default for Cpu {
+    fn default() -> Cpu {
+        Cpu {
             transmit: Span::from_us(3),
             interrupt: Span::from_us(3),
             receive: Span::from_us(2),
@@ -78,12 +78,12 @@ impl Default for CpuSpec {
     }
 }
 
-impl CpuSpec {
+impl Cpu {
     /// A processor that is infinitely fast.
-    pub fn free() -> CpuSpec {
+    pub fn free() -> Cpu {
         let (sack, logger) = (SackWalk::None, None);
         let [transmit, interrupt, receive, ack, segment] = [Span::ZERO; 5];
-        CpuSpec { transmit, interrupt, receive, ack, sack, segment, logger }
+        Cpu { transmit, interrupt, receive, ack, sack, segment, logger }
     }
 
     /// The key of a value that cannot be, and why.

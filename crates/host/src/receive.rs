@@ -22,7 +22,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_units::{Bytes, PS_PER_S, Rate, Size, Span, Time};
+use elephan_units::{Bytes, PS_PER_S, Packets, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,10 +46,10 @@ pub enum BacklogFull {
 /// What a host does with the frames that come in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ReceiveSpec {
-    /// Descriptors of the interface's receive ring ("256 p"): frames that wait for an interrupt.
+pub struct Receive {
+    /// Descriptors of the interface's receive ring  : frames that wait for an interrupt.
     #[schemars(extend("x-source" = "Linux e1000"))]
-    pub ring: Size,
+    pub ring: Packets,
     /// Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`).
     pub coalesce: Span,
     /// Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits.
@@ -61,7 +61,7 @@ pub struct ReceiveSpec {
     pub napi: bool,
     /// Packets that may wait between interrupt and softirq (`netdev_max_backlog`); without NAPI.
     #[schemars(extend("x-source" = "Linux 2.4"))]
-    pub backlog: Size,
+    pub backlog: Packets,
     /// What happens when it is full.
     #[schemars(extend("x-source" = "Linux 2.4"))]
     pub backlog_full: BacklogFull,
@@ -78,15 +78,15 @@ pub struct ReceiveSpec {
     pub udp_buffer: Bytes,
 }
 
-impl Default for ReceiveSpec {
-    fn default() -> ReceiveSpec {
-        ReceiveSpec {
-            ring: Size::Packets(256),
+impl Default for Receive {
+    fn default() -> Receive {
+        Receive {
+            ring: Packets(256),
             coalesce: Span::ZERO,
             coalesce_frames: 0,
             interrupts_per_s: 8000,
             napi: false,
-            backlog: Size::Packets(300),
+            backlog: Packets(300),
             backlog_full: BacklogFull::Throttle,
             gro: false,
             reader: None,
@@ -96,19 +96,12 @@ impl Default for ReceiveSpec {
     }
 }
 
-/// Packets of a limit that is one in packets.
-fn packets(size: Size) -> Option<u64> {
-    if let Size::Packets(n) = size { Some(n) } else { None }
-}
-
-impl ReceiveSpec {
+impl Receive {
     /// The key of a value that cannot be, and why.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        for (key, size) in [("ring", self.ring), ("backlog", self.backlog)] {
-            match packets(size) {
-                None => return Some((key, format!("counts packets: write it like \"256 p\", not \"{size}\""))),
-                Some(0) => return Some((key, "0 p: no frame would ever be received".to_owned())),
-                Some(_) => {}
+        for (key, limit) in [("ring", self.ring), ("backlog", self.backlog)] {
+            if limit == Packets(0) {
+                return Some((key, "0 p: no frame would ever be received".to_owned()));
             }
         }
         if self.gro && !self.napi {
@@ -198,10 +191,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    pub fn new(spec: &ReceiveSpec) -> Receiver {
+    pub fn new(spec: &Receive) -> Receiver {
         Receiver {
-            ring_limit: packets(spec.ring).unwrap_or(u64::MAX),
-            backlog_limit: packets(spec.backlog).unwrap_or(u64::MAX),
+            ring_limit: spec.ring.0,
+            backlog_limit: spec.backlog.0,
             backlog_full: spec.backlog_full,
             napi: spec.napi,
             coalesce: spec.coalesce,
@@ -223,7 +216,7 @@ impl Receiver {
             ring_limit: u64::MAX,
             backlog_limit: u64::MAX,
             gap: Span::ZERO,
-            ..Receiver::new(&ReceiveSpec::default())
+            ..Receiver::new(&Receive::default())
         }
     }
 

@@ -1,7 +1,7 @@
 //! Ring, interrupts and backlog against what arithmetic says.
 
-use elephan_host::receive::{BacklogFull, ReceiveSpec, Receiver, Refused, UdpSocket};
-use elephan_units::{Bytes, Rate, Size, Span, Time};
+use elephan_host::receive::{BacklogFull, Receive, Receiver, Refused, UdpSocket};
+use elephan_units::{Bytes, Packets, Rate, Span, Time};
 use proptest::prelude::*;
 
 /// A full-sized frame of 1538 bytes at 1 Gb/s.
@@ -13,7 +13,7 @@ fn us(t: u64) -> Time {
 
 /// `burst` frames, one a `gap`, into a receive side whose softirq needs `cost` for each; interrupts cost nothing. Answers the counts and
 /// in which order the frames were served.
-fn serve(spec: &ReceiveSpec, burst: u32, gap: Span, cost: Span) -> (elephan_host::receive::Counts, Vec<u32>) {
+fn serve(spec: &Receive, burst: u32, gap: Span, cost: Span) -> (elephan_host::receive::Counts, Vec<u32>) {
     let mut receiver = Receiver::new(spec);
     let (mut served, mut refused) = (Vec::new(), Vec::new());
     let mut free = Time::ZERO;
@@ -42,8 +42,8 @@ fn serve(spec: &ReceiveSpec, burst: u32, gap: Span, cost: Span) -> (elephan_host
     (*receiver.counts(), served)
 }
 
-fn eager(backlog_full: BacklogFull, napi: bool) -> ReceiveSpec {
-    ReceiveSpec { interrupts_per_s: 0, backlog_full, napi, ..ReceiveSpec::default() }
+fn eager(backlog_full: BacklogFull, napi: bool) -> Receive {
+    Receive { interrupts_per_s: 0, backlog_full, napi, ..Receive::default() }
 }
 
 /// 5000 frames at 81,274 a second to a server of 66,667: of the excess b (1 - mu/f) = 898.7 all is lost that the room behind the server
@@ -93,7 +93,7 @@ fn a_sustainable_mean_does_not_save_a_burst() {
 
 #[test]
 fn interrupts_wait_for_a_time_a_number_and_each_other() {
-    let spec = ReceiveSpec { coalesce: Span::from_us(20), coalesce_frames: 4, ..ReceiveSpec::default() };
+    let spec = Receive { coalesce: Span::from_us(20), coalesce_frames: 4, ..Receive::default() };
     let mut receiver = Receiver::new(&spec);
     assert_eq!(receiver.interrupt_at(), Time::NEVER);
     for t in 1..=3 {
@@ -116,7 +116,7 @@ fn interrupts_wait_for_a_time_a_number_and_each_other() {
 /// Under NAPI no interrupt comes until the poll has emptied the ring.
 #[test]
 fn a_poll_goes_on_without_interrupts() {
-    let mut receiver = Receiver::new(&ReceiveSpec { napi: true, interrupts_per_s: 0, ..ReceiveSpec::default() });
+    let mut receiver = Receiver::new(&Receive { napi: true, interrupts_per_s: 0, ..Receive::default() });
     receiver.on_frame(us(1), 1).unwrap();
     assert!(!receiver.has_work(), "nobody has been told");
     receiver.on_interrupt(us(1), &mut Vec::new());
@@ -131,7 +131,7 @@ fn a_poll_goes_on_without_interrupts() {
 /// 8000 interrupts a second at 81,274 frames a second: ten or eleven frames each.
 #[test]
 fn the_interrupt_rate_bounds_interrupts() {
-    let (counts, served) = serve(&ReceiveSpec::default(), 81_274, FRAME, Span::from_us(5));
+    let (counts, served) = serve(&Receive::default(), 81_274, FRAME, Span::from_us(5));
     assert_eq!(served.len(), 81_274);
     assert!((7_990..=8_001).contains(&counts.interrupts), "{counts:?}");
     assert!((10..=12).contains(&counts.ring_max), "{counts:?}");
@@ -150,12 +150,10 @@ fn a_udp_socket_is_a_leaky_bucket() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let bytes = ReceiveSpec { ring: Size::Bytes(1000), ..ReceiveSpec::default() };
-    assert_eq!(bytes.problem().unwrap().0, "ring");
-    let none = ReceiveSpec { backlog: Size::Packets(0), ..ReceiveSpec::default() };
+    let none = Receive { backlog: Packets(0), ..Receive::default() };
     assert_eq!(none.problem().unwrap().0, "backlog");
-    assert_eq!(ReceiveSpec { gro: true, ..ReceiveSpec::default() }.problem().unwrap().0, "gro");
-    assert!(ReceiveSpec::default().problem().is_none());
+    assert_eq!(Receive { gro: true, ..Receive::default() }.problem().unwrap().0, "gro");
+    assert!(Receive::default().problem().is_none());
 }
 
 proptest! {
@@ -167,10 +165,10 @@ proptest! {
         how in prop_oneof![Just(BacklogFull::Throttle), Just(BacklogFull::Drop), Just(BacklogFull::Hold)],
         napi in any::<bool>(), burst in 1u32..500,
     ) {
-        let spec = ReceiveSpec {
-            ring: Size::Packets(ring), backlog: Size::Packets(backlog), backlog_full: how, napi,
+        let spec = Receive {
+            ring: Packets(ring), backlog: Packets(backlog), backlog_full: how, napi,
             coalesce: Span::from_us(coalesce), coalesce_frames: frames, interrupts_per_s: per_s,
-            ..ReceiveSpec::default()
+            ..Receive::default()
         };
         let (counts, served) = serve(&spec, burst, Span::from_us(gap), Span::from_us(cost));
         prop_assert_eq!(served.len() as u64 + counts.dropped(), u64::from(burst));

@@ -47,6 +47,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// How its ports react to received PAUSE frames.
     pub pause: PauseReaction,
+    /// Of a host: what stands between TCP and the wire.
+    pub models: elephan_host::Models,
 }
 
 #[derive(Clone, Debug)]

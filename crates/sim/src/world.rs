@@ -17,6 +17,7 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
+use crate::host::{HOST, Hosts};
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
@@ -74,6 +75,8 @@ pub struct World<'a> {
     pub memories: BTreeMap<(u32, u32), Memory>,
     /// Connections of RoCE, and the interfaces that send for them.
     pub roce: Roce,
+    /// Those that are not ideal.
+    pub hosts: Hosts,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -121,6 +124,7 @@ impl<'a> World<'a> {
             failed_guest: None,
             memories: BTreeMap::new(),
             roce: Roce::default(),
+            hosts: Hosts::of(plan),
         };
         world.create_static_flows();
         if let Some(every) = plan.record.every {
@@ -182,7 +186,11 @@ impl<'a> World<'a> {
             self.prefetch_next();
         }
         if let Some(packet) = delivered {
-            self.deliver(now, packet);
+            if self.hosts.receive {
+                self.come_in(now, id, packet);
+            } else {
+                self.deliver(now, packet);
+            }
         }
     }
 
@@ -194,6 +202,7 @@ impl<'a> World<'a> {
             Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
             Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
             Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
+            Class::Timer if id & HOST != 0 => self.host_timer(now, id & !HOST),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
@@ -222,7 +231,7 @@ impl<'a> World<'a> {
 
     /// A packet has reached its host.
     #[inline(always)]
-    fn deliver(&mut self, now: Time, packet: u32) {
+    pub fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
         if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
