@@ -1,7 +1,7 @@
 //! The processor of a host: one server, what packets cost it, and who gets what is left.
 //!
-//! One job after the other, none interrupted: first what interrupts have taken, then what the last job gave to send, then timers of TCP that
-//! have run out, then received packets in their order. A received packet takes its effect at the end of its cost, a segment leaves
+//! One job after the other, none interrupted: first what interrupts have taken, then timers of TCP that have run out,
+//! then what jobs gave to send, then received packets in their order. A received packet takes its effect at the end of its cost, a segment leaves
 //! at the beginning of its own. User level (the logger, an application that reads at a rate) runs when nothing else is to be done.
 //!
 //! Costs: `interrupt` for each frame that an interrupt or a poll takes in hand, `receive` for a packet with payload given to the protocol,
@@ -125,6 +125,11 @@ impl Server {
     /// Interrupts take `cost`, before anything else.
     pub fn interrupt(&mut self, cost: Span) {
         self.owed = self.owed.saturating_add(cost);
+    }
+
+    /// Whether interrupts have taken something that is not done yet.
+    pub fn owes(&self) -> bool {
+        self.owed > Span::ZERO
     }
 
     /// What interrupts have taken is done next.

@@ -159,6 +159,9 @@ impl World<'_> {
         self.sockets[one as usize].peer = other;
         self.sockets[other as usize].peer = one;
         self.settle_headers([one, other]);
+        if self.hosts.receive {
+            [one, other].into_iter().for_each(|end| self.settle_reader(end));
+        }
         self.sockets[other as usize].endpoint.listen();
         self.sockets[one as usize].endpoint.connect(now);
         if let Some(flow) = &mut self.flows[id as usize] {

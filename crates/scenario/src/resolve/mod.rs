@@ -5,6 +5,7 @@ mod checks;
 mod flows;
 mod groups;
 mod guests;
+mod hosts;
 mod links;
 mod pairs;
 mod ports;
@@ -92,6 +93,7 @@ pub(crate) fn resolve(
     r.times(&words);
     r.switches(&words);
     r.congestion_management(&words);
+    r.host_models(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;

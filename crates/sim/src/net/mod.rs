@@ -84,10 +84,14 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
+    /// A host drops what has come in.
+    Refused,
+    /// The logger of a host was silent.
+    LoggerGap,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -102,11 +106,13 @@ impl Kind {
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
+        Kind::Refused,
+        Kind::LoggerGap,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Drop => "drop",
+            Kind::Drop | Kind::Refused => "drop",
             Kind::Mark => "mark",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
@@ -119,6 +125,7 @@ impl Kind {
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
+            Kind::LoggerGap => "logger_gap",
         }
     }
 }
