@@ -354,7 +354,8 @@ impl World<'_> {
             return;
         }
         let (id, received) = (s.flow, s.endpoint.received());
-        if s.endpoint.peer_closed() {
+        // An application that reads slowly sees the end of the stream when it has read all of it.
+        if s.endpoint.peer_closed() && s.endpoint.unread() == 0 {
             s.endpoint.close(now);
         }
         self.received(now, id, received);

@@ -130,10 +130,13 @@ impl World<'_> {
             return Ok(());
         };
         let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
+        let received = read + r.endpoint.unread();
         let whole = flow.size.is_none_or(|size| read <= size && (flow.done.is_none() || read == size));
-        if acked > read || read > sent || !whole {
+        if acked > received || received > sent || !whole {
             let n = flow.number;
-            return Err(Error::Conservation(format!("flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged")));
+            return Err(Error::Conservation(format!(
+                "flow {n}: {sent} bytes sent, {received} received, {read} read, {acked} acknowledged"
+            )));
         }
         Ok(())
     }

@@ -109,7 +109,8 @@ fn joins(packets: &Packets, first: u32, next: u32) -> bool {
         && !n.flags.any(Flags::SYN | Flags::FIN | Flags::RST)
         && (s.flags.0 ^ n.flags.0) & !Flags::PSH.0 == 0
         && s.sack_len | n.sack_len == 0
-        && (s.ack, s.window, s.ecn, s.options, s.tsval, s.tsecr) == (n.ack, n.window, n.ecn, n.options, n.tsval, n.tsecr)
+        && (s.ack, s.window, s.ecn, s.options, s.tsval, s.tsecr)
+            == (n.ack, n.window, n.ecn, n.options, n.tsval, n.tsecr)
         && a.ip_bytes + n.len <= GRO_BYTES
 }
 
@@ -313,7 +314,8 @@ impl World<'_> {
     fn hand_over(&mut self, now: Time, node: u32, packet: u32) {
         let p = &self.net.packets[packet];
         let (is_udp, dest, bytes) = (p.traits & traits::UDP != 0, p.dest, u64::from(p.segment.len));
-        let reader = self.kernel(node).and_then(|k| Some((k.receive.as_ref()?.reader?, k.receive.as_ref()?.udp_buffer)));
+        let reader =
+            self.kernel(node).and_then(|k| Some((k.receive.as_ref()?.reader?, k.receive.as_ref()?.udp_buffer)));
         let Some(of) = reader else { return self.deliver(now, packet) };
         if !is_udp {
             self.deliver(now, packet);

@@ -7,8 +7,8 @@ mod kernel;
 mod reader;
 mod rows;
 
-use elephan_host::receive::Refused;
 use elephan_engine::{Class, Event};
+use elephan_host::receive::Refused;
 use elephan_scenario::Plan;
 use elephan_units::Time;
 
@@ -53,7 +53,9 @@ impl Hosts {
             return Hosts::default();
         }
         Hosts {
-            all: models().map(|models| (!models.is_none()).then(|| Box::new(Host { kernel: Kernel::of(models) }))).collect(),
+            all: models()
+                .map(|models| (!models.is_none()).then(|| Box::new(Host { kernel: Kernel::of(models) })))
+                .collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
             refused: Vec::new(),
@@ -117,7 +119,8 @@ impl World<'_> {
         let link = id as usize % self.net.links.len();
         let node = self.plan.links[link].to;
         let bits = self.net.packets[packet].traits;
-        if bits & (traits::NOTIFICATION | traits::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some()) {
+        if bits & (traits::NOTIFICATION | traits::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some())
+        {
             self.receive_frame(now, node, packet);
         } else {
             self.deliver(now, packet);

@@ -21,7 +21,9 @@ impl World<'_> {
         let number = self.sockets[socket as usize].number;
         let there = self.sockets[socket as usize].endpoint.unread();
         let Some(kernel) = self.hosts.get(node).and_then(|host| host.kernel.as_deref_mut()) else { return };
-        let Some((rate, block)) = kernel.receive.as_ref().and_then(|r| Some((r.reader?, r.reader_block))) else { return };
+        let Some((rate, block)) = kernel.receive.as_ref().and_then(|r| Some((r.reader?, r.reader_block))) else {
+            return;
+        };
         let bytes = there.min(block.get());
         if bytes == 0 || kernel.reads.get(&socket).is_some_and(|read| read.0 == number) {
             return;
@@ -50,7 +52,7 @@ impl World<'_> {
             return;
         }
         s.endpoint.read(now, bytes);
-        if s.calls() {
+        if s.calls() || (s.endpoint.peer_closed() && s.endpoint.unread() == 0) {
             self.attend(now, socket);
         }
         if self.sockets[socket as usize].number == number {
