@@ -32,6 +32,9 @@ TABLES = (
     "holds",
     "limiter_samples",
     "transmit_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
     "events",
 )
 
@@ -135,6 +138,21 @@ class Run:
     def transmit_samples(self) -> pa.Table:
         """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
         return self.tables["transmit_samples"]
+
+    @property
+    def hosts(self) -> pa.Table:
+        """A row per host with a model of its receive side or processor."""
+        return self.tables["hosts"]
+
+    @property
+    def host_samples(self) -> pa.Table:
+        """The state of such hosts at sample times."""
+        return self.tables["host_samples"]
+
+    @property
+    def logger_gaps(self) -> pa.Table:
+        """A row per silence of a host's logger."""
+        return self.tables["logger_gaps"]
 
     @property
     def switch_samples(self) -> pa.Table:

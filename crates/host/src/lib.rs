@@ -1,14 +1,20 @@
 //! What stands between TCP and the wire: transmit queue, driver ring, pacing at the device, receive ring and backlog, the
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
 
+pub mod cpu;
+pub mod receive;
 pub mod transmit;
 
+pub use cpu::Cpu;
+pub use receive::Receive;
 pub use transmit::Transmit;
 
 /// The models of one host; none of them: the ideal host, whose TCP touches the wire.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Models {
     pub transmit: Option<Transmit>,
+    pub receive: Option<Receive>,
+    pub cpu: Option<Cpu>,
 }
 
 impl Models {

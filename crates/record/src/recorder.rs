@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
+use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
@@ -114,6 +115,9 @@ recorder! {
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
     transmit_samples: TransmitSampleRow,
+    hosts: HostRow,
+    host_samples: HostSampleRow,
+    logger_gaps: LoggerGapRow,
     events: EventRow,
 }
 

@@ -33,6 +33,7 @@ impl World<'_> {
             flow.before_warmup = flow.delivered(sockets, roce);
         }
         self.tables.warm();
+        self.warm_hosts(self.plan.warmup);
     }
 
     pub fn sample(&mut self, now: Time) {
@@ -46,6 +47,7 @@ impl World<'_> {
         self.sample_switches(now);
         self.sample_limiters(now);
         self.sample_transmit(now);
+        self.sample_hosts(now, self.plan.record.every.unwrap_or_default());
     }
 
     fn sample_flows(&mut self, now: Time) {

@@ -86,10 +86,14 @@ pub enum Kind {
     Watchdog,
     /// A host's own queue refuses a segment.
     SendStall,
+    /// A host drops what has come in.
+    Refused,
+    /// The logger of a host was silent.
+    LoggerGap,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -105,11 +109,13 @@ impl Kind {
         Kind::Deadlock,
         Kind::Watchdog,
         Kind::SendStall,
+        Kind::Refused,
+        Kind::LoggerGap,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Drop => "drop",
+            Kind::Drop | Kind::Refused => "drop",
             Kind::Mark => "mark",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
@@ -123,6 +129,7 @@ impl Kind {
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
             Kind::SendStall => "send_stall",
+            Kind::LoggerGap => "logger_gap",
         }
     }
 }
