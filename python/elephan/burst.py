@@ -56,9 +56,7 @@ class Reading:
         return {**vars(self), "lost": self.lost, "lost_share": self.lost_share}
 
 
-def read_log(
-    seq: npt.ArrayLike, time_s: npt.ArrayLike, packets: int, gap_s: float, frame_bytes: float
-) -> Reading:
+def read_log(seq: npt.ArrayLike, time_s: npt.ArrayLike, packets: int, gap_s: float, frame_bytes: float) -> Reading:
     """Reads a receiver's log: `seq` and `time_s`, the numbers (from 0) and times of arrival of n datagrams.
 
     `packets` and `gap_s`: how many were sent, and how far apart in seconds. `frame_bytes`: what each takes of a memory. Errors:
@@ -73,7 +71,7 @@ def read_log(
     came[number] = True
     lost = np.flatnonzero(~came)
     first = int(lost[0]) if lost.size else None
-    spacing = _spacing(number, time)
+    spacing = _spacing(time)
     growth = max(0.0, 1 - gap_s / spacing) if spacing > 0 else math.nan
     reached = (packets if first is None else first) * frame_bytes * growth
     return Reading(
@@ -88,7 +86,7 @@ def read_log(
     )
 
 
-def _spacing(number: Array, time: Array) -> float:
+def _spacing(time: Array) -> float:
     """Time from packet to packet where they come one right behind the other: the mean over all but the first tenth."""
     if time.size < ENOUGH:
         return math.nan

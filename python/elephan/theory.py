@@ -268,9 +268,7 @@ def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: boo
     return max(0.0, (fast - slow) / fast * slow * rtt_s / 8)
 
 
-def forbidden_area(
-    f: float | str, memory: float | str, rtt: float | str, clocked: bool = False
-) -> tuple[float, float] | None:
+def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocked: bool = False) -> tuple[float, float] | None:
     """Rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
 
     Roots of `s^2 - f s + f M / R = 0`: 1 Gb/s, 0.5 MB and 50 ms give 87.69 and 912.31 Mb/s. It exists above R = 4 M /
@@ -311,9 +309,7 @@ def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame:
     return math.inf if slow >= fast else held / (each * (1 - slow / fast))
 
 
-def burst_lost(
-    packets: float, f: float | str, s: float | str, memory: float | str, frame: float | str
-) -> float:
+def burst_lost(packets: float, f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
     """Packets that a burst of `packets` loses: of those after the first lost one a share of `1 - s / f`.
 
     45 000 packets of 1000 B at 1 Gb/s before 155.52 Mb/s and 0.5 MB: 37 502, 83 %.

@@ -21,7 +21,13 @@ PATH = """
 title    = "A fast link before a slow one"
 question = "What is lost?"
 duration = "{duration:.6f} s"
-tcp      = {{ rto_min = "200 ms", timestamps = false, scaled_syn_ack_window = true, delayed_ack_segments = 1, delayed_ack_first = true }}
+
+[tcp]
+rto_min               = "200 ms"
+timestamps            = false
+scaled_syn_ack_window = true
+delayed_ack_segments  = 1
+delayed_ack_first     = true
 
 [template]
 kind = "path"
@@ -57,7 +63,7 @@ def window_at_once(slow: float, rtt: float, share: float, extra: dict[str, objec
 
 
 def window_by_slow_start(slow: float, rtt: float, share: float) -> int:
-    """The same in slow start: acknowledgements come at s, each lets out two segments, and the last doubling ends at the window s R."""
+    """The same in slow start: ACKs come at s, each lets out two segments, and the last doubling ends at the window s R."""
     doublings = int(math.log2(slow * rtt / 8 / WIRE / 8))
     first = round(slow * rtt / 8 / WIRE / 2**doublings)
     segments = first * 2**doublings
@@ -190,7 +196,7 @@ def test_what_cannot_be_read_is_said() -> None:
     with pytest.raises(el.InputError, match='no burst: a traffic entry with kind = "burst"'):
         el.memory_from_burst(el.run("sawtooth", set={"duration": "1 s", "warmup": "0 s"}))
     short = el.run("udp-burst", set={"record.datagrams": 100})
-    with pytest.raises(el.InputError, match="holds 100 of 7477 datagrams: set record.datagrams to 45000"):
+    with pytest.raises(el.InputError, match=r"holds 100 of 7477 datagrams: set record\.datagrams to 45000"):
         el.memory_from_burst(short)
     with pytest.raises(el.InputError, match='no burst "other": burst'):
         read_burst(short, "other")

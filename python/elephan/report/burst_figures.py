@@ -26,7 +26,7 @@ OC_LEVELS = (1, 3, 6, 9, 12)
 
 
 def plot_forbidden_area(axes: Axes, fast_bps: float, memory_bytes: float, rtt_to_s: float) -> None:
-    """Rates of the slow link over the round trip: dark where a window sent at `f` loses, darker where even ACK-clocked slow start does."""
+    """Rates of the slow link over the round trip: dark where a window sent at `f` loses, darker where slow start does."""
     least = theory.forbidden_rtt_min(fast_bps, memory_bytes)
     rtt = np.unique(np.concatenate([np.geomspace(least * 1.0001, max(rtt_to_s, 1.01 * least), 300), [rtt_to_s]]))
     rtt = rtt[rtt >= least]
@@ -62,7 +62,7 @@ def plot_levels(axes: Axes, fast_bps: float) -> None:
 def plot_outcomes(axes: Axes, outcomes: Sequence[tuple[float, float, bool]]) -> None:
     """Runs, `(round trip in s, rate s in bit/s, lost)`: filled where something was lost, hollow where nothing was."""
     for lost, fill, paint, words in ((True, VERMILLION, VERMILLION, "packets lost"), (False, "white", BLUE, "nothing lost")):
-        points = np.array([(r * 1e3, s * 1e-6) for r, s, l in outcomes if l == lost])
+        points = np.array([(r * 1e3, s * 1e-6) for r, s, was_lost in outcomes if was_lost == lost])
         if points.size:
             axes.plot(
                 points[:, 0],
@@ -100,7 +100,8 @@ def forbidden_area(view: View) -> Drawing:
     d.legend(axes, loc="lower center", bbox_to_anchor=(0.5, 1.1), ncols=2)
     needed = theory.memory_needed(step.fast_bps, step.slow_bps, step.rtt_s)
     caption = (
-        f"f = {show(step.fast_bps, 'bps')} and M = {show(step.memory_bytes, 'bytes')} before {arrow(step.port)}: s (f - s) R / f > M is "
+        f"f = {show(step.fast_bps, 'bps')} and M = {show(step.memory_bytes, 'bytes')} before {arrow(step.port)}: s (f - "
+        "s) R / f > M is "
         f"forbidden to a window s R that is sent back to back. The point is this run, which would need {show(needed, 'bytes')}."
     )
     return Drawing("forbidden-area", "The forbidden area", caption, fig)
@@ -136,8 +137,10 @@ def burst(view: View) -> Drawing:
         words = f"All {reading.packets} packets came: the memory is at least {show(reading.reached_bytes, 'bytes')}."
     else:
         words = (
-            f"The first packet lost is number {reading.first_lost}: {show(reading.memory_bytes, 'bytes')} of memory. Of those after it "
-            f"{show(reading.lost_share, '%')} are lost, {reading.lost} in all. Packets came {show(reading.spacing_s, 's')} apart, were sent "
+            f"The first packet lost is number {reading.first_lost}: {show(reading.memory_bytes, 'bytes')} of memory. Of "
+            "those after it "
+            f"{show(reading.lost_share, '%')} are lost, {reading.lost} in all. Packets came "
+            f"{show(reading.spacing_s, 's')} apart, were sent "
             f"{show(reading.gap_s, 's')} apart. Below: around the first loss."
         )
     return Drawing("burst", "A burst as its receiver sees it", words, fig)

@@ -1,7 +1,7 @@
 """The points of the forbidden area: rates, round trips and memories, and whether the formula says that a window loses.
 
-A window of N segments, each `WIRE` bytes on the wire and `FRAME` of the memory, is s R: so the round trip that a point has follows from
-N, a whole number, and is within half a segment of the one that it is called by.
+A window of N segments, each `WIRE` bytes on the wire and `FRAME` of the memory, is s R: so the round trip of a point follows
+from N, a whole number, and is within half a segment of the one that it is called by.
 """
 
 from __future__ import annotations

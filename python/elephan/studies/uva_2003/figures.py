@@ -15,7 +15,10 @@ from elephan.study import Results
 def answer(results: Results) -> list[str]:
     """The answer, with its numbers."""
     sentences = [_memory(results), _early(results), _remedies(results), _receiver(results), _ideal(results)]
-    return [*(s for s in sentences if s), "Nothing is random but the cross traffic of the last experiment: elsewhere one run is the answer."]
+    return [
+        *(s for s in sentences if s),
+        "Nothing is random but the cross traffic of the last experiment: elsewhere one run is the answer.",
+    ]
 
 
 def _rate(results: Results, experiment: str, variant: str, statistic: str = streams.GOODPUT) -> str:
@@ -26,7 +29,8 @@ def _rate(results: Results, experiment: str, variant: str, statistic: str = stre
 def _memory(results: Results) -> str:
     words = layer2.lost_words(results)
     return (
-        "A window that leaves at f loses before a slower link s exactly where (f - s) / f x s x RTT is more than the memory there, and the first packet "
+        "A window that leaves at f loses before a slower link s exactly where (f - s) / f x s x RTT is more than the "
+        "memory there, and the first packet "
         f"that a burst of UDP loses measures this memory: {words} times what it is."
         if words
         else ""
@@ -40,7 +44,8 @@ def _early(results: Results) -> str:
     if not loss or not stall or not all(better):
         return ""
     return (
-        f"One Reno stream over 100 ms gets {loss} in its first minute after a loss in slow start (622.08 Mb/s, 0.5 MB of memory), and {stall} of a "
+        f"One Reno stream over 100 ms gets {loss} in its first minute after a loss in slow start (622.08 Mb/s, 0.5 MB "
+        f"of memory), and {stall} of a "
         f"gigabit when only its own host's queue of 100 packets refuses a segment; HSTCP gets {better[0]} and {better[1]}."
     )
 
@@ -62,15 +67,23 @@ def _receiver(results: Results) -> str:
     even = value(results, "receiver", "20000 at 700 Mb/s/throttle", "burst_lost.sum")
     if math.isnan(lost) or math.isnan(even):
         return ""
-    return f"A receiver that takes 15 µs a packet loses {lost:.0f} of 5000 that come back to back, and {even:.0f} of 20 000 that come at 700 Mb/s."
+    return (
+        f"A receiver that takes 15 µs a packet loses {lost:.0f} of 5000 that come back to back, and {even:.0f} of 20 000 that "
+        "come at 700 Mb/s."
+    )
 
 
 def _ideal(results: Results) -> str:
     ideal = _rate(results, "jumbo", "Reno/none", "goodput_1s_bps[flow, during 50-60 s].mean")
-    after = [_rate(results, "jumbo", f"{law}/a second at 40 s", "goodput_1s_bps[flow, during 60-119 s].mean") for law in ("Reno", "HSTCP")]
+    after = [
+        _rate(results, "jumbo", f"{law}/a second at 40 s", "goodput_1s_bps[flow, during 60-119 s].mean")
+        for law in ("Reno", "HSTCP")
+    ]
     if not ideal:
         return ""
-    rest = f"; after one second of congestion {after[0]} with Reno and {after[1]} with HSTCP in the next minute" if all(after) else ""
+    rest = (
+        f"; after one second of congestion {after[0]} with Reno and {after[1]} with HSTCP in the next minute" if all(after) else ""
+    )
     return f"Jumbo frames over 196 ms without congestion carry {ideal} with plain Reno{rest}."
 
 
@@ -94,5 +107,7 @@ def sections(results: Results) -> Sequence[Section]:
             [*([long] if long else []), streams.txqueuelen(results), streams.jumbo(results)],
             [streams.table(results)],
         ),
-        Section("Future work", "What slide 19 names: faster interfaces, and lambdas against routed networks.", streams.future(results)),
+        Section(
+            "Future work", "What slide 19 names: faster interfaces, and lambdas against routed networks.", streams.future(results)
+        ),
     ]

@@ -11,10 +11,9 @@ from elephan.report import draw as d
 from elephan.report.burst_figures import plot_forbidden_area, plot_levels, plot_outcomes
 from elephan.report.dots import small_heading
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, color, new_figure
-from elephan.rows import column
-from elephan.study import Results
 from elephan.studies.uva_2003 import area
 from elephan.studies.uva_2003.gaps import gaps
+from elephan.study import Results
 
 BURST_FRAME = 1046  # 1000 B of payload, 28 of UDP and IP, 18 of Ethernet
 RECEIVER_FRAME_US, RECEIVER_COST_US = 12.304, 15.0
@@ -42,7 +41,9 @@ def bursts(results: Results) -> Drawing:
         ends["right"].append((lost[-1] * 1e-3, memory.label, color(k)))
         for link in experiment.points["link"]:
             variant = f"{link.label}/{memory.label}"
-            left.plot(link.value * 1e-6, value(results, "burst", variant, "burst_first_lost.mean"), "o", color=color(k), markersize=5)
+            left.plot(
+                link.value * 1e-6, value(results, "burst", variant, "burst_first_lost.mean"), "o", color=color(k), markersize=5
+            )
             found = value(results, "burst", variant, "burst_lost.sum")
             right.plot(link.value * 1e-6, found * 1e-3, "o", color=color(k), markersize=5)
     left.set_yscale("log")
@@ -53,7 +54,10 @@ def bursts(results: Results) -> Drawing:
         d.end_labels(axes, ends[which])
     small_heading(left, "number of the first packet lost")
     small_heading(right, "packets lost of 45 000", "thousands")
-    caption = "Points: measured by the receiver's log, OC-1 to OC-12. Lines: M / (B (1 - s / f)), and of what follows a share of 1 - s / f."
+    caption = (
+        "Points: measured by the receiver's log, OC-1 to OC-12. Lines: M / (B (1 - s / f)), and of what follows a share of "
+        "1 - s / f."
+    )
     return Drawing("bursts", "45 000 packets at 1 Gb/s before a slower link", caption, fig)
 
 
@@ -73,7 +77,8 @@ def clock(results: Results) -> Drawing | None:
     for axis in axes[2:]:
         axis.set_xlabel("simulated time, ms")
     caption = (
-        "A window of 1000 packets of 1500 B: 14 µs apart from the host (857 Mb/s) in the first round trip, 20 µs behind the link of "
+        "A window of 1000 packets of 1500 B: 14 µs apart from the host (857 Mb/s) in the first round trip, 20 µs "
+        "behind the link of "
         "600 Mb/s, and so its acknowledgements, and so all that follows. Gaps between round trips are beyond the picture."
     )
     return Drawing("clock", "Self-clocking", caption, fig)
@@ -106,22 +111,30 @@ def receiver(results: Results) -> Drawing:
     length = np.linspace(0, 21_000, 200)
     beyond = length * (1 - RECEIVER_FRAME_US / RECEIVER_COST_US)
     for room, words in ((BACKLOG, "b (1 - µ/f) - 300"), (RING + BACKLOG, "b (1 - µ/f) - 556")):
-        axes.plot(length, np.maximum(0, beyond - room), color=MUTED, linewidth=0.9, dashes=(4, 3), label=words if room == BACKLOG else None)
+        axes.plot(
+            length,
+            np.maximum(0, beyond - room),
+            color=MUTED,
+            linewidth=0.9,
+            dashes=(4, 3),
+            label=words if room == BACKLOG else None,
+        )
     for k, way in enumerate(experiment.points["backlog"]):
         points = [p for p in experiment.points["burst_size"] if p.label.endswith("1 Gb/s")]
         lost = [value(results, "receiver", f"{p.label}/{way.label}", "burst_lost.sum") for p in points]
         axes.plot([p.value for p in points], lost, marker="o", markersize=4, color=(BLUE, ORANGE, GREEN)[k], label=way.label)
     even = [p for p in experiment.points["burst_size"] if p.label.endswith("700 Mb/s")]
     for point in even:
-        lost = value(results, "receiver", f"{point.label}/throttle", "burst_lost.sum")
-        axes.plot(point.value, lost, "D", color=INK, markersize=5, label="the same number at 700 Mb/s", clip_on=False)
+        evenly = value(results, "receiver", f"{point.label}/throttle", "burst_lost.sum")
+        axes.plot(point.value, evenly, "D", color=INK, markersize=5, label="the same number at 700 Mb/s", clip_on=False)
     axes.set_xlim(0, 21_000)
     axes.set_ylim(0)
     axes.set_xlabel("packets in the burst")
     d.heading(axes, "packets lost in the receiver")
     d.legend(axes, loc="upper left")
     caption = (
-        "A receiver that takes 15 µs a packet, 820 Mb/s of wire, with a ring of 256 and a backlog of 300. What happens when the backlog is "
+        "A receiver that takes 15 µs a packet, 820 Mb/s of wire, with a ring of 256 and a backlog of 300. What happens "
+        "when the backlog is "
         "full: Linux 2.4 throttles until it is empty; or only what does not fit is dropped; or frames wait in the ring."
     )
     return Drawing("receiver", "A receiver that cannot cope with a burst", caption, fig)
@@ -135,5 +148,3 @@ def lost_words(results: Results) -> str:
         if not math.isnan(found):
             rows.append(found / variant.points[1].value)
     return f"{min(rows):.3f} to {max(rows):.3f}" if rows else ""
-
-

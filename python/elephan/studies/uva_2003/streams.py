@@ -14,8 +14,8 @@ from elephan.report.page import Cell, Column, Table
 from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, new_figure
 from elephan.rows import Array, column, part_of
 from elephan.runs import Run
-from elephan.study import Results
 from elephan.studies.uva_2003.layer2 import value
+from elephan.study import Results
 
 GOODPUT = "goodput_bps.sum"
 PHASE_PAINT = {phases.DISCOVERY: BLUE, phases.AVOIDANCE: ORANGE, phases.STEADY: GREEN, phases.UNSETTLED: MUTED}
@@ -75,7 +75,8 @@ def early(results: Results) -> Drawing:
     handles, labels = axes[0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
     caption = (
-        "Left and right: Reno and HSTCP. Above: 622.08 Mb/s behind 0.5 MB, where slow start loses; below: no slower link, a txqueuelen "
+        "Left and right: Reno and HSTCP. Above: 622.08 Mb/s behind 0.5 MB, where slow start loses; below: no slower "
+        "link, a txqueuelen "
         "of 100, where the sender's own queue stalls it and nothing is lost. 100 ms of round trip."
     )
     return Drawing("early", "Phases of a stream after an early loss or stall", caption, fig)
@@ -89,7 +90,9 @@ def modifications(results: Results) -> Drawing:
     for lam in experiment.points["lambda"]:
         intervals = [results.interval("modifications", f"{lam.label}/{label}", GOODPUT) for label in labels]
         columns.append((f"lambda of {lam.label}", "bps", [("goodput", intervals)]))
-    caption = "Mean goodput of the first minute of one stream over 100 ms. TXQ is 100 packets unless said otherwise, the law is Reno's."
+    caption = (
+        "Mean goodput of the first minute of one stream over 100 ms. TXQ is 100 packets unless said otherwise, the law is Reno's."
+    )
     return Drawing("modifications", "What the modifications bring", caption, dot_columns(labels, columns))
 
 
@@ -110,7 +113,9 @@ def long(results: Results) -> Drawing | None:
         axis.set_ylim(0, 680)
         small_heading(axis, f"{variant}: Mb/s")
     axes[-1].set_xlabel("simulated time, s")
-    caption = "Simulated as long as the slides say, from the first packet on. Three minutes with pacing at the device, the hour without."
+    caption = (
+        "Simulated as long as the slides say, from the first packet on. Three minutes with pacing at the device, the hour without."
+    )
     return Drawing("long", "Long transfers over 622.08 Mb/s", caption, fig)
 
 
@@ -150,7 +155,10 @@ def jumbo(results: Results) -> Drawing:
     d.reference(axes, 980, "980 Mb/s", "left")
     d.heading(axes, "goodput in windows of 1 s, Mb/s")
     d.end_labels(axes, ends)
-    caption = "Packets of 9000 B, 196 ms, 1 Gb/s at both ends, OC-192 between. Dashed: 300 Mb/s of UDP join the last link from 40 to 41 s."
+    caption = (
+        "Packets of 9000 B, 196 ms, 1 Gb/s at both ends, OC-192 between. Dashed: 300 Mb/s of UDP join the last link from 40 to "
+        "41 s."
+    )
     return Drawing("jumbo", "Near a gigabit with plain TCP", caption, fig)
 
 
@@ -171,11 +179,17 @@ def future(results: Results) -> list[Drawing]:
     """10 Gb/s interfaces, and a lambda against a routed path."""
     wide, routed = results.experiment("ten-gigabit"), results.experiment("routed")
     labels = [f"{m.label}, {law.label}" for m in wide.points["wan"] for law in wide.points["today"]]
-    whole = [results.interval("ten-gigabit", label.replace(", ", "/") if "paced" not in label else label.replace("paced, ", "paced/"), GOODPUT) for label in labels]
+    whole = [
+        results.interval(
+            "ten-gigabit", label.replace(", ", "/") if "paced" not in label else label.replace("paced, ", "paced/"), GOODPUT
+        )
+        for label in labels
+    ]
     first = Drawing(
         "ten-gigabit",
         "10 Gb/s interfaces before OC-192, 196 ms, jumbo frames",
-        "Mean goodput of the first minute with so much memory before the 9.584 Gb/s; the last three paced at 9.5 Gb/s by the device.",
+        "Mean goodput of the first minute with so much memory before the 9.584 Gb/s; the last three paced at 9.5 Gb/s "
+        "by the device.",
         dot_columns(labels, [("goodput", "bps", [("goodput", whole)])]),
     )
     laws = [law.label for law in routed.points["today"]]
@@ -186,8 +200,10 @@ def future(results: Results) -> list[Drawing]:
     second = Drawing(
         "routed",
         "A lambda of its own against a routed path",
-        "Goodput of one stream from 20 to 120 s over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. Routed: half a bandwidth-delay product "
-        "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers; means of three runs with 95 % intervals.",
+        "Goodput of one stream from 20 to 120 s over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. Routed: "
+        "half a bandwidth-delay product "
+        "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers; means of three runs with "
+        "95 % intervals.",
         dot_columns(laws, [("goodput of the stream", "bps", groups)]),
     )
     return [first, second]
@@ -203,5 +219,3 @@ def recovers(results: Results, variant: str) -> str:
     except (ValueError, InputError):
         return ""
     return f"{found.share(phases.AVOIDANCE):.0%} of the minute in congestion avoidance"
-
-
