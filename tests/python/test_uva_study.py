@@ -127,3 +127,17 @@ def test_the_quick_cut(tmp_path: Path) -> None:
     assert found["C004-2"] == found["slide-9"] == "holds"
     for figure in ("bursts", "clock", "forbidden", "early", "receiver", "modifications", "long", "txqueuelen", "jumbo", "routed"):
         assert (tmp_path / "r" / "figures" / f"{figure}.svg").exists()
+
+
+def test_a_stream_far_below_its_path_is_in_no_steady_state() -> None:
+    """A slow rise after a cut is steady as far as the series itself tells, not where the path is known to carry ten times as much."""
+    time = np.arange(0, 60, 0.1)
+    rate = np.where(time < 1, 200e6, 100e6 + 1e6 * time)
+    delivered = np.cumsum(rate * 0.1) / 8
+    alone, known = (streams.phases.find(time, delivered, 0.1, [1.0], plateau) for plateau in (None, 1e9))
+    assert known.share("steady state") == 0
+    assert known.share("congestion avoidance") > 0.95
+    assert alone.plateau_bps < 0.2e9
+    assert known.plateau_bps == 1e9
+    # a line of 1 Mb/s a second from 160 Mb/s needs 790 s to 950 Mb/s
+    assert known.recovery_s == pytest.approx(790, rel=0.02)

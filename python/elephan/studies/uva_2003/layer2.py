@@ -110,15 +110,9 @@ def receiver(results: Results) -> Drawing:
     fig, (axes,) = new_figure(height=3.2)
     length = np.linspace(0, 21_000, 200)
     beyond = length * (1 - RECEIVER_FRAME_US / RECEIVER_COST_US)
-    for room, words in ((BACKLOG, "b (1 - µ/f) - 300"), (RING + BACKLOG, "b (1 - µ/f) - 556")):
-        axes.plot(
-            length,
-            np.maximum(0, beyond - room),
-            color=MUTED,
-            linewidth=0.9,
-            dashes=(4, 3),
-            label=words if room == BACKLOG else None,
-        )
+    for room, dashes in ((BACKLOG, (5, 2)), (RING + BACKLOG, (1.5, 2))):
+        label = f"b (1 - µ/f) - {room}"
+        axes.plot(length, np.maximum(0, beyond - room), color=MUTED, linewidth=1.0, dashes=dashes, label=label)
     for k, way in enumerate(experiment.points["backlog"]):
         points = [p for p in experiment.points["burst_size"] if p.label.endswith("1 Gb/s")]
         lost = [value(results, "receiver", f"{p.label}/{way.label}", "burst_lost.sum") for p in points]

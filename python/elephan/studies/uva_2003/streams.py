@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from elephan.analysis import phases
-from elephan.errors import InputError
 from elephan.report import draw as d
 from elephan.report.dots import dot_columns, small_heading
 from elephan.report.page import Cell, Column, Table
@@ -18,6 +17,7 @@ from elephan.studies.uva_2003.layer2 import value
 from elephan.study import Results
 
 GOODPUT = "goodput_bps.sum"
+PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
 PHASE_PAINT = {phases.DISCOVERY: BLUE, phases.AVOIDANCE: ORANGE, phases.STEADY: GREEN, phases.UNSETTLED: MUTED}
 LAW_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
 SLIDE_15 = {
@@ -45,13 +45,14 @@ def rate(run: Run, step_s: float) -> tuple[Array, Array]:
 
 
 def found_phases(run: Run) -> phases.Phases:
-    """The phases of a run's stream, with the cuts of its window."""
+    """The phases of a run's stream, with the cuts of its window and what the path carries."""
     time, total = series(run)
     samples = part_of(run, "flow").flow_samples
     signals = column(samples, "cong_signals")
     cuts = time[1:][np.diff(signals) > 0]
     rtt = float(column(part_of(run, "flow").flows, "min_rtt_ns")[0]) * 1e-9
-    return phases.find(time, total, rtt, cuts)
+    carried = float(column(run.ports, "rate_bps").min()) * PAYLOAD
+    return phases.find(time, total, rtt, cuts, carried)
 
 
 def early(results: Results) -> Drawing:
@@ -207,15 +208,3 @@ def future(results: Results) -> list[Drawing]:
         dot_columns(laws, [("goodput of the stream", "bps", groups)]),
     )
     return [first, second]
-
-
-def recovers(results: Results, variant: str) -> str:
-    """What the phases of a kept run say about its recovery, in words."""
-    runs = results.runs("early", variant)
-    if not runs:
-        return ""
-    try:
-        found = found_phases(runs[0])
-    except (ValueError, InputError):
-        return ""
-    return f"{found.share(phases.AVOIDANCE):.0%} of the minute in congestion avoidance"
