@@ -130,7 +130,7 @@ def test_the_quick_cut(tmp_path: Path) -> None:
 
 
 def test_a_stream_far_below_its_path_is_in_no_steady_state() -> None:
-    """A slow rise after a cut is steady as far as the series itself tells, not where the path is known to carry ten times as much."""
+    """A slow rise after a cut is steady as far as the series itself tells, not if the path carries ten times as much."""
     time = np.arange(0, 60, 0.1)
     rate = np.where(time < 1, 200e6, 100e6 + 1e6 * time)
     delivered = np.cumsum(rate * 0.1) / 8

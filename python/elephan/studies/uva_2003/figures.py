@@ -100,6 +100,7 @@ def sections(results: Results) -> Sequence[Section]:
             "A stream and its hosts",
             "Slides 7 to 11: phases, the receiver, falling out of slow start without a loss, and what was changed.",
             [streams.early(results), layer2.receiver(results), streams.modifications(results)],
+            [streams.phase_table(results)],
         ),
         Section(
             "Throughput",

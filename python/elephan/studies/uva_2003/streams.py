@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from elephan.analysis import phases
+from elephan.quantity import show
 from elephan.report import draw as d
 from elephan.report.dots import dot_columns, small_heading
 from elephan.report.page import Cell, Column, Table
@@ -81,6 +82,35 @@ def early(results: Results) -> Drawing:
         "of 100, where the sender's own queue stalls it and nothing is lost. 100 ms of round trip."
     )
     return Drawing("early", "Phases of a stream after an early loss or stall", caption, fig)
+
+
+def phase_table(results: Results) -> Table:
+    """Slide 7 in figures: what `elephan.analysis.phases` finds in the streams above."""
+    columns = [
+        Column("Stream"),
+        Column("bandwidth discovery", True),
+        Column("goodput at its end", True),
+        Column("of the minute in congestion avoidance", True),
+        Column("until it has recovered", True),
+    ]
+    rows = []
+    for variant in results.experiment("early").variants:
+        runs = results.runs("early", variant.label)
+        if not runs:
+            continue
+        found = found_phases(runs[0])
+        last = found.recovery_s
+        late = (
+            "never" if math.isinf(last) else "n/a" if math.isnan(last) else f"{last:.0f} s after the minute" if last else "it has"
+        )
+        share = f"{found.share(phases.AVOIDANCE):.0%}"
+        cells = [variant.label.replace("/", ", "), show(found.discovery_s, "s"), show(found.discovery_end_bps, "bps"), share, late]
+        rows.append([Cell(cell) for cell in cells])
+    note = (
+        "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "
+        "0.95 of that; it has, where it was there in the last second."
+    )
+    return Table(columns, rows, note)
 
 
 def modifications(results: Results) -> Drawing:
