@@ -1,8 +1,10 @@
 //! What stands between TCP and the wire: transmit queue, driver ring, pacing at the device, receive ring and backlog, the
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
 
+mod line;
 pub mod transmit;
 
+pub use line::Line;
 pub use transmit::Transmit;
 
 /// The models of one host; none of them: the ideal host, whose TCP touches the wire.
