@@ -1938,14 +1938,14 @@ class PauseReaction(Table):
 
 @dataclass(kw_only=True, slots=True)
 class Transmit(Table):
-    """The transmit side of a host: what its ports hold, and how its devices send.
+    """The transmit side of a host: what each of its ports holds, and how its devices send.
 
-    txqueuelen: Packets that the queue in front of the driver holds (Linux `ip link set txqueuelen`): 100 in Linux 2.4, 1000 since
-        2.6. Default: "1000 p".
+    txqueuelen: Packets that the queue in front of the driver holds (`ip link set txqueuelen`): 100 in Linux 2.4, 1000 since 2.6.
+        Default: "1000 p".
     ring: Packets that the ring of the driver holds (`ethtool -G tx`). [assumed: that of an e1000] Default: "256 p".
     pacing: The device sends no faster than this: between the starts of two frames is the time of the first at this rate.
     gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
-    burst: Segments leave TCP in bursts of up to so many bytes, and a burst is one packet to queue and ring (TSO, 64 KiB at most).
+    burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
     delay: From the ring to the wire, beyond the transmission. Default: "0 s".
     """
 

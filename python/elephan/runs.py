@@ -33,6 +33,7 @@ TABLES = (
     "hosts",
     "host_samples",
     "logger_gaps",
+    "transmit_samples",
     "events",
 )
 
@@ -141,6 +142,9 @@ class Run:
     def logger_gaps(self) -> pa.Table:
         """A row per silence of a host's logger."""
         return self.tables["logger_gaps"]
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

@@ -2,10 +2,12 @@
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
 
 pub mod cpu;
+mod line;
 pub mod receive;
 pub mod transmit;
 
 pub use cpu::Cpu;
+pub use line::Line;
 pub use receive::Receive;
 pub use transmit::Transmit;
 

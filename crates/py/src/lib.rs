@@ -7,6 +7,7 @@
 mod cc;
 mod errors;
 mod guest;
+mod host;
 mod json;
 mod l2;
 mod listing;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     trace::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<host::TransmitSide>()?;
     module.add_class::<l2::CongestionPoint>()?;
     module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;

@@ -47,6 +47,7 @@ TABLES = [
     "pauses",
     "holds",
     "limiter_samples",
+    "transmit_samples",
     "events",
 ]
 

@@ -13,6 +13,7 @@ use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -115,6 +116,7 @@ recorder! {
     hosts: HostRow,
     host_samples: HostSampleRow,
     logger_gaps: LoggerGapRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -17,7 +17,7 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::host::{HOST, Hosts};
+use crate::host::{HOST, Hosts, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
@@ -361,6 +361,9 @@ impl<'a> World<'a> {
                     p.traits = traits::DATA | traits::RETRANSMISSION;
                 }
             }
+            if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, socket, self.spare) {
+                continue;
+            }
             if let Some(headers) = &mut socket.headers {
                 headers.attach(&socket.endpoint, &mut self.net.packets, self.spare);
             }
@@ -396,7 +399,13 @@ impl<'a> World<'a> {
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
         p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
-        self.net.send(now, link, packet);
+        if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
+            self.net.injected += 1;
+            self.net.links[link as usize].counts.drops += 1;
+            self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
+        } else {
+            self.net.send(now, link, packet);
+        }
         self.spare = self.net.packets.take();
         if self.hosts.receive {
             self.charge_datagram(now, self.plan.links[link as usize].from);

@@ -466,6 +466,7 @@ def pause(view: View) -> Drawing:
 # What a report shows, in this order, as far as the run has the data.
 REPORT = (
     "sawtooth",
+    "transmit",
     "goodput",
     "sharing",
     "ranking",
@@ -515,3 +516,4 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
 # Register their figures.
 from elephan.report import host_figures as host_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
+from elephan.report import transmit_figures as transmit_figures  # noqa: E402

@@ -92,8 +92,8 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.models(&words);
     r.congestion_management(&words);
-    r.host_models(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
@@ -105,6 +105,7 @@ pub(crate) fn resolve(
     r.routes(&words);
     r.done()?;
     r.queues(&words, set);
+    r.ways_out(&words);
     r.buffers(&words);
     let record = r.record(&words);
     r.done()?;

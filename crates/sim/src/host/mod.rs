@@ -6,6 +6,7 @@
 mod kernel;
 mod reader;
 mod rows;
+mod transmit;
 
 use elephan_engine::{Class, Event};
 use elephan_host::receive::Refused;
@@ -15,6 +16,8 @@ use elephan_units::Time;
 use crate::packet::traits;
 use crate::world::World;
 use kernel::Kernel;
+use transmit::Port;
+pub use transmit::TXQUEUE_FULL;
 
 /// Marks the timer of a host among the timers of endpoints. Bits 24 to 27 say which of its timers (bit 28 is of the limiters), those
 /// below whose: the number of a link or a node.
@@ -37,6 +40,8 @@ pub struct Hosts {
     pub receive: bool,
     /// What an interrupt has just refused; kept to spare an allocation.
     refused: Vec<(u32, Refused)>,
+    /// By link; empty when no host has a transmit side.
+    ports: Vec<Option<Box<Port>>>,
 }
 
 /// A host that is not ideal.
@@ -59,6 +64,7 @@ impl Hosts {
             transmit: models().any(|models| models.transmit.is_some()),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
             refused: Vec::new(),
+            ports: transmit::ports(plan),
         }
     }
 
@@ -66,9 +72,7 @@ impl Hosts {
     pub fn get(&mut self, node: u32) -> Option<&mut Host> {
         self.all.get_mut(node as usize)?.as_deref_mut()
     }
-}
 
-impl Hosts {
     /// Hosts that are not ideal, by node.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Host)> {
         (0u32..).zip(&self.all).filter_map(|(node, host)| Some((node, host.as_deref()?)))

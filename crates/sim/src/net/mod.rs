@@ -88,10 +88,12 @@ pub enum Kind {
     Refused,
     /// The logger of a host was silent.
     LoggerGap,
+    /// A host's own queue refuses a segment.
+    SendStall,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -108,6 +110,7 @@ impl Kind {
         Kind::Watchdog,
         Kind::Refused,
         Kind::LoggerGap,
+        Kind::SendStall,
     ];
 
     pub fn name(self) -> &'static str {
@@ -126,6 +129,7 @@ impl Kind {
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
             Kind::LoggerGap => "logger_gap",
+            Kind::SendStall => "send_stall",
         }
     }
 }
@@ -280,7 +284,7 @@ impl Net {
         None
     }
 
-    fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
         self.dropped += 1;
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];

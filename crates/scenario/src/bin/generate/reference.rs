@@ -20,6 +20,7 @@ const ORDER: &[(&str, &str)] = &[
     ("FatTree", "template `fat-tree`"),
     ("LeafSpine", "template `leaf-spine`"),
     ("Host", "`[hosts.NAME]`"),
+    ("Transmit", "transmit side of a host"),
     ("Switch", "`[switches.NAME]`"),
     ("Preset", "known switches"),
     ("FlowControlChoice", "flow control"),
