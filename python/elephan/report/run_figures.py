@@ -472,6 +472,7 @@ REPORT = (
     "ranking",
     "latency",
     "completion",
+    "host",
     "limiters",
     "memory",
     "drops",
