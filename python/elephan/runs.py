@@ -142,6 +142,8 @@ class Run:
     def logger_gaps(self) -> pa.Table:
         """A row per silence of a host's logger."""
         return self.tables["logger_gaps"]
+
+    @property
     def transmit_samples(self) -> pa.Table:
         """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
         return self.tables["transmit_samples"]
