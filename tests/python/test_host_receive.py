@@ -47,7 +47,7 @@ def test_the_walk() -> None:
 
 
 def test_measures_and_figure_of_a_run() -> None:
-    run = el.run("slow-receiver", set={"duration": "1 s"})
+    run = el.run("slow-receiver", set={"duration": "1 s", "hosts.receiver.cpu.logger": "10 ms"})
     assert measures.statistic(run, "host_drops.sum") == run.summary["hosts"]["drops"] > 0
     assert 0.4 < measures.statistic(run, "cpu.max") < 0.8
     assert measures.statistic(run, "logger_gap_ns.max") == pytest.approx(run.summary["hosts"]["logger_gap_max_s"] * 1e9, rel=1e-6)

@@ -66,19 +66,20 @@ def _plot_waiting(axes: Axes, view: View, host: str, x: float) -> None:
 @figure("host", "window, processor and backlog of a host; the silences of its logger", _sampled)
 def host(view: View) -> Drawing:
     name = _busiest(view)
-    fig, axes = new_figure(3, 1, height=5.6, sharex=True)
+    has_flows = view.run.flow_samples.num_rows > 0
+    fig, axes = new_figure(2 + has_flows, 1, height=1.9 * (2 + has_flows), sharex=True)
     x = d.time_scale(view.run.duration_ns)[0]
-    if _few(view) and view.flow_series("cwnd_bytes"):
+    if has_flows and _few(view):
         _plot_windows(axes[0], view, thresholds=False)
-    else:
+    elif has_flows:
         _plot_goodput(axes[0], view)
-    _plot_cpu(axes[1], view, name, x)
-    _plot_waiting(axes[2], view, name, x)
+    _plot_cpu(axes[-2], view, name, x)
+    _plot_waiting(axes[-1], view, name, x)
     silences = gaps(view, name)
     for begin, end in silences:
         for one in axes:
             one.axvspan(begin * x, end * x, color=MUTED, alpha=0.18, linewidth=0, zorder=0)
-    d.time_axis(axes[2], 0, view.run.duration_ns)
+    d.time_axis(axes[-1], 0, view.run.duration_ns)
     longest = max((end - begin for begin, end in silences), default=0.0)
     words = f" Shaded: the logger is silent, {show(longest, 'ns')} at the longest." if silences else ""
     caption = f"{name}: busy share between samples, packets in its receive ring and backlog; ticks are drops there.{words}"
