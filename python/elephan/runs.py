@@ -31,10 +31,10 @@ TABLES = (
     "pauses",
     "holds",
     "limiter_samples",
-    "transmit_samples",
     "hosts",
     "host_samples",
     "logger_gaps",
+    "transmit_samples",
     "events",
 )
 
@@ -135,11 +135,6 @@ class Run:
         return self.tables["limiter_samples"]
 
     @property
-    def transmit_samples(self) -> pa.Table:
-        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
-        return self.tables["transmit_samples"]
-
-    @property
     def hosts(self) -> pa.Table:
         """A row per host with a model of its receive side or processor."""
         return self.tables["hosts"]
@@ -153,6 +148,11 @@ class Run:
     def logger_gaps(self) -> pa.Table:
         """A row per silence of a host's logger."""
         return self.tables["logger_gaps"]
+
+    @property
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

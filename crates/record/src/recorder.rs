@@ -114,10 +114,10 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
-    transmit_samples: TransmitSampleRow,
     hosts: HostRow,
     host_samples: HostSampleRow,
     logger_gaps: LoggerGapRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -46,8 +46,8 @@ impl World<'_> {
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);
-        self.sample_transmit(now);
         self.sample_hosts(now, self.plan.record.every.unwrap_or_default());
+        self.sample_transmit(now);
     }
 
     fn sample_flows(&mut self, now: Time) {

@@ -467,11 +467,13 @@ def pause(view: View) -> Drawing:
 REPORT = (
     "burst",
     "sawtooth",
+    "transmit",
     "goodput",
     "sharing",
     "ranking",
     "latency",
     "completion",
+    "host",
     "limiters",
     "memory",
     "drops",
@@ -516,3 +518,4 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
 # Register their figures.
 from elephan.report import burst_figures as burst_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
+from elephan.report import transmit_figures as transmit_figures  # noqa: E402

@@ -12,12 +12,14 @@ impl Resolver<'_> {
     /// The words of each model by themselves.
     pub(super) fn models(&mut self, words: &Scenario) {
         for (name, host) in &words.hosts {
-            let transmit = host.transmit.as_ref().and_then(|transmit| transmit.problem());
-            let receive = host.receive.as_ref().and_then(|receive| receive.problem());
-            let cpu = host.cpu.as_ref().and_then(|cpu| cpu.problem());
-            for (model, problem) in [("transmit", transmit), ("receive", receive), ("cpu", cpu)] {
+            let problems = [
+                ("transmit", host.transmit.and_then(|transmit| transmit.problem())),
+                ("receive", host.receive.as_ref().and_then(|receive| receive.problem())),
+                ("cpu", host.cpu.as_ref().and_then(|cpu| cpu.problem())),
+            ];
+            for (model, problem) in problems {
                 if let Some((key, message)) = problem {
-                    self.report(at!["hosts", name, model, key], message);
+                    self.report(at!["hosts", name, model].key(key), message);
                 }
             }
         }

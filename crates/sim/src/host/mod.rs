@@ -38,10 +38,10 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
-    /// By link; empty when no host has a transmit side.
-    ports: Vec<Option<Box<Port>>>,
     /// What an interrupt has just refused; kept to spare an allocation.
     refused: Vec<(u32, Refused)>,
+    /// By link; empty when no host has a transmit side.
+    ports: Vec<Option<Box<Port>>>,
 }
 
 /// A host that is not ideal.
@@ -62,9 +62,9 @@ impl Hosts {
                 .map(|models| (!models.is_none()).then(|| Box::new(Host { kernel: Kernel::of(models) })))
                 .collect(),
             transmit: models().any(|models| models.transmit.is_some()),
-            ports: transmit::ports(plan),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
             refused: Vec::new(),
+            ports: transmit::ports(plan),
         }
     }
 
@@ -72,9 +72,7 @@ impl Hosts {
     pub fn get(&mut self, node: u32) -> Option<&mut Host> {
         self.all.get_mut(node as usize)?.as_deref_mut()
     }
-}
 
-impl Hosts {
     /// Hosts that are not ideal, by node.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Host)> {
         (0u32..).zip(&self.all).filter_map(|(node, host)| Some((node, host.as_deref()?)))

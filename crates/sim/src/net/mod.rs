@@ -84,12 +84,12 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
-    /// A host's own queue refuses a segment.
-    SendStall,
     /// A host drops what has come in.
     Refused,
     /// The logger of a host was silent.
     LoggerGap,
+    /// A host's own queue refuses a segment.
+    SendStall,
 }
 
 impl Kind {
@@ -108,9 +108,9 @@ impl Kind {
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
-        Kind::SendStall,
         Kind::Refused,
         Kind::LoggerGap,
+        Kind::SendStall,
     ];
 
     pub fn name(self) -> &'static str {
@@ -128,8 +128,8 @@ impl Kind {
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
-            Kind::SendStall => "send_stall",
             Kind::LoggerGap => "logger_gap",
+            Kind::SendStall => "send_stall",
         }
     }
 }
