@@ -517,5 +517,6 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
 
 # Register their figures.
 from elephan.report import burst_figures as burst_figures  # noqa: E402
+from elephan.report import host_figures as host_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
 from elephan.report import transmit_figures as transmit_figures  # noqa: E402

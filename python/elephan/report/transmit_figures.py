@@ -69,8 +69,6 @@ def transmit(view: View) -> Drawing:
     _plot_waiting(below, view)
     d.time_axis(below, 0, view.run.duration_ns)
     stalls = int(column(view.run.flows, "send_stall").sum())
-    what = (
-        "nothing was refused" if stalls == 0 else f"{stalls} refused in all" + ("; ticks" if view.events("send_stall").size else "")
-    )
+    what = "nothing was refused" if stalls == 0 else f"{stalls} refused in all" + ("; ticks" if view.events("send_stall").size else "")
     caption = f"Below: packets in the qdisc (txqueuelen) and in the driver's ring of the busiest host; {what}. A refused segment stays unsent."
     return Drawing("transmit", "What waits in the host", caption, fig)
