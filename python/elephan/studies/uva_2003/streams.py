@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from elephan import theory
 from elephan.analysis import phases
 from elephan.quantity import show
 from elephan.report import draw as d
@@ -18,6 +19,8 @@ from elephan.studies.uva_2003.layer2 import value
 from elephan.study import Results
 
 GOODPUT = "goodput_bps.sum"
+RING = 256
+DELAYED_GROWTH = 1.5  # of the window in a round trip of slow start, an ACK for every second segment
 PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
 PHASE_PAINT = {phases.DISCOVERY: BLUE, phases.AVOIDANCE: ORANGE, phases.STEADY: GREEN, phases.UNSETTLED: MUTED}
 LAW_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
@@ -156,7 +159,11 @@ def txqueuelen(results: Results) -> Drawing:
     points = results.experiment("txqueuelen").points["txq"]
     known = [(p, value(results, "txqueuelen", p.label, GOODPUT)) for p in points]
     known = [(p, g) for p, g in known if not math.isnan(g)]
-    axes.plot([p.value for p, _ in known], [g * 1e-6 for _, g in known], marker="o", color=BLUE, clip_on=False)
+    rooms = np.geomspace(50, 10_000, 200)
+    form = np.array([theory.stalled_goodput(room + RING, 0.1, 60, growth=DELAYED_GROWTH) for room in rooms]) * 1e-6
+    axes.fill_between(rooms, form[:, 0], form[:, 1], color=MUTED, alpha=0.18, linewidth=0, label="after one stall, closed form")
+    axes.plot([p.value for p, _ in known], [g * 1e-6 for _, g in known], marker="o", color=BLUE, clip_on=False, label="simulated")
+    d.legend(axes, loc="lower right")
     axes.set_xscale("log")
     d.plain_ticks(axes, [p.value for p, _ in known], [p.label for p, _ in known])
     axes.set_ylim(0, 1000)
