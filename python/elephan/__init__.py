@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from . import cc, host, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
+    from .burst import memory_from_burst, read_burst
     from .errors import ElephanError, InputError
     from .guest import CongestionControl
     from .longpath.path import Answer, path
@@ -41,13 +42,16 @@ __all__ = [
     "analyze",
     "cc",
     "compare",
+    "host",
     "hurst",
     "l2",
     "load",
     "measures",
+    "memory_from_burst",
     "path",
     "prr",
     "queue",
+    "read_burst",
     "rtt",
     "run",
     "stats",
@@ -65,6 +69,8 @@ _NAMES = {
     "Sweep": ("elephan.sweeps", "Sweep"),
     "analyze": ("elephan.analysis.trace", "analyze"),
     "Trace": ("elephan.analysis.trace", "Trace"),
+    "memory_from_burst": ("elephan.burst", "memory_from_burst"),
+    "read_burst": ("elephan.burst", "read_burst"),
     "path": ("elephan.longpath.path", "path"),
     "Answer": ("elephan.longpath.path", "Answer"),
     "compare": ("elephan.panel.panel", "compare"),
@@ -75,7 +81,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = ("cc", "host", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

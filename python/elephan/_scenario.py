@@ -16,6 +16,8 @@ Rate = str
 """A rate such as "10 Gbps": decimal prefixes, b bit, B byte."""
 Size = str
 """A size such as "48 KiB" or "8 KB"."""
+Count = str
+"""A count of packets such as "256 p"."""
 Limit = str
 """A limit such as "2 MB", "100 p" (packets) or "1 bdp"."""
 
@@ -41,7 +43,8 @@ class Scenario(ScenarioModel):
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
-    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true, captures = "none" }.
+    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true, datagrams = 0,
+        captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -59,7 +62,9 @@ class Scenario(ScenarioModel):
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = (
+        None
+    )
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1907,12 +1912,18 @@ class Host(Table):
     stack: TCP stack; without it the scenario's `stack`.
     tcp: TCP options, over those of the stack and of the scenario.
     pause: How the hosts' ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
+    transmit: What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
+    receive: What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
+    cpu: What packets cost the host's processor; without it nothing.
     """
 
     count: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
+    transmit: Transmit | dict[str, Any] | None = None
+    receive: Receive | dict[str, Any] | None = None
+    cpu: Cpu | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1926,6 +1937,80 @@ class PauseReaction(Table):
 
     obey: bool | None = None
     response_quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Transmit(Table):
+    """The transmit side of a host: what each of its ports holds, and how its devices send.
+
+    txqueuelen: Packets that the queue in front of the driver holds (`ip link set txqueuelen`): 100 in Linux 2.4, 1000 since 2.6.
+        Default: "1000 p".
+    ring: Packets that the ring of the driver holds (`ethtool -G tx`). [assumed: that of an e1000] Default: "256 p".
+    pacing: The device sends no faster than this: between the starts of two frames is the time of the first at this rate.
+    gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
+    burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
+    delay: From the ring to the wire, beyond the transmission. Default: "0 s".
+    """
+
+    txqueuelen: Count | None = None
+    ring: Count | None = None
+    pacing: Rate | None = None
+    gap: Time | None = None
+    burst: Size | None = None
+    delay: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Receive(Table):
+    """What a host does with the frames that come in.
+
+    ring: Descriptors of the interface's receive ring : frames that wait for an interrupt. Default: "256 p".
+    coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
+    coalesce_frames: Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits. Default: 0.
+    interrupts_per_s: Interrupts a second at most; 0: no limit. Default: 8000.
+    napi: Whether the softirq takes frames straight from the ring (NAPI), so that there is no backlog. Default: false.
+    backlog: Packets that may wait between interrupt and softirq (`netdev_max_backlog`); without NAPI. Default: "300 p".
+    backlog_full: What happens when it is full. Default: "throttle".
+    gro: Whether consecutive segments of a connection that wait in the ring are given to TCP as one (GRO); with NAPI. Default:
+        false.
+    reader: Rate at which an application reads each socket; without it everything is read at once.
+    reader_block: Most that it reads at once; with `reader`. [assumed] Default: "64 KiB".
+    udp_buffer: Payload that a UDP socket holds for the reader; with `reader`. Default: "65.535 KB".
+    """
+
+    ring: Count | None = None
+    coalesce: Time | None = None
+    coalesce_frames: int | None = None
+    interrupts_per_s: int | None = None
+    napi: bool | None = None
+    backlog: Count | None = None
+    backlog_full: Literal["throttle", "drop", "hold"] | None = None
+    gro: bool | None = None
+    reader: Rate | None = None
+    reader_block: Size | None = None
+    udp_buffer: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Cpu(Table):
+    """What packets cost the processor of a host.
+
+    transmit: A segment, ACK or datagram sent. [assumed] Default: "3 us".
+    interrupt: A frame that an interrupt takes from the ring, also if it is dropped then. [assumed] Default: "3 us".
+    receive: A packet with payload that the protocol gets, beyond `interrupt`. [assumed] Default: "2 us".
+    ack: A packet without payload (an ACK), beyond `interrupt`. [assumed] Default: "2 us".
+    sack: What each SACK block of an ACK makes the sender walk through. Default: "full".
+    segment: A segment on that walk: 100 ns in 2003, 40 ns in 2017. [assumed] Default: "100 ns".
+    logger: Interval of a logger at user level, of lowest priority, whose gaps are recorded; without it there is none.
+    """
+
+    transmit: Time | None = None
+    interrupt: Time | None = None
+    receive: Time | None = None
+    ack: Time | None = None
+    sack: Literal["full", "fastpath", "none"] | None = None
+    segment: Time | None = None
+    logger: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2925,6 +3010,117 @@ class Cbr(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Burst(Table):
+    """UDP packets one right behind the other, a given number of them.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    packets: How many packets.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    packet_size: UDP payload of a packet. Default: "1 KB".
+    rate: Rate on the wire, headers and framing of the first link included. Without it that of the first link.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "burst")
+
+    from_: str | list[str]
+    to: str | list[str]
+    packets: int
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    packet_size: Size | None = None
+    rate: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Frames(Table):
     """Ethernet frames of one size without IP, at a fixed rate or at random times.
 
@@ -3409,6 +3605,8 @@ class Record(Table):
         "client[0]->sw"]`. Default: "switches".
     messages: Whether each message and transfer has its row in `messages`. Default: true.
     events: Whether drops, pauses, timeouts and other rare things have their rows in `events`. Default: true.
+    datagrams: How many datagrams (or raw frames) of each stream its receiver logs in `datagrams`, with their numbers and times of
+        arrival: the first so many that come, 0 for none. Default: 0.
     captures: Packets that a run with a folder writes to pcapng files, one for each host or port: `"none"`, `"hosts"` (every host
         that sends or receives traffic), or an array of hosts and ports such as `["client[0]", "sw->server"]`. Default: "none".
     snap: Bytes of each captured packet that are kept, payload (zeros) included; without it the headers are.
@@ -3419,6 +3617,7 @@ class Record(Table):
     ports: Literal["switches", "all", "none"] | list[str] | None = None
     messages: bool | None = None
     events: bool | None = None
+    datagrams: int | None = None
     captures: Literal["hosts", "none"] | list[str] | None = None
     snap: Size | None = None
 
@@ -3447,6 +3646,7 @@ __all__ = [
     "Bic",
     "Blue",
     "Bulk",
+    "Burst",
     "Bursts",
     "Cake",
     "Cbr",
@@ -3456,6 +3656,7 @@ __all__ = [
     "Codel",
     "Compound",
     "Copa",
+    "Cpu",
     "Cubic",
     "Dcqcn",
     "Dctcp",
@@ -3514,6 +3715,7 @@ __all__ = [
     "Pie",
     "Prio",
     "Qcn",
+    "Receive",
     "Record",
     "Red",
     "Reno",
@@ -3531,6 +3733,7 @@ __all__ = [
     "Tcp",
     "Timely",
     "Transfers",
+    "Transmit",
     "Uniform",
     "Users",
     "Vary",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import sharing, stats
+from elephan import hostrows, sharing, stats
 from elephan.errors import InputError, nearest
 from elephan.rows import EMPTY, Array, NoSuchPart, part_of
 from elephan.rows import column as column
@@ -167,6 +167,21 @@ def _limited(part: str) -> Callable[[Run], Array]:
     return values
 
 
+def _burst(name: str) -> Callable[[Run], Array]:
+    """What the log of a run's first burst says; nothing where there is no such log, or nothing was lost."""
+
+    def values(run: Run) -> Array:
+        from elephan.burst import read_burst
+
+        try:
+            found = getattr(read_burst(run), name)
+        except InputError:
+            return EMPTY
+        return EMPTY if found is None else np.asarray([float(found)])
+
+    return values
+
+
 def _window_segments(run: Run) -> Array:
     flows = run.flows
     goodput, rtt, mss = (column(flows, name) for name in ("goodput_bps", "min_rtt_ns", "cur_mss"))
@@ -203,6 +218,7 @@ _ALL = [
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
     Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
+    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", _goodput_windows(1_000_000_000)),
     Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", _jain_windows(1_000_000)),
     Measure(
         "jain_10ms", "1", "Jain index of the flows in each window of 10 ms, UDP and frames left out", _jain_windows(10_000_000)
@@ -236,19 +252,39 @@ _ALL = [
     ),
     Measure("pauses_sent", "1", "PAUSE frames sent by each port", _port_column("pauses_sent")),
     Measure("paused_ns", "ns", "time that each port was paused", _port_column("paused_ns")),
+    Measure("host_drops", "1", "packets dropped on their way in by each modelled host", hostrows.drops),
+    Measure("cpu", "%", "busy time of each modelled host's processor", lambda run: column(run.hosts, "cpu")),
+    Measure(
+        "logger_gap_ns",
+        "ns",
+        "longest time between two lines of each host's logger",
+        lambda run: column(run.hosts, "logger_gap_max_ns"),
+    ),
+    Measure(
+        "window_after_gap",
+        "%",
+        "smallest congestion window in the second after each logger gap of 0.1 s over that before it",
+        hostrows.windows_after_gaps,
+    ),
     Measure("timeouts", "1", "retransmission timeouts of each flow", _flow_column("timeouts")),
     Measure("retransmits", "1", "segments retransmitted by each flow", _flow_column("segs_retrans")),
     Measure("fast_retransmits", "1", "fast retransmits of each flow", _flow_column("fast_retran")),
     Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", _after_warmup("flow_samples", "srtt_ns")),
     Measure("cwnd_bytes", "bytes", "samples of the congestion window", _after_warmup("flow_samples", "cwnd_bytes")),
+    Measure("send_stalls", "1", "segments of each flow that its host's own queue refused", _flow_column("send_stall")),
+    Measure("burst_first_lost", "1", "number of the first packet that a burst lost", _burst("first_lost")),
+    Measure("burst_lost", "1", "packets that a burst lost", _burst("lost")),
+    Measure("burst_memory_bytes", "bytes", "memory before the slow link as a burst measures it", _burst("memory_bytes")),
     Measure("sender_limited", "%", "share of time that the sender had nothing to send (RFC 4898)", _limited("snd")),
     Measure("receiver_limited", "%", "share of time limited by the receive window (RFC 4898)", _limited("rwin")),
     Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
-_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits"}
+_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
+_OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes"}
 _OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
+_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TABLES = (
     "flows",
     "messages",
+    "datagrams",
     "flow_samples",
     "ports",
     "port_samples",
@@ -30,6 +31,10 @@ TABLES = (
     "pauses",
     "holds",
     "limiter_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
+    "transmit_samples",
     "events",
 )
 
@@ -105,6 +110,11 @@ class Run:
         return self.tables["messages"]
 
     @property
+    def datagrams(self) -> pa.Table:
+        """A row per datagram that a receiver has logged (`record.datagrams`)."""
+        return self.tables["datagrams"]
+
+    @property
     def flow_samples(self) -> pa.Table:
         """The state of flows at sample times."""
         return self.tables["flow_samples"]
@@ -123,6 +133,26 @@ class Run:
     def limiter_samples(self) -> pa.Table:
         """A row per limiter of a host and sample time."""
         return self.tables["limiter_samples"]
+
+    @property
+    def hosts(self) -> pa.Table:
+        """A row per host with a model of its receive side or processor."""
+        return self.tables["hosts"]
+
+    @property
+    def host_samples(self) -> pa.Table:
+        """The state of such hosts at sample times."""
+        return self.tables["host_samples"]
+
+    @property
+    def logger_gaps(self) -> pa.Table:
+        """A row per silence of a host's logger."""
+        return self.tables["logger_gaps"]
+
+    @property
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

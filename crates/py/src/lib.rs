@@ -7,12 +7,14 @@
 mod cc;
 mod errors;
 mod guest;
+mod host;
 mod json;
 mod l2;
 mod listing;
 mod number;
 mod prr;
 mod queue;
+mod receive;
 mod rtt;
 mod run;
 mod scenario;
@@ -32,6 +34,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     trace::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<host::TransmitSide>()?;
+    module.add_class::<receive::ReceiveSide>()?;
+    module.add_class::<receive::SackWalker>()?;
     module.add_class::<l2::CongestionPoint>()?;
     module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;

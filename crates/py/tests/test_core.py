@@ -40,6 +40,7 @@ every = "1 ms"
 TABLES = [
     "flows",
     "messages",
+    "datagrams",
     "flow_samples",
     "ports",
     "port_samples",
@@ -47,6 +48,7 @@ TABLES = [
     "pauses",
     "holds",
     "limiter_samples",
+    "transmit_samples",
     "events",
 ]
 

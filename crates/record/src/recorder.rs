@@ -9,9 +9,11 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
+use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
-    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
+    SwitchSampleRow, TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -104,6 +106,7 @@ recorder! {
     Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, }
     flows: FlowRow,
     messages: MessageRow,
+    datagrams: DatagramRow,
     flow_samples: FlowSampleRow,
     ports: PortRow,
     port_samples: PortSampleRow,
@@ -111,6 +114,10 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    hosts: HostRow,
+    host_samples: HostSampleRow,
+    logger_gaps: LoggerGapRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -243,6 +243,21 @@ table! {
 }
 
 table! {
+    /// A row is a datagram, or a frame without IP, as its receiver logs it (`record.datagrams`): the first of each stream, in the
+    /// order in which they come.
+    DatagramRow, DatagramColumns in "datagrams" {
+        /// Stream that it belongs to
+        flow: i64 = "",
+        /// Its number in the stream, counted from 0 as they were sent
+        seq: i64 = "",
+        /// When its last bit was in
+        time_ns: i64 = "ns",
+        /// Its payload
+        payload_bytes: i64 = "B",
+    }
+}
+
+table! {
     /// A row is the state of a flow at a sample time.
     FlowSampleRow, FlowSampleColumns in "flow_samples" {
         /// Sample time
@@ -355,6 +370,24 @@ table! {
         notifications: i64 = "",
         /// Share of the time since the last sample that the port was sending, 0 to 1
         utilisation: f64 = "",
+    }
+}
+
+table! {
+    /// A row is a port of a host with a transmit side at a sample time: what waits there, the frame on the wire not.
+    TransmitSampleRow, TransmitSampleColumns in "transmit_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// The host
+        host: Text = "",
+        /// The port
+        port: i64 = "",
+        /// Packets in the qdisc, of `txqueuelen`; a burst is one
+        qdisc_packets: i64 = "",
+        /// Packets in the ring of the driver; a burst is one
+        ring_packets: i64 = "",
+        /// Segments that the host has refused since the start because both were full (RFC 4898 SendStall)
+        send_stalls: i64 = "",
     }
 }
 

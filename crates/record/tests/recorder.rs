@@ -110,6 +110,7 @@ fn every_table_is_there_even_when_empty() {
     let names = [
         "flows",
         "messages",
+        "datagrams",
         "flow_samples",
         "ports",
         "port_samples",
@@ -117,6 +118,7 @@ fn every_table_is_there_even_when_empty() {
         "pauses",
         "holds",
         "limiter_samples",
+        "transmit_samples",
         "events",
     ];
     let tables = Recorder::to_folder(&folder.0).expect("a recorder").finish().expect("tables");

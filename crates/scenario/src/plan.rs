@@ -47,6 +47,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// How its ports react to received PAUSE frames.
     pub pause: PauseReaction,
+    /// Of a host: what stands between TCP and the wire.
+    pub models: elephan_host::Models,
 }
 
 #[derive(Clone, Debug)]
@@ -210,6 +212,8 @@ pub struct Record {
     pub messages: bool,
     /// Rows of `events`.
     pub events: bool,
+    /// Most rows of `datagrams` of each stream.
+    pub datagrams: u64,
     pub captures: Captures,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
-use elephan_record::MessageRow;
+use elephan_record::{DatagramRow, MessageRow};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Setting, Source};
@@ -67,6 +67,7 @@ impl World<'_> {
                 sent_bytes: 0,
                 received_packets: 0,
                 received_bytes: 0,
+                copied_bytes: 0,
                 expected: 0,
                 reordered: 0,
             })),
@@ -159,6 +160,9 @@ impl World<'_> {
         self.sockets[one as usize].peer = other;
         self.sockets[other as usize].peer = one;
         self.settle_headers([one, other]);
+        if self.hosts.receive {
+            [one, other].into_iter().for_each(|end| self.settle_reader(end));
+        }
         self.sockets[other as usize].endpoint.listen();
         self.sockets[one as usize].endpoint.connect(now);
         if let Some(flow) = &mut self.flows[id as usize] {
@@ -351,7 +355,8 @@ impl World<'_> {
             return;
         }
         let (id, received) = (s.flow, s.endpoint.received());
-        if s.endpoint.peer_closed() {
+        // An application that reads slowly sees the end of the stream when it has read all of it.
+        if s.endpoint.peer_closed() && s.endpoint.unread() == 0 {
             s.endpoint.close(now);
         }
         self.received(now, id, received);
@@ -453,8 +458,8 @@ impl World<'_> {
         self.discard(receiver);
     }
 
-    /// A datagram is in; `seq` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
-    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64, seq: Option<u32>) {
+    /// A datagram is in; `first` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
+    pub fn datagram_arrived(&mut self, now: Time, id: u32, number: u32, bytes: u64, (seq, first): (u32, bool)) {
         let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
         if flow.number != number {
             return;
@@ -462,10 +467,21 @@ impl World<'_> {
         if let Application::Datagrams(d) = &mut flow.application {
             d.received_packets += 1;
             d.received_bytes += bytes;
-            match seq {
-                Some(seq) if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
-                Some(_) => d.reordered += 1,
-                None => {}
+            match first {
+                true if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
+                true => d.reordered += 1,
+                false => d.copied_bytes += bytes,
+            }
+            if flow.done.is_none() && flow.size.is_some_and(|size| d.received_bytes - d.copied_bytes >= size) {
+                flow.done = Some(now);
+            }
+            if d.received_packets <= self.plan.record.datagrams {
+                self.recorder.datagrams.push(DatagramRow {
+                    flow: i64::from(number),
+                    seq: i64::from(seq),
+                    time_ns: now.ns(),
+                    payload_bytes: bytes as i64,
+                });
             }
         }
     }

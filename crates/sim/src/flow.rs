@@ -161,6 +161,8 @@ pub struct Datagrams {
     pub sent_bytes: u64,
     pub received_packets: u64,
     pub received_bytes: u64,
+    /// Of these, in second copies of a datagram.
+    pub copied_bytes: u64,
     /// RFC 4737 section 3.3: the sequence number that is expected next, and the packets that came with a smaller one.
     pub expected: u32,
     pub reordered: u64,

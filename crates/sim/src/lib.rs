@@ -10,6 +10,7 @@ mod clocks;
 mod error;
 mod flow;
 mod guests;
+mod host;
 mod ideal;
 mod limits;
 mod net;

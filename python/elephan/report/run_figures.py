@@ -5,10 +5,13 @@ from __future__ import annotations
 from elephan.errors import InputError, nearest
 
 # Each registers its figures.
+from elephan.report import burst_figures as burst_figures
+from elephan.report import host_figures as host_figures
 from elephan.report import outcome_figures as outcome_figures
 from elephan.report import spreading_figures as spreading_figures
 from elephan.report import switch_figures as switch_figures
 from elephan.report import time_figures as time_figures
+from elephan.report import transmit_figures as transmit_figures
 from elephan.report.registry import REGISTRY as REGISTRY
 from elephan.report.style import Drawing
 from elephan.report.view import View
@@ -16,12 +19,15 @@ from elephan.runs import Run
 
 # What a report shows, in this order, as far as the run has the data.
 REPORT = (
+    "burst",
     "sawtooth",
+    "transmit",
     "goodput",
     "sharing",
     "ranking",
     "latency",
     "completion",
+    "host",
     "limiters",
     "memory",
     "drops",

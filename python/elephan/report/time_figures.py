@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _few(view: View) -> bool:
+def few(view: View) -> bool:
     return 0 < view.sampled_flows() <= 40
 
 
@@ -104,7 +104,7 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
         )
 
 
-@figure("sawtooth", "congestion window and queue over time", lambda v: _few(v) and _has_queue(v))
+@figure("sawtooth", "congestion window and queue over time", lambda v: few(v) and _has_queue(v))
 def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_windows(above, view, thresholds=True)
@@ -115,7 +115,7 @@ def sawtooth(view: View) -> Drawing:
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
-@figure("windows", "congestion window and threshold (of RDMA the sending rate) over time", _few)
+@figure("windows", "congestion window and threshold (of RDMA the sending rate) over time", few)
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
@@ -127,7 +127,7 @@ def congestion_windows(view: View) -> Drawing:
     return Drawing("windows", f"{what.capitalize()}s", caption, fig)
 
 
-@figure("slow-start", "congestion window on a logarithmic scale: doublings are straight lines", _few)
+@figure("slow-start", "congestion window on a logarithmic scale: doublings are straight lines", few)
 def slow_start(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     series = view.flow_series("cwnd_bytes")
@@ -187,7 +187,7 @@ def goodput(view: View) -> Drawing:
     return Drawing("goodput", "Goodput", caption, fig)
 
 
-@figure("goodput-window", "goodput and congestion window of each flow over time", _few)
+@figure("goodput-window", "goodput and congestion window of each flow over time", few)
 def goodput_window(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
     plot_goodput(above, view)
@@ -198,7 +198,7 @@ def goodput_window(view: View) -> Drawing:
     return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
 
 
-@figure("rtt", "smoothed round-trip time over time", _few)
+@figure("rtt", "smoothed round-trip time over time", few)
 def rtt(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     series = view.flow_series("srtt_ns")

@@ -6,6 +6,7 @@ mod checks;
 mod flows;
 mod groups;
 mod guests;
+mod hosts;
 mod links;
 mod pairs;
 mod ports;
@@ -98,6 +99,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.models(&words);
     r.congestion_management(&words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
@@ -110,6 +112,7 @@ pub(crate) fn resolve(
     r.routes(&words);
     r.done()?;
     r.queues(&words, set);
+    r.ways_out(&words);
     r.buffers(&words);
     r.bounds(&words);
     let record = r.record(&words);

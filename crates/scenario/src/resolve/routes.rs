@@ -206,6 +206,7 @@ pub(crate) fn ip_bytes(traffic: &Traffic, sender: &Options, receiver: &Options) 
     }
     match (traffic.kind.carrier(), &traffic.kind) {
         (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
+        (Carrier::Datagrams, Kind::Burst(burst)) => burst.packet_size.0 + UDP_HEADERS_BYTES,
         (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
         (Carrier::Frames, Kind::Frames(frames)) => frames.carried_bytes(),
         _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,

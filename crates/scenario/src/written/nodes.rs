@@ -1,5 +1,6 @@
 //! `[hosts.NAME]` and `[switches.NAME]`.
 
+use elephan_host::{Cpu, Receive, Transmit};
 use elephan_link::{FlowControl, PauseReaction};
 use elephan_tcp::Overrides;
 use elephan_units::{Bytes, Span};
@@ -27,6 +28,18 @@ pub struct Hosts {
     /// How the hosts' ports react to PAUSE frames.
     #[serde(default)]
     pub pause: PauseReaction,
+    /// What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Transmit")]
+    pub transmit: Option<Transmit>,
+    /// What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Receive")]
+    pub receive: Option<Receive>,
+    /// What packets cost the host's processor; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Cpu")]
+    pub cpu: Option<Cpu>,
 }
 
 /// One switch, or a group of equal switches.

@@ -41,6 +41,7 @@ impl Builder {
                     ports: PortSelection::All,
                     messages: true,
                     events: false,
+                    datagrams: 0,
                     captures: Captures::default(),
                 },
             },
@@ -57,7 +58,7 @@ impl Builder {
 
     fn node(&mut self, kind: NodeKind) -> u32 {
         let name = format!("n{}", self.plan.nodes.len());
-        self.plan.nodes.push(Node { name, kind, pause: PauseReaction::default() });
+        self.plan.nodes.push(Node { name, kind, pause: PauseReaction::default(), models: Default::default() });
         (self.plan.nodes.len() - 1) as u32
     }
 
