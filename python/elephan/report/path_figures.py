@@ -109,3 +109,34 @@ def responses(answer: Answer) -> Drawing | None:
         "Closed form: response functions, cut off at the wire. How little loss it takes."
     )  # fmt: skip
     return Drawing("responses", "What loss leaves", caption, figure)
+
+
+def forbidden(answer: Answer) -> Drawing | None:
+    """Buffer needed against the rate of the path, and the rates that the buffer forbids; None if the sender is no faster."""
+    question = answer.question
+    fast, rtt, buffer = question.device_bps, question.rtt_s, float(question.buffer_bytes)
+    if fast <= question.rate_bps:
+        return None
+    rates = np.linspace(0.0, fast, 201)[1:]
+    whole = (fast - rates) / fast * rates * rtt / 8  # bytes
+    clocked = np.maximum(0.0, 1 - rates / np.minimum(fast, 2 * rates)) * rates * rtt / 8
+    top = max(float(whole.max()), min(buffer, 2 * float(whole.max())))
+    (x, x_unit), (y, y_unit) = scale_for(fast, "bps"), scale_for(top, "bytes")
+    figure, (axes,) = new_figure(height=2.9)
+    area = theory.forbidden_area(fast, buffer, rtt)
+    if area is not None:
+        axes.axvspan(area[0] * x, area[1] * x, color=color(1), alpha=0.12, linewidth=0)
+    axes.plot(rates * x, whole * y, color=color(0), label="a window at once")
+    axes.plot(rates * x, clocked * y, color=color(0), linewidth=1.0, dashes=(4, 3), label="clocked by ACKs in slow start")
+    axes.plot(question.rate_bps * x, theory.memory_needed(fast, question.rate_bps, rtt) * y, "o", color=color(0), markersize=6)
+    axes.set_xlim(0, fast * x)
+    axes.set_ylim(0, top * y * 1.15)
+    if buffer <= top:
+        d.reference(axes, buffer * y, f"buffer {show(buffer, 'bytes')}", "right")
+    axes.set_xlabel(f"rate of the path, {x_unit}")
+    small_heading(axes, "buffer for no loss", y_unit)
+    d.legend(axes, loc="upper left")
+    said = "Shaded: the forbidden area, rates at which this buffer loses part of a full window. " if area else ""
+    form = f"Closed form: (f - s) / f s RTT for a sender at f = {show(fast, 'bps')}."
+    caption = f"{said}{form} The dot is this path; paced at its rate it needs next to nothing."
+    return Drawing("forbidden", "The forbidden area", caption, figure)
