@@ -312,9 +312,18 @@ impl<'a> World<'a> {
     pub fn flush(&mut self, now: Time, id: u32) {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
+        // Segments that may leave as one burst.
+        let mut together = 0;
         while socket.endpoint.may_transmit() {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
+            }
+            if self.hosts.bursts {
+                if together == 0 {
+                    together = self.hosts.gather(now, socket);
+                    continue;
+                }
+                together -= 1;
             }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {

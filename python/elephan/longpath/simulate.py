@@ -52,7 +52,7 @@ class Trace:
     growing: Array  # share of the streams in the handshake or in slow start
     drops: Array  # at the bottleneck so far
     lost: int
-    stalls: int  # segments that the sender's host refused
+    stalls: Array  # segments that the sender's host refused so far
     window_limited: float
     window_bytes: float  # of all streams, at the end
     toml: str
@@ -119,6 +119,16 @@ def _total(run: Run, name: str, times: Array) -> Array:
     return np.asarray(np.bincount(at, weights=np.nan_to_num(column(samples, name)), minlength=times.size), dtype=np.float64)
 
 
+def _stalls(run: Run, times: Array) -> Array:
+    """Segments that the sender's host had refused at each sample time."""
+    samples = run.transmit_samples
+    if not samples.num_rows:
+        return np.zeros(times.size)
+    at = np.searchsorted(times, column(samples, "time_ns") * 1e-9 - 1e-12)
+    found = np.bincount(at, weights=column(samples, "send_stalls"), minlength=times.size)
+    return np.asarray(found[: times.size], dtype=np.float64)
+
+
 def trace(_job: Job, run: Run) -> Trace:
     """Reduces a run to what the verdict and the figures need."""
     samples, flows = run.flow_samples, run.flows
@@ -141,7 +151,7 @@ def trace(_job: Job, run: Run) -> Trace:
         growing=np.concatenate([[1.0], growing]),
         drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
         lost=int(column(ports, "lost").sum()),
-        stalls=int(column(flows, "send_stall").sum()),
+        stalls=np.concatenate([[0.0], _stalls(run, times)]),
         window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
         window_bytes=float(_total(run, "cwnd_bytes", times)[-1]),
         toml=run.scenario,
@@ -236,8 +246,8 @@ def _evidence(found: Trace, end_s: float) -> Evidence:
         return float(np.interp(when, found.time_s, found.delivered_bytes))
 
     overflows = int(np.count_nonzero(np.diff(found.drops[within]) > 0))
-    part = at(end_s) / max(1.0, float(found.delivered_bytes[-1]))  # the counters say only how many in all
-    lost, stalls = found.lost * part, found.stalls * part
+    lost = found.lost * at(end_s) / max(1.0, float(found.delivered_bytes[-1]))  # the link says only how many in all
+    stalls = float(found.stalls[within][-1])
     return Evidence(end_s, at(end_s), start_end, at(start_end), found.window_limited, overflows, lost, stalls)
 
 
@@ -250,6 +260,7 @@ def _thinned(found: Trace, end_s: float) -> Trace:
         delivered_bytes=np.interp(times, found.time_s, found.delivered_bytes),
         growing=np.interp(times, found.time_s, found.growing),
         drops=np.interp(times, found.time_s, found.drops),
+        stalls=np.interp(times, found.time_s, found.stalls),
     )
 
 

@@ -26,6 +26,8 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
+    /// Segments of some host leave in bursts.
+    pub bursts: bool,
     /// By link; empty when no host has a transmit side.
     ports: Vec<Option<Box<Port>>>,
 }
@@ -43,6 +45,7 @@ impl Hosts {
             all: models().map(|models| (!models.is_none()).then(|| Box::new(Host {}))).collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: false,
+            bursts: models().any(|models| models.transmit.is_some_and(|transmit| transmit.burst.is_some())),
             ports: transmit::ports(plan),
         }
     }

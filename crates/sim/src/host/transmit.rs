@@ -48,6 +48,18 @@ impl Hosts {
         !port.room.takes(waiting, offer)
     }
 
+    /// How many segments of a socket may leave as the next burst; none if it waits for more.
+    #[cold]
+    pub fn gather(&mut self, now: Time, socket: &mut Socket) -> u32 {
+        let port = self.ports.get_mut(socket.first_link as usize).and_then(|port| port.as_deref_mut());
+        let Some((port, longest)) = port.and_then(|port| port.room.longest_burst().map(|longest| (port, longest)))
+        else {
+            return u32::MAX;
+        };
+        port.room.begin_burst();
+        socket.endpoint.next_burst(now, longest)
+    }
+
     /// Whether the host refuses the segment that `socket` has just written into `packet`; then the socket knows.
     #[cold]
     pub fn refuses(&mut self, now: Time, net: &mut Net, link: u32, socket: &mut Socket, packet: u32) -> bool {
