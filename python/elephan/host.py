@@ -4,8 +4,15 @@
     t.offer(0.0, 1538)                 # (0.0, 1.2304e-05): when the first and the last bit leave, or None: refused
     t.waiting(0.0), t.refused          # packets in (qdisc, ring); how often None was the answer
 
+    r = el.host.Receive(packet=15e-6, ring="256 p", backlog_full="hold", interrupts_per_s=0)
+    for i in range(5000):
+        r.frame(i * 12.304e-6)         # back to back at 1 Gb/s
+    r.advance(1.0)
+    len(r.served()), len(r.dropped())  # 4657 frames with the instants at which they were done, 343 with a reason
+
 Times are seconds and never go back, sizes bytes, rates bit/s. Parameters are those of `[hosts.NAME]`, where a number for a time is
-seconds, for a size bytes, for a rate bit/s and for a count packets. Equations and sources: docs/models/transmit.md.
+seconds, for a size bytes, for a rate bit/s and for a count packets. Equations and sources: docs/models/transmit.md,
+receive.md and cpu.md.
 """
 
 from __future__ import annotations
@@ -26,6 +33,26 @@ def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     InputError.
     """
     return core.build("TransmitSide", float(rate), **plain(params))
+
+
+def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:  # noqa: N802
+    """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs `interrupt`
+    seconds for each frame that it takes in hand and `packet` for each that it serves.
+
+    `frame(now)`: a frame is in; its number, from 0. `advance(now)` lets time pass. `served()`: (number, instant done) of the frames
+    served since it was asked last; `dropped()`: (number, reason) likewise, reasons being rx_ring, rx_backlog and rx_throttle. Properties:
+    `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds. Raises InputError.
+    """
+    return core.build("ReceiveSide", float(packet), float(interrupt), **plain(params))
+
+
+def SackWalk(kind: str = "full") -> Any:  # noqa: N802
+    """What a sender looks at for SACK blocks: `full`, `fastpath` or `none`.
+
+    `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with `blocks`, (left,
+    right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises InputError.
+    """
+    return core.build("SackWalker", kind)
 
 
 def parameters(model: Any) -> dict[str, Any]:

@@ -30,6 +30,9 @@ TABLES = (
     "pauses",
     "holds",
     "limiter_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
     "transmit_samples",
     "events",
 )
@@ -124,6 +127,21 @@ class Run:
     def limiter_samples(self) -> pa.Table:
         """A row per limiter of a host and sample time."""
         return self.tables["limiter_samples"]
+
+    @property
+    def hosts(self) -> pa.Table:
+        """A row per host with a model of its receive side or processor."""
+        return self.tables["hosts"]
+
+    @property
+    def host_samples(self) -> pa.Table:
+        """The state of such hosts at sample times."""
+        return self.tables["host_samples"]
+
+    @property
+    def logger_gaps(self) -> pa.Table:
+        """A row per silence of a host's logger."""
+        return self.tables["logger_gaps"]
 
     @property
     def transmit_samples(self) -> pa.Table:

@@ -1,16 +1,24 @@
 //! What stands between TCP and the wire: transmit queue, driver ring, pacing at the device, receive ring and backlog, the
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
 
+mod alone;
+pub mod cpu;
 mod line;
+pub mod receive;
 pub mod transmit;
 
+pub use alone::Alone;
+pub use cpu::Cpu;
 pub use line::Line;
+pub use receive::Receive;
 pub use transmit::Transmit;
 
 /// The models of one host; none of them: the ideal host, whose TCP touches the wire.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Models {
     pub transmit: Option<Transmit>,
+    pub receive: Option<Receive>,
+    pub cpu: Option<Cpu>,
 }
 
 impl Models {

@@ -14,6 +14,7 @@ mod listing;
 mod number;
 mod prr;
 mod queue;
+mod receive;
 mod rtt;
 mod run;
 mod scenario;
@@ -34,6 +35,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_class::<host::TransmitSide>()?;
+    module.add_class::<receive::ReceiveSide>()?;
+    module.add_class::<receive::SackWalker>()?;
     module.add_class::<l2::CongestionPoint>()?;
     module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;

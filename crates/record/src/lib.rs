@@ -10,6 +10,7 @@ mod capture;
 mod cell;
 mod closures;
 mod dictionary;
+mod hosts;
 mod names;
 mod recorder;
 mod rows;
@@ -23,6 +24,7 @@ pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use closures::{HoldRow, PauseRow};
 pub use dictionary::data_dictionary;
+pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{

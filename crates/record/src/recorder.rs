@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
+use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
@@ -112,6 +113,9 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    hosts: HostRow,
+    host_samples: HostSampleRow,
+    logger_gaps: LoggerGapRow,
     transmit_samples: TransmitSampleRow,
     events: EventRow,
 }

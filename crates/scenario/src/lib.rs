@@ -25,7 +25,7 @@ mod walk;
 pub mod written;
 
 pub use error::{Error, Errors};
-pub use options::{congestion_management, queue, tcp_options, transmit};
+pub use options::{congestion_management, queue, receive, tcp_options, transmit};
 pub use output::{Origin, Provenance};
 pub use overrides::Override;
 pub use plan::*;

@@ -1,6 +1,6 @@
 //! TCP options and queues given by a program, one at a time, checked as those of a scenario are.
 
-use elephan_host::Transmit;
+use elephan_host::{Receive, Transmit};
 use elephan_link::CongestionManagement;
 use elephan_link::congestion::Handling;
 use elephan_link::queue::{Parameters, QueueSpec};
@@ -102,6 +102,15 @@ pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -
 /// call the place.
 pub fn transmit(name: &str, table: Map<String, Json>) -> Result<Transmit, Errors> {
     let words: Transmit = host_model(name, "Transmit", table)?;
+    match words.problem() {
+        Some((key, message)) => Err(Errors::one(name, key, message)),
+        None => Ok(words),
+    }
+}
+
+/// The receive side of a host with the parameters in `table`, as [`transmit`].
+pub fn receive(name: &str, table: Map<String, Json>) -> Result<Receive, Errors> {
+    let words: Receive = host_model(name, "Receive", table)?;
     match words.problem() {
         Some((key, message)) => Err(Errors::one(name, key, message)),
         None => Ok(words),

@@ -33,6 +33,7 @@ impl World<'_> {
             flow.before_warmup = flow.delivered(sockets, roce);
         }
         self.tables.warm();
+        self.warm_hosts(self.plan.warmup);
     }
 
     pub fn sample(&mut self, now: Time) {
@@ -45,6 +46,7 @@ impl World<'_> {
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);
+        self.sample_hosts(now, self.plan.record.every.unwrap_or_default());
         self.sample_transmit(now);
     }
 

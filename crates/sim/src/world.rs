@@ -127,6 +127,7 @@ impl<'a> World<'a> {
             hosts: Hosts::of(plan),
         };
         world.create_static_flows();
+        world.begin_hosts();
         if let Some(every) = plan.record.every {
             let first = Time::ZERO + every;
             world.net.events.push(Event::new(first, Class::Sample, 0, 0));
@@ -173,7 +174,7 @@ impl<'a> World<'a> {
     }
 
     /// Rows of what has happened rarely, and whether all that was written could be.
-    fn write_log(&mut self) -> Result<(), Error> {
+    pub fn write_log(&mut self) -> Result<(), Error> {
         self.tables.events(&mut self.net, self.plan, self.recorder)?;
         self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
@@ -281,17 +282,28 @@ impl<'a> World<'a> {
                 self.net.events.push(event);
             }
             Bell::Due => {
-                socket.endpoint.on_timer(now);
-                let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
-                if signalled {
-                    self.note_signals(now, id);
+                if !(self.hosts.receive && self.expire_on_cpu(now, id)) {
+                    self.expire(now, id);
                 }
-                if calls {
-                    self.attend(now, id);
-                }
-                self.flush(now, id);
             }
         }
+    }
+
+    /// A timer of a socket runs out; where that waited for a processor it may have moved since.
+    #[inline]
+    pub fn expire(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        if socket.endpoint.next_timer() <= now {
+            socket.endpoint.on_timer(now);
+        }
+        let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
+        if signalled {
+            self.note_signals(now, id);
+        }
+        if calls {
+            self.attend(now, id);
+        }
+        self.flush(now, id);
     }
 
     /// Logs a fast retransmit or an expired timer that was not noted yet, when somebody reads the log.
@@ -310,11 +322,20 @@ impl<'a> World<'a> {
     /// Sends what a socket has to send and sets its timer.
     #[inline]
     pub fn flush(&mut self, now: Time, id: u32) {
+        if !(self.hosts.receive && self.send_on_cpu(now, id)) {
+            self.transmit(now, id, u32::MAX);
+        }
+    }
+
+    /// Sends at most so many segments of what a socket has to send, the rest of a burst besides, and sets its timer; answers how many.
+    #[inline(always)]
+    pub fn transmit(&mut self, now: Time, id: u32, most: u32) -> u32 {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
-        // Segments that may leave as one burst.
+        let mut sent = 0;
+        // Segments that leave as one burst.
         let mut together = 0;
-        while socket.endpoint.may_transmit() {
+        while (sent < most || together > 0) && socket.endpoint.may_transmit() {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
             }
@@ -357,11 +378,14 @@ impl<'a> World<'a> {
             }
             self.net.send(now, first_link, self.spare);
             self.spare = self.net.packets.take();
+            sent += 1;
         }
-        let deadline = socket.endpoint.next_timer();
+        // Where a processor lets segments wait, a deadline may have passed.
+        let deadline = socket.endpoint.next_timer().max(now);
         if socket.alarm.arm(deadline) {
             self.net.events.push(Event::new(deadline, Class::Timer, socket.key, id));
         }
+        sent
     }
 
     /// Sends one datagram, or raw frame, of `payload` bytes.
@@ -392,6 +416,9 @@ impl<'a> World<'a> {
             self.net.send(now, link, packet);
         }
         self.spare = self.net.packets.take();
+        if self.hosts.receive {
+            self.charge_datagram(now, self.plan.links[link as usize].from);
+        }
     }
 
     fn route_of_datagram(&self, flow: u32, route: u32, seq: u32) -> u32 {
@@ -430,7 +457,8 @@ impl<'a> World<'a> {
     /// Every packet handed in was delivered, dropped or is still somewhere (design law 9).
     pub fn check_packets(&self) -> Result<(), Error> {
         let inside = self.net.inside();
-        let live = self.net.packets.live() as u64 - 1;
+        let held = self.hosts.held();
+        let live = self.net.packets.live() as u64 - 1 - held;
         let (injected, delivered, dropped) = (self.net.injected, self.net.delivered, self.net.dropped);
         let duplicated = self.net.duplicated;
         if injected + duplicated == delivered + dropped + inside && live == inside {

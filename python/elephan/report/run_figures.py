@@ -472,6 +472,7 @@ REPORT = (
     "ranking",
     "latency",
     "completion",
+    "host",
     "limiters",
     "memory",
     "drops",
@@ -513,6 +514,7 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
     return [REGISTRY[name].draw(view) for name in names]
 
 
-# Registers its figures.
+# Register their figures.
+from elephan.report import host_figures as host_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
 from elephan.report import transmit_figures as transmit_figures  # noqa: E402

@@ -107,7 +107,7 @@ impl Resolver<'_> {
 fn node(words: &Scenario, name: String, group: Group) -> Node {
     if group.host {
         let host = &words.hosts[group.index];
-        let models = Models { transmit: host.transmit };
+        let models = Models { transmit: host.transmit, receive: host.receive.clone(), cpu: host.cpu.clone() };
         return Node { name, kind: NodeKind::Host, pause: host.pause, models };
     }
     let s = &words.switches[group.index];

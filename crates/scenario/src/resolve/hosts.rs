@@ -12,9 +12,15 @@ impl Resolver<'_> {
     /// The words of each model by themselves.
     pub(super) fn models(&mut self, words: &Scenario) {
         for (name, host) in &words.hosts {
-            let transmit = host.transmit.and_then(|transmit| transmit.problem());
-            if let Some((key, message)) = transmit {
-                self.report(at!["hosts", name, "transmit"].key(key), message);
+            let problems = [
+                ("transmit", host.transmit.and_then(|transmit| transmit.problem())),
+                ("receive", host.receive.as_ref().and_then(|receive| receive.problem())),
+                ("cpu", host.cpu.as_ref().and_then(|cpu| cpu.problem())),
+            ];
+            for (model, problem) in problems {
+                if let Some((key, message)) = problem {
+                    self.report(at!["hosts", name, model].key(key), message);
+                }
             }
         }
     }

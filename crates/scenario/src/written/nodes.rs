@@ -1,6 +1,6 @@
 //! `[hosts.NAME]` and `[switches.NAME]`.
 
-use elephan_host::Transmit;
+use elephan_host::{Cpu, Receive, Transmit};
 use elephan_link::{FlowControl, PauseReaction};
 use elephan_tcp::Overrides;
 use elephan_units::{Bytes, Span};
@@ -32,6 +32,14 @@ pub struct Hosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Transmit")]
     pub transmit: Option<Transmit>,
+    /// What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Receive")]
+    pub receive: Option<Receive>,
+    /// What packets cost the host's processor; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Cpu")]
+    pub cpu: Option<Cpu>,
 }
 
 /// One switch, or a group of equal switches.

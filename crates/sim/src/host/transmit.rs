@@ -48,13 +48,13 @@ impl Hosts {
         !port.room.takes(waiting, offer)
     }
 
-    /// How many segments of a socket may leave as the next burst; none if it waits for more.
+    /// How many segments of a socket leave as the next burst; none if it waits for more.
     #[cold]
     pub fn gather(&mut self, now: Time, socket: &mut Socket) -> u32 {
         let port = self.ports.get_mut(socket.first_link as usize).and_then(|port| port.as_deref_mut());
         let Some((port, longest)) = port.and_then(|port| port.room.longest_burst().map(|longest| (port, longest)))
         else {
-            return u32::MAX;
+            return 1;
         };
         port.room.begin_burst();
         socket.endpoint.next_burst(now, longest)

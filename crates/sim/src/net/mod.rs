@@ -84,12 +84,16 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
+    /// A host drops what has come in.
+    Refused,
+    /// The logger of a host was silent.
+    LoggerGap,
     /// A host's own queue refuses a segment.
     SendStall,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -104,12 +108,14 @@ impl Kind {
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
+        Kind::Refused,
+        Kind::LoggerGap,
         Kind::SendStall,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Drop => "drop",
+            Kind::Drop | Kind::Refused => "drop",
             Kind::Mark => "mark",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
@@ -122,6 +128,7 @@ impl Kind {
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
+            Kind::LoggerGap => "logger_gap",
             Kind::SendStall => "send_stall",
         }
     }

@@ -21,6 +21,8 @@ const ORDER: &[(&str, &str)] = &[
     ("LeafSpine", "template `leaf-spine`"),
     ("Host", "`[hosts.NAME]`"),
     ("Transmit", "transmit side of a host"),
+    ("Receive", "receive side of a host"),
+    ("Cpu", "processor of a host"),
     ("Switch", "`[switches.NAME]`"),
     ("Preset", "known switches"),
     ("FlowControlChoice", "flow control"),
