@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -25,6 +26,8 @@ from elephan.source import read_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from elephan.report.style import Drawing
 
 REPETITIONS_MAX = 1000
 
@@ -87,6 +90,7 @@ class Answer:
         self.rows = list(rows)
         self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes
         self.facts = dict(facts)
+        self.drawn: dict[str, Drawing | None] = {}  # figures that the report finds drawn, by name
 
     @property
     def forms(self) -> list[Form]:
@@ -243,25 +247,29 @@ def path(
     resolved = core.resolve(question.source(), question.set, seed)
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)
+    drawn: dict[str, Drawing | None] = {}
+    # Simulations do not need the interpreter: meanwhile it loads what draws and draws the closed forms.
+    ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn), daemon=True)
     if out is not None:
-        # Loading what draws takes as long as many a simulation, which does not need the interpreter meanwhile.
-        threading.Thread(target=_load_drawing, daemon=True).start()
+        ahead.start()
     results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
     if not results:
         raise ElephanError(f"every run failed; the first: {broken[0]}")
     answer = _answer(question, limits, results, broken, seed)
     if out is not None:
         with status("drawing the report", progress):
+            ahead.join()
+            answer.drawn = drawn
             answer.save(out)
     return answer
 
 
-def _load_drawing() -> None:
-    """Loads what the report needs."""
-    import matplotlib.backends.backend_agg
-    import matplotlib.backends.backend_svg  # noqa: F401
+def _draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Drawing | None]) -> None:
+    """Draws what needs no simulation. What fails is drawn again with the report, which then says why."""
+    with contextlib.suppress(Exception):
+        from elephan.report.path_figures import draw_ahead
 
-    from elephan.report import path_page  # noqa: F401
+        draw_ahead(question, limits, drawn)
 
 
 def _answer(question: Question, limits: Bounds, results: Sequence[Result], broken: Sequence[str], seed: int) -> Answer:

@@ -114,14 +114,13 @@ def path_page(answer: Answer) -> Page:
     manifest, question = answer.manifest(), answer.question
     lines = [[Cell(line.text), Cell(line.why)] for line in answer.settings]
     sysctl = Table([Column("line"), Column("why")], lines, "net.* lines belong into /etc/sysctl.d/; the others are commands.")
-    closed = [drawing for drawing in (figures.forbidden(answer), figures.responses(answer)) if drawing is not None]
     look = "how far the points are from the dashed line, and whether more streams or another law bring them nearer."
     sections = [
         Section("", look, [figures.times(answer)], look=True),
         Section("Results", tables=[results_table(answer), limits_table(answer)]),
         Section("Over time", drawings=[figures.progress(answer)]),
         Section("Settings of the hosts", tables=[sysctl]),
-        Section("Closed forms", tables=[forms_table(answer)], drawings=closed),
+        Section("Closed forms", tables=[forms_table(answer)], drawings=figures.closed(answer)),
     ]
     assumed = f"Assumed: {'; '.join(question.assumed)}." if question.assumed else ""
     return Page(
