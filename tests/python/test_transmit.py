@@ -131,13 +131,43 @@ def test_closed_forms_and_settings_of_the_sender() -> None:
     window = 1e9 * 1448 / 1538 * 0.1 / 8 / 1448
     assert forms["host_queue"] == pytest.approx(window / 2)
     assert forms["stalled_low"] == pytest.approx((356 + 300) * 1448 * 8 / 0.1)
-    lines = [line.text for line in settings(question, limits, 1, None)]
+    lines = lines_of("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=100)
     assert "ip link set dev eth0 txqueuelen 3900" in lines  # 4064 less the ring, to two digits
-    fast, of_it = ask("10Gbps", "100ms", host_rate="25Gbps", buffer="20KB")
-    lines = [line.text for line in settings(fast, of_it, 1, None)]
-    assert "tc qdisc replace dev eth0 root fq maxrate 10000mbit" in lines
+    assert "tc qdisc replace dev eth0 root pfifo" in lines
+
+
+def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
+    question, limits = ask(rate, rtt, **more)
+    return [line.text for line in settings(question, limits, 1, None)]
+
+
+def test_a_queue_that_suffices_is_let_alone() -> None:
+    for words in ({"rtt": "1ms"}, {"rtt": "20ms"}, {"rtt": "100ms", "txqueuelen": 5000}):
+        lines = lines_of("1Gbps", host_rate="1Gbps", **words)
+        assert not any("txqueuelen" in line or "qdisc" in line for line in lines), words
+
+
+def test_fq_has_a_limit_of_its_own() -> None:
+    lines = lines_of("6Gbps", "100ms", host_rate="10Gbps", buffer="100KB")
+    assert not any("txqueuelen" in line for line in lines)
+    # 1514 of 1538 bytes; half of 48 765 segments
+    assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 25000 flow_limit 25000" in lines
+
+
+def test_rings_and_offload() -> None:
+    lines = lines_of("10Gbps", "100ms", host_rate="25Gbps", buffer="20KB")
     assert "ethtool -K eth0 tso off gso off" in lines  # 64 KiB x 0.6 are more than 20 kB
     assert "ethtool -G eth0 rx 1024 tx 1024" in lines  # a millisecond of 1.23 us, as a power of two
+    assert "ethtool -G eth0 rx 1024" in lines_of("10Gbps", "100ms", host_rate="25Gbps", ring=4096)
+
+
+def test_a_window_of_tcp_ends() -> None:
+    """40 Gb/s and 150 ms are 750 MB, with the buffer 1.5 GB: a sysctl of Linux is an int, and a window 1 GiB."""
+    question, limits = ask("40Gbps", "150ms")
+    lines = settings(question, limits, 1, None)
+    assert lines[0].text == "net.core.rmem_max = 2147483647"
+    assert "use 2 streams" in lines[0].why
+    assert settings(question, limits, 2, None)[0].text == f"net.core.rmem_max = {1431 * 2**20}"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from elephan import theory
 from elephan.claims import interval_text
 from elephan.longpath.forms import Form
 from elephan.longpath.path import Answer, Row
+from elephan.longpath.settings import streams_needed
 from elephan.longpath.simulate import SECOND_HALF
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
@@ -60,7 +61,13 @@ def answer_lines(answer: Answer) -> list[str]:
     if area := _forbidden(answer):
         lines.append(area)
     wanted = next(form for form in answer.forms if form.name == "bdp")
-    lines.append(f"To fill the path {value_text(wanted)} must be in flight; the settings below allow it.")
+    needed = streams_needed(answer.question, best.streams)
+    allow = (
+        "the settings below allow it"
+        if needed == best.streams
+        else f"a window of TCP ends at 1 GiB, so that takes {needed} streams"
+    )
+    lines.append(f"To fill the path {value_text(wanted)} must be in flight; {allow}.")
     return lines
 
 
