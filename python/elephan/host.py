@@ -24,12 +24,13 @@ from elephan import core
 from elephan._model import plain
 
 
-def Transmit(*, rate: float = 1e9, **params: Any) -> Any:  # noqa: N802
+def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     """The transmit side of a host in front of a wire of `rate` bit/s: qdisc, ring of the driver, device.
 
-    `offer(now, wire_bytes, payload=0, flow=0)` hands it a packet; the answer is (start, end) in seconds, when its first and its last
-    bit leave the host, or None if it is refused. With `burst`, packets offered at one instant by one `flow` with `payload` bytes
-    each join a burst. `waiting(now)`: packets in the qdisc and in the ring. `refused`: a count. Raises InputError.
+    `offer(now, wire_bytes, payload=0, flow=0)` hands it a packet; the answer is (start, end) in seconds, when its first and
+    its last bit leave the host, or None if it is refused. With `burst`, packets offered at one instant by one `flow` with
+    `payload` bytes each join a burst. `waiting(now)`: packets in the qdisc and in the ring. `refused`: a count. Raises
+    InputError.
     """
     return core.build("TransmitSide", float(rate), **plain(params))
 

@@ -327,15 +327,24 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends at most so many segments of what a socket has to send and sets its timer; answers how many.
+    /// Sends at most so many segments of what a socket has to send, the rest of a burst besides, and sets its timer; answers how many.
     #[inline(always)]
     pub fn transmit(&mut self, now: Time, id: u32, most: u32) -> u32 {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
         let mut sent = 0;
-        while sent < most && socket.endpoint.may_transmit() {
+        // Segments that leave as one burst.
+        let mut together = 0;
+        while (sent < most || together > 0) && socket.endpoint.may_transmit() {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
+            }
+            if self.hosts.bursts {
+                if together == 0 {
+                    together = self.hosts.gather(now, socket);
+                    continue;
+                }
+                together -= 1;
             }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {

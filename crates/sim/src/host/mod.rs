@@ -39,6 +39,8 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
+    /// Segments of some host leave in bursts.
+    pub bursts: bool,
     /// What an interrupt has just refused; kept to spare an allocation.
     refused: Vec<(u32, Refused)>,
     /// By link; empty when no host has a transmit side.
@@ -64,6 +66,7 @@ impl Hosts {
                 .collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
+            bursts: models().any(|models| models.transmit.is_some_and(|transmit| transmit.burst.is_some())),
             refused: Vec::new(),
             ports: transmit::ports(plan),
         }
