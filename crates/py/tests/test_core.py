@@ -48,6 +48,9 @@ TABLES = [
     "pauses",
     "holds",
     "limiter_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
     "transmit_samples",
     "events",
 ]

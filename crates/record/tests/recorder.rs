@@ -118,6 +118,9 @@ fn every_table_is_there_even_when_empty() {
         "pauses",
         "holds",
         "limiter_samples",
+        "hosts",
+        "host_samples",
+        "logger_gaps",
         "transmit_samples",
         "events",
     ];
