@@ -2193,7 +2193,7 @@ class Link(Table):
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
-        comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction. Default: true.
+        comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways. Default: true.
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -2366,7 +2366,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
-    up: Whether it carries anything; a link is down both ways if it is in one.
+    up: Of one of `ports` only: whether its link carries anything, both ways.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -2520,7 +2520,8 @@ class Roce(Table):
     """Options of RoCE connections.
 
     mtu: Payload of a full packet. Default: "1 KB".
-    ack_every: Packets in order for one acknowledgement; the last packet of a message is acknowledged at once. Default: 1.
+    ack_every: Packets in order for one acknowledgement; the last packet of a message, and the last that a window allows, is
+        acknowledged at once. Default: 1.
     window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
     timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
     nak_interval: A missing packet is reported again after so long. Default: "500 us".

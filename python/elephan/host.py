@@ -24,7 +24,7 @@ from elephan import core
 from elephan._model import plain
 
 
-def Transmit(*, rate: float = 1e9, **params: Any) -> Any:  # noqa: N802
+def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     """The transmit side of a host in front of a wire of `rate` bit/s: qdisc, ring of the driver, device.
 
     `offer(now, wire_bytes, payload=0, flow=0)` hands it a packet; the answer is (start, end) in seconds, when its first and its last
@@ -34,7 +34,7 @@ def Transmit(*, rate: float = 1e9, **params: Any) -> Any:  # noqa: N802
     return core.build("TransmitSide", float(rate), **plain(params))
 
 
-def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:  # noqa: N802
+def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:
     """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs `interrupt`
     seconds for each frame that it takes in hand and `packet` for each that it serves.
 
@@ -45,7 +45,7 @@ def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> A
     return core.build("ReceiveSide", float(packet), float(interrupt), **plain(params))
 
 
-def SackWalk(kind: str = "full") -> Any:  # noqa: N802
+def SackWalk(kind: str = "full") -> Any:
     """What a sender looks at for SACK blocks: `full`, `fastpath` or `none`.
 
     `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with `blocks`, (left,

@@ -20,7 +20,7 @@ import numpy as np
 
 from elephan import hostrows, sharing, stats
 from elephan.errors import InputError, nearest
-from elephan.rows import EMPTY, Array, part_of
+from elephan.rows import EMPTY, Array, NoSuchPart, part_of
 from elephan.rows import column as column
 from elephan.rows import texts as texts
 from elephan.rows import windows as windows
@@ -152,7 +152,7 @@ def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
 
 def _goodput_windows(window_ns: int) -> Callable[[Run], Array]:
     def values(run: Run) -> Array:
-        shares = windows(run, window_ns)[1]
+        shares = windows(run, window_ns, datagrams=True)[1]
         return np.asarray(shares.sum(axis=1) * 8e9 / window_ns) if shares.size else EMPTY
 
     return values
@@ -219,9 +219,13 @@ _ALL = [
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
     Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
     Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", _goodput_windows(1_000_000_000)),
-    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms", _jain_windows(1_000_000)),
-    Measure("jain_10ms", "1", "Jain index of the flows in each window of 10 ms", _jain_windows(10_000_000)),
-    Measure("jain_100ms", "1", "Jain index of the flows in each window of 100 ms", _jain_windows(100_000_000)),
+    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", _jain_windows(1_000_000)),
+    Measure(
+        "jain_10ms", "1", "Jain index of the flows in each window of 10 ms, UDP and frames left out", _jain_windows(10_000_000)
+    ),
+    Measure(
+        "jain_100ms", "1", "Jain index of the flows in each window of 100 ms, UDP and frames left out", _jain_windows(100_000_000)
+    ),
     Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
@@ -400,7 +404,10 @@ def title(name: str) -> str:
 
 
 def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where the run has no such values (0 for sums and counts)."""
+    """One number of a run; NaN where the run has no such values (0 for sums and counts).
+
+    Raises InputError for what is no statistic, and for a part in brackets that the run does not have.
+    """
     measure, take = parse(name)
     values = measure.values(run)
     values = values[~np.isnan(values)]
@@ -409,14 +416,23 @@ def statistic(run: Run, name: str) -> float:
     return TAKES[take](values)
 
 
-def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
-    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out."""
+def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
+    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out.
+
+    A part in brackets that the run does not have is an InputError, or with `strict=False` has no values: one list of statistics
+    serves runs of several scenarios.
+    """
     cache: dict[str, Array] = {}
     found: dict[str, float] = {}
     for name in names:
         measure, take = parse(name)
         if measure.name not in cache:
-            values = measure.values(run)
+            try:
+                values = measure.values(run)
+            except NoSuchPart:
+                if strict:
+                    raise
+                values = EMPTY
             cache[measure.name] = values[~np.isnan(values)]
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):

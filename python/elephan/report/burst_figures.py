@@ -12,7 +12,7 @@ from elephan.burst import read_burst
 from elephan.errors import InputError
 from elephan.quantity import show
 from elephan.report import draw as d
-from elephan.report.run_figures import figure
+from elephan.report.registry import figure
 from elephan.report.style import BLUE, GREEN, MUTED, ORANGE, VERMILLION, Drawing, new_figure
 from elephan.report.view import View, arrow
 from elephan.rows import column
