@@ -102,7 +102,8 @@ def _framing(run: Run) -> str:
 
 
 def _bursts(run: Run) -> dict[str, dict[str, Any]]:
-    return {str(entry["name"]): entry for entry in run.resolved["traffic"] if entry["kind"] == "burst"}
+    traffic = run.resolved.get("traffic", [])
+    return {str(entry["name"]): entry for entry in traffic if entry.get("kind") == "burst"}
 
 
 def read_burst(run: Run, traffic: str = "", frame_bytes: float | None = None) -> Reading:
