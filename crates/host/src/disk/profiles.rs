@@ -89,8 +89,8 @@ mod tests {
             ]
         );
         for profile in PROFILES {
-            let [a, b, c, d] =
-                [profile.read_raid0, profile.write_raid0, profile.read_raid5, profile.write_raid5].map(|r| r.to_string());
+            let [a, b, c, d] = [profile.read_raid0, profile.write_raid0, profile.read_raid5, profile.write_raid5]
+                .map(|r| r.to_string());
             assert!(profile.about.contains(&format!("RAID 0 {a}/{b}, RAID 5 {c}/{d}")), "{}", profile.about);
         }
         assert_eq!(profile("icp-66x8"), None);

@@ -110,8 +110,14 @@ fn what_cannot_be() {
     let problem = |words: DiskSpec| words.problem().map(|p| (p.key, p.message)).unwrap();
     let none = DiskSpec::default();
     assert_eq!(problem(none.clone()).1, "give a profile, or read and write, or disks and disk_rate");
-    assert_eq!(problem(DiskSpec { disks: Some(4), ..none.clone() }).1, "an array needs disks and disk_rate; disk_rate is missing");
-    assert_eq!(problem(DiskSpec { disk_rate: Some(Rate(MB)), ..none.clone() }).1, "an array needs disks and disk_rate; disks is missing");
+    assert_eq!(
+        problem(DiskSpec { disks: Some(4), ..none.clone() }).1,
+        "an array needs disks and disk_rate; disk_rate is missing"
+    );
+    assert_eq!(
+        problem(DiskSpec { disk_rate: Some(Rate(MB)), ..none.clone() }).1,
+        "an array needs disks and disk_rate; disks is missing"
+    );
     let two = DiskSpec { disks: Some(2), disk_rate: Some(Rate(MB)), raid: Some(Raid::Raid5), ..none.clone() };
     assert_eq!(problem(two), ("disks", "RAID 5 needs 3 disks at least".into()));
     assert_eq!(problem(DiskSpec { write: Some(Rate(0)), ..spec(8, 4, 0) }).0, "write");
