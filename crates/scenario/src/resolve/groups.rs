@@ -105,7 +105,8 @@ impl Resolver<'_> {
 
 fn node(words: &Scenario, name: String, group: Group) -> Node {
     if group.host {
-        return Node { name, kind: NodeKind::Host, pause: words.hosts[group.index].pause };
+        let host = &words.hosts[group.index];
+        return Node { name, kind: NodeKind::Host, pause: host.pause, disk: host.disk.clone() };
     }
     let s = &words.switches[group.index];
     let memory_bytes = s.memory.map(|Bytes(b)| b);
@@ -114,6 +115,7 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
         name,
         kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control.clone() }),
         pause: s.pause,
+        disk: None,
     }
 }
 

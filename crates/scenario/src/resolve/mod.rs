@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 mod checks;
+mod disks;
 mod flows;
 mod groups;
 mod guests;
@@ -92,6 +93,7 @@ pub(crate) fn resolve(
     r.times(&words);
     r.switches(&words);
     r.congestion_management(&words);
+    r.disks(&mut words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;
