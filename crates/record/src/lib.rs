@@ -9,6 +9,7 @@
 mod capture;
 mod cell;
 mod closures;
+mod copies;
 mod dictionary;
 mod names;
 mod recorder;
@@ -22,6 +23,7 @@ pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use closures::{HoldRow, PauseRow};
+pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};

@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
+use crate::copies::{CopyRow, CopySampleRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
@@ -111,6 +112,8 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    copies: CopyRow,
+    copy_samples: CopySampleRow,
     events: EventRow,
 }
 

@@ -22,6 +22,7 @@ impl World<'_> {
         self.check_packets()?;
         self.check_streams()?;
         self.write_rest()?;
+        let copies = self.finish_copies()?;
         if let Some(captures) = self.net.captures.take() {
             captures.finish()?;
         }
@@ -59,6 +60,7 @@ impl World<'_> {
         put("round_time", self.tables.rounds.summary());
         put("fct", self.tables.completions.summary());
         put("sender_fct", self.tables.acknowledged.summary());
+        put("copies", copies);
         put("slowdown", self.tables.slowdowns.summary_in(""));
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));
@@ -126,8 +128,9 @@ impl World<'_> {
             return Ok(());
         };
         let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
+        let arrived = r.endpoint.arrived();
         let whole = flow.size.is_none_or(|size| read <= size && (flow.done.is_none() || read == size));
-        if acked > read || read > sent || !whole {
+        if acked > arrived || read > arrived || arrived > sent || !whole {
             let n = flow.number;
             return Err(Error::Conservation(format!("flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged")));
         }
