@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from . import cc, disk, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
     from .errors import ElephanError, InputError
     from .guest import CongestionControl
@@ -41,6 +41,7 @@ __all__ = [
     "analyze",
     "cc",
     "compare",
+    "disk",
     "hurst",
     "l2",
     "load",
@@ -75,7 +76,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = ("cc", "disk", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

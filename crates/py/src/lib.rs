@@ -5,6 +5,7 @@
 //! panic is an error like any other ([`errors::guard`]).
 
 mod cc;
+mod disk;
 mod errors;
 mod guest;
 mod json;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     trace::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<disk::DiskModel>()?;
     module.add_class::<l2::CongestionPoint>()?;
     module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;

@@ -47,6 +47,8 @@ TABLES = [
     "pauses",
     "holds",
     "limiter_samples",
+    "copies",
+    "copy_samples",
     "events",
 ]
 

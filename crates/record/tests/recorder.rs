@@ -117,6 +117,8 @@ fn every_table_is_there_even_when_empty() {
         "pauses",
         "holds",
         "limiter_samples",
+        "copies",
+        "copy_samples",
         "events",
     ];
     let tables = Recorder::to_folder(&folder.0).expect("a recorder").finish().expect("tables");

@@ -246,6 +246,7 @@ fn trial(node: &Node, at: &Path) -> Result<(), String> {
         [.., "loss"] => typed::<elephan_link::Loss>(node),
         [.., "queue" | "host_queue"] => typed::<elephan_link::queue::QueueSpec>(node),
         ["congestion_management"] => typed::<elephan_link::CongestionManagement>(node),
+        ["hosts", _, "disk"] => typed::<elephan_host::disk::DiskSpec>(node),
         [.., "flow_control"] => typed::<elephan_link::FlowControl>(node),
         [.., "start"] => typed::<elephan_traffic::Start>(node),
         ["hosts", _] => typed::<Hosts>(node),

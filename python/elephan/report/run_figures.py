@@ -465,6 +465,7 @@ def pause(view: View) -> Drawing:
 
 # What a report shows, in this order, as far as the run has the data.
 REPORT = (
+    "copy",
     "sawtooth",
     "goodput",
     "sharing",
@@ -513,4 +514,5 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
 
 
 # Registers its figures.
+from elephan.report import copy_figures as copy_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
