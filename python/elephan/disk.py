@@ -5,8 +5,8 @@
     d.write(0.0, 1e6)                    # (0.0, 0.01487...): when they are in the cache, and on the disk
     d.read_rate, d.write_rate, d.cached_bytes(0.001)
 
-Times are seconds and never go back, sizes bytes, rates bit/s. Parameters are those of `[hosts.NAME] disk`, where a number for a time
-is seconds, for a size bytes and for a rate bit/s. Equations and sources: docs/models/disk.md.
+Times are seconds and never go back, sizes bytes, rates bit/s. Parameters are those of `[hosts.NAME] disk`, where a number for a
+time is seconds, for a size bytes and for a rate bit/s. Equations and sources: docs/models/disk.md.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from elephan import core
 from elephan._model import plain
 
 
-def Disk(**params: Any) -> Any:  # noqa: N802
+def Disk(**params: Any) -> Any:
     """An idle disk with an empty cache: `profile`, `read` and `write`, or `disks` and `disk_rate`.
 
-    `read(now, size)` gives the time in s at which `size` bytes are in memory, `write(now, size)` those at which they are in the cache
-    (when `write()` returns) and on the disk. `cached_bytes(now)`: what waits in the cache. `read_rate` and `write_rate` in bit/s. A
-    `profile` may be a file of `elephan measure disk`. Raises InputError.
+    `read(now, size)` gives the time in s at which `size` bytes are in memory, `write(now, size)` those at which they are in the
+    cache (when `write()` returns) and on the disk. `cached_bytes(now)`: what waits in the cache. `read_rate` and `write_rate` in
+    bit/s. A `profile` may be a file of `elephan measure disk`. Raises InputError.
     """
     return core.build("DiskModel", **plain(params))
 

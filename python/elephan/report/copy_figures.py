@@ -1,4 +1,4 @@
-"""Figures of transfers from disk to disk: how fast bytes pass each stage, what waits between them, which stage holds up the others."""
+"""Figures of transfers from disk to disk: how fast bytes pass each stage, and which stage holds up the others."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _samples(view: View, copy: int) -> dict[str, d.Array]:
     rows = view.run.copy_samples
     mine = column(rows, "copy") == copy
     start = float(column(view.run.copies, "start_ns")[copy])
-    names = ("read_bytes", "delivered_bytes", "cached_bytes", "on_disk_bytes", "cache_bytes")
-    names += tuple(f"limited_{stage}_ns" for stage in STAGES)
+    names = ["read_bytes", "delivered_bytes", "cached_bytes", "on_disk_bytes"]
+    names += [f"limited_{stage}_ns" for stage in STAGES]
     time = column(rows, "time_ns")[mine]
     later = time > start
     found = {name: np.append(0.0, column(rows, name)[mine][later]) for name in names}
@@ -101,7 +101,8 @@ def copy(view: View) -> Drawing:
     name, rate = texts(copies, "traffic")[chosen], column(copies, "rate_bps")[chosen]
     others = f" The transfer of {copies.num_rows} that moved most." if copies.num_rows > 1 else ""
     caption = (
-        f"Above: bytes that pass each stage of {name}; {show(float(rate), 'bps')} end to end. Below: the disk that is written holds "
-        f"up a stream without a free buffer, the disk that is read starves all streams, else it is the network or a buffer.{others}"
+        f"Above: bytes that pass each stage of {name}; {show(float(rate), 'bps')} end to end. Below: the disk that is written "
+        f"holds up a stream without a free buffer, the disk that is read starves all streams, else it is the network or a buffer."
+        f"{others}"
     )
     return Drawing("copy", "From disk to disk", caption, fig)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ WAYS = {"read": "source", "write": "sink"}
 # Windows of Linux 2.4 in pages of 4 KiB: 31 is its default, the others are about the powers of two that it was tuned to.
 PAGES = (3, 7, 15, 31, 63, 127, 255, 511, 1200)
 TUNED = ("icp-66x4", "3ware-ata-66x4", "3ware-ata-66x8")
-PROGRAMS = {
+PROGRAMS: dict[str, dict[str, Any]] = {
     "bbcp, 1 stream": {"traffic.copy.program": "bbcp", "traffic.copy.streams": 1},
     "bbcp, 4 streams": {"traffic.copy.program": "bbcp", "traffic.copy.streams": 4},
     "GridFTP, MODE S": {"traffic.copy.program": "gridftp", "traffic.copy.streams": 1, "traffic.copy.mode": "s"},
@@ -87,8 +88,8 @@ def answer(results: Results) -> str:
         return ""
     tail = f" With sockets of 64 kB it is {interval_text(small, 'bps', 3)}." if small.n else ""
     return (
-        f"A copy of 1 GB from RAID 5 to RAID 5 over MB-NG with sockets of 600 kB runs at {interval_text(cached, 'bps', 3)} into the "
-        f"sink's cache and at {interval_text(long, 'bps', 3)} onto its disks, whose sustained 538 Mb/s are the least of all stages: "
+        f"A copy of 1 GB from RAID 5 to RAID 5 over MB-NG with sockets of 600 kB runs at {interval_text(cached, 'bps', 3)} into "
+        f"the sink's cache and at {interval_text(long, 'bps', 3)} onto its disks, whose 538 Mb/s are the least of all stages: "
         f"the slide's 800 Mb/s is the rate of the sockets, which lasts while the cache takes it.{tail}"
     )
 
