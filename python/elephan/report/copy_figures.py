@@ -75,12 +75,13 @@ def _plot_stages(axes: Axes, view: View, found: dict[str, d.Array], edges: d.Arr
     for stage, (name, color) in STAGES.items():
         share = np.diff(_binned(found["time_ns"], found[f"limited_{stage}_ns"], edges)) / step
         if share.max() > 0.005:
-            axes.bar(edges[:-1] * x, share, step * x, below, align="edge", color=color, alpha=0.75, linewidth=0, label=name)
+            named = name if share.mean() > 0.01 else None
+            axes.bar(edges[:-1] * x, share, step * x, below, align="edge", color=color, alpha=0.75, linewidth=0, label=named)
         below += share
     axes.set_ylim(0, 1)
     d.percent_axis(axes)
-    d.heading(axes, "share of the time that the others waited for")
-    d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    d.heading(axes, "share of the time waited for")
+    d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=5)
 
 
 @figure("copy", "disk to disk: the rate of each stage over time, and which held up the others", _sampled)
