@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from elephan.disk import Disk
 from elephan.report import draw as d
 from elephan.report.copy_figures import STAGES
 from elephan.report.page import Cell, Column, Table
-from elephan.report.style import BLUE, INK, MUTED, VERMILLION, Drawing, new_figure
+from elephan.report.style import BLUE, GREEN, INK, MUTED, VERMILLION, Drawing, new_figure
 from elephan.studies.ucl_2004.common import NAMES, PAINT
 from elephan.study import Point, Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ARRAYS = (
     "icp-33x4",
@@ -39,10 +42,10 @@ PROGRAMS: dict[str, dict[str, Any]] = {
 }
 WINDOWS = ("64 kB", "128 kB", "256 kB", "600 kB", "1 MB", "4 MB")
 LAWS = ("reno", "scalable", "highspeed", "htcp")
+WIDTHS = (6.0, 4.2, 2.6, 1.1)  # of lines that lie on each other
 RTT_S = 0.006
 LINE_BPS = 1e9 * 1448 / 1538  # payload of 1 Gb/s
 SUSTAINED_BPS = 538e6  # RAID 5 on the ICP controller, written: the least of the stages
-SLIDE_BPS = 800e6  # "Limited to ~800mbit/sec"
 
 
 def arrays() -> Iterator[Point]:
@@ -75,22 +78,30 @@ def buffers() -> Iterator[Point]:
         yield Point(window, {"traffic.copy.window": window}, float(number) * {"kB": 1e3, "MB": 1e6}[unit])
 
 
+def _ticks(axes: Axes, unit: float, places: Sequence[float], label: str) -> None:
+    """A logarithmic axis with a tick at each point that was run."""
+    axes.set_xscale("log")
+    axes.set_xticks([place / unit for place in places], [f"{place / unit:g}" for place in places])
+    axes.minorticks_off()
+    axes.set_xlabel(label)
+
+
 def _rate(results: Results, experiment: str, variant: str, statistic: str = "copy_bps.sum") -> float:
     return results.interval(experiment, variant, statistic).mean
 
 
 def answer(results: Results) -> str:
     """The sentence of the disks, with its numbers."""
-    cached = results.interval("programs", "bbcp, 1 stream/600 kB", "copy_cached_bps.sum")
+    sockets = results.interval("socket-buffer", "reno/600 kB", "copy_bps.sum")
     long = results.interval("programs", "bbcp, 1 stream/600 kB", "copy_on_disk_bps.sum")
     small = results.interval("programs", "bbcp, 1 stream/64 kB", "copy_bps.sum")
-    if not cached.n or not long.n:
+    if not sockets.n or not long.n:
         return ""
-    tail = f" With sockets of 64 kB it is {interval_text(small, 'bps', 3)}." if small.n else ""
+    tail = f", with sockets of 64 kB at {interval_text(small, 'bps', 3)}" if small.n else ""
     return (
-        f"A copy of 1 GB from RAID 5 to RAID 5 over MB-NG with sockets of 600 kB runs at {interval_text(cached, 'bps', 3)} into "
-        f"the sink's cache and at {interval_text(long, 'bps', 3)} onto its disks, whose 538 Mb/s are the least of all stages: "
-        f"the slide's 800 Mb/s is the rate of the sockets, which lasts while the cache takes it.{tail}"
+        f"Over MB-NG one stream with sockets of 600 kB carries {interval_text(sockets, 'bps', 3)} whatever the stack, the "
+        f"slide's limit of about 800 Mb/s; from RAID 5 to RAID 5 a file that the sink's cache does not hold comes to its disks at "
+        f"{interval_text(long, 'bps', 3)}, because these write 538 Mb/s{tail}."
     )
 
 
@@ -138,11 +149,10 @@ def read_ahead(results: Results) -> Drawing:
             x, y = np.asarray(points).T
             top = max(top, float(y.max()))
             axes.plot(x / 4096, y * 1e-6, "o-", color=color, markersize=4, linewidth=1.2, label=array)
-    axes.set_xscale("log")
     axes.set_ylim(0, top * 1.15e-6 or 1)
     axes.axvline(31, color=MUTED, linewidth=0.9, dashes=(2, 2))
     axes.annotate("default of Linux 2.4", (31, 0), xytext=(4, 6), textcoords="offset points", fontsize=8, color=MUTED)
-    axes.set_xlabel("max-readahead, pages of 4 KiB")
+    _ticks(axes, 1, PAGES, "max-readahead, pages of 4 KiB")
     d.heading(axes, "RAID 5 read", "Mb/s")
     d.legend(axes, loc="upper left")
     caption = "1/R(A) = 1/R + L/A with R the table's rate and L = 1 ms a request (assumed): the slide's own figure did not survive."
@@ -155,16 +165,16 @@ def programs_figure(results: Results) -> Drawing:
     for axes, statistic, title in zip(
         panes, ("copy_cached_bps.sum", "copy_on_disk_bps.sum"), ("into the sink's cache", "onto the sink's disks"), strict=True
     ):
-        for (label, settings), color in zip(PROGRAMS.items(), (INK, BLUE, VERMILLION, "#009e73"), strict=True):
+        for (label, settings), color, width in zip(PROGRAMS.items(), (INK, BLUE, VERMILLION, GREEN), WIDTHS, strict=True):
             found = [(p.value, _rate(results, "programs", f"{label}/{p.label}", statistic)) for p in buffers()]
             points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
-            axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", color=color, markersize=4, linewidth=1.2, label=label)
+            style = {"color": color, "markersize": 2 + width, "linewidth": width, "label": label}
+            axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
             streams = int(settings["traffic.copy.streams"])
             x = np.geomspace(60e3, 4.2e6, 80)
             most = np.minimum(streams * x * 8 / RTT_S, LINE_BPS)
             axes.plot(x * 1e-3, most * 1e-6, color=MUTED, linewidth=0.7, zorder=0)
-        axes.set_xscale("log")
-        axes.set_xlabel("socket buffer, kB")
+        _ticks(axes, 1e3, [point.value for point in buffers()], "socket buffer, kB")
         axes.set_ylim(0, 1050)
         d.heading(axes, title, "Mb/s")
         d.reference(axes, SUSTAINED_BPS * 1e-6, "RAID 5 write: 538", "right")
@@ -197,14 +207,14 @@ def limits_table(results: Results) -> Table:
 def stacks(results: Results) -> Drawing:
     """Socket buffers and laws of congestion control."""
     fig, (axes,) = new_figure(height=3.0)
-    for law in LAWS:
+    for law, width in zip(LAWS, WIDTHS, strict=True):
         found = [(p.value, _rate(results, "socket-buffer", f"{law}/{p.label}")) for p in buffers()]
         points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
-        axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", color=PAINT[law], markersize=4, linewidth=1.2, label=NAMES[law])
+        style = {"color": PAINT[law], "markersize": 2 + width, "linewidth": width, "label": NAMES[law]}
+        axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
     x = np.geomspace(60e3, 4.2e6, 80)
     axes.plot(x * 1e-3, np.minimum(x * 8 / RTT_S, LINE_BPS) * 1e-6, color=MUTED, linewidth=0.9, dashes=(3, 2), zorder=0)
-    axes.set_xscale("log")
-    axes.set_xlabel("socket buffer, kB")
+    _ticks(axes, 1e3, [point.value for point in buffers()], "socket buffer, kB")
     axes.set_ylim(0, 1050)
     d.heading(axes, "one stream, no disks", "Mb/s")
     d.legend(axes, loc="lower right", bbox_to_anchor=None)
