@@ -321,7 +321,6 @@ DEFAULT = (
     "latency_ns.max",
     "fct_ns.mean",
     "fct_ns.p99",
-    "copy_bps.sum",
     "pauses_sent.sum",
 )
 

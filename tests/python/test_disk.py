@@ -212,3 +212,20 @@ def test_the_real_fio(tmp_path):
     disk = el.disk.Disk(profile=str(tmp_path / "p.toml"))
     assert disk.write_rate == pytest.approx(done.write, rel=1e-3)
     assert [one.name for one in Path(tmp_path).iterdir()] == ["p.toml"]
+
+
+def test_a_copy_is_told_and_drawn():
+    run = el.run("disk-to-disk", set={"duration": "3 s", "hosts.sink.disk.cache": "50 MB", "traffic.copy.streams": 2})
+    from elephan.report.run_figures import draw
+    from elephan.report.run_page import answer
+
+    drawing = draw(run)
+    assert drawing.name == "copy"
+    said = " ".join(answer(run))
+    assert "The transfer from disk to disk ran at" in said
+    assert "limited by the disk that is written" in said
+    assert el.measures.statistic(run, "copy_on_disk_bps.sum") == pytest.approx(538e6, rel=0.03)
+    shares = [f"copy_{stage}_limited.mean" for stage in ("read", "network", "send_buffer", "receive_buffer", "write")]
+    assert sum(el.measures.statistic(run, share) for share in shares) == pytest.approx(1.0)
+    assert el.measures.statistic(run, "copy_bps[copy].count") == 1
+    assert el.measures.statistic(run, "copy_bps[other].count") == 0

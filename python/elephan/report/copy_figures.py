@@ -26,7 +26,7 @@ STAGES = {
 
 
 def _sampled(view: View) -> bool:
-    return bool(view.run.copy_samples.num_rows)
+    return bool(view.run.summary.get("copies")) and bool(view.run.copy_samples.num_rows)
 
 
 def _samples(view: View, copy: int) -> dict[str, d.Array]:
