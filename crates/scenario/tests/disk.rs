@@ -47,7 +47,10 @@ fn the_resolved_scenario_holds_the_profiles() {
     assert_eq!((&second.toml, &second.plan.nodes[1].disk), (&first.toml, &first.plan.nodes[1].disk));
     let shown = |key: &str| serde_json::to_value(&first.provenance[key]).unwrap();
     assert_eq!(shown("hosts.b.disk.write")["source"], "profile icp-66x4");
-    assert_eq!((&shown("hosts.b.disk.cache")["origin"], &shown("hosts.b.disk.block")["origin"]), (&"given".into(), &"assumed".into()));
+    assert_eq!(
+        (&shown("hosts.b.disk.cache")["origin"], &shown("hosts.b.disk.block")["origin"]),
+        (&"given".into(), &"assumed".into())
+    );
     // Streams become flows, the window socket buffers at both ends.
     let (traffic, options) = (&first.plan.traffic[0], &first.plan.options);
     assert_eq!(traffic.flows.len(), 4);
@@ -58,7 +61,10 @@ fn the_resolved_scenario_holds_the_profiles() {
 /// What is given wins over the profile, and another read-ahead is interpolated.
 #[test]
 fn given_over_measured() {
-    let text = TEXT.replace("{ profile = \"good.toml\" }", "{ profile = \"good.toml\", read_ahead = \"256 KiB\", write = \"1 Gbps\" }");
+    let text = TEXT.replace(
+        "{ profile = \"good.toml\" }",
+        "{ profile = \"good.toml\", read_ahead = \"256 KiB\", write = \"1 Gbps\" }",
+    );
     let disk = read(&source(&text), &[], None).unwrap().plan.nodes[0].disk.clone().unwrap();
     assert_eq!((disk.read_rate(), disk.write_rate()), (Rate(600_000_000), Rate(1_000_000_000)));
     let text = TEXT.replace("{ profile = \"good.toml\" }", "{ profile = \"good.toml\", read = \"2 Gbps\" }");
@@ -71,13 +77,23 @@ fn given_over_measured() {
 fn what_is_wrong_names_file_and_line() {
     let of = |file: &str| error(&TEXT.replace("good.toml", file), &[]);
     let place = "scenario.toml:4:20: hosts.a.disk.profile";
-    assert_eq!(of("misspelt.toml"), format!("{place}: misspelt.toml:3:1: wrote: unknown key; did you mean \"write\"?"));
+    assert_eq!(
+        of("misspelt.toml"),
+        format!("{place}: misspelt.toml:3:1: unknown key \"wrote\"; did you mean \"write\"?")
+    );
     assert_eq!(
         of("unordered.toml"),
         format!("{place}: unordered.toml:4:15: read_points: must be in the order of read_ahead, each window once")
     );
-    assert_eq!(of("other.toml"), format!("{place}: other.toml:1:10: format: \"elephan-disk-7\": expected \"elephan-disk-1\""));
-    assert!(of("broken.toml").starts_with(&format!("{place}: broken.toml:2:9: not valid TOML")), "{}", of("broken.toml"));
+    assert_eq!(
+        of("other.toml"),
+        format!("{place}: other.toml:1:10: format: \"elephan-disk-7\": expected \"elephan-disk-1\"")
+    );
+    assert!(
+        of("broken.toml").starts_with(&format!("{place}: broken.toml:2:10: not valid TOML")),
+        "{}",
+        of("broken.toml")
+    );
     assert_eq!(of("none.toml"), format!("{place}: none.toml: cannot be read: No such file or directory (os error 2)"));
     assert_eq!(
         of("icp-66x5"),
