@@ -3,9 +3,9 @@
 A file of `size` bytes is written in requests of `block` bytes and flushed (fio: `rw=write`, `end_fsync=1`), then read from
 beginning to end once for each window, without what the system has kept of it (`invalidate=1`). Where the rights allow, the
 window is the device's own read-ahead (`/sys/.../queue/read_ahead_kb`, what `blockdev --setra` sets), which is put back
-afterwards; else each window is read in single requests of so many bytes past the cache (`direct=1`), which is the law of the
-model taken literally, R(A) = A / (L + A / R); where the file system has no such requests either, as it is, one point. The file
-is removed whatever happens.
+afterwards and whose own value is one of the windows; else each window is read in single requests of so many bytes past the
+cache (`direct=1`), which is the law of the model taken literally, R(A) = A / (L + A / R); where the file system has no such
+requests either, as it is, one point. The file is removed whatever happens.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def measure(
         raise ElephanError(_MISSING)
     with _terminated_as_interrupted(), _work_folder(folder) as work:
         job = _Fio(fio, work / "data", wanted)
-        with bar("writing", 1 + len(chosen), progress) as shown:
+        with bar("writing", 2 + len(chosen), progress) as shown:
             return _measure(job, folder, request, chosen, repetitions, shown)
 
 
@@ -145,7 +145,9 @@ def _measure(job: _Fio, folder: Path, block: int, windows: list[int], repetition
     points, method = [], "read-ahead of the device"
     with device.kept() if device else _nothing() as settable:
         direct = not settable and job.has_direct()
-        if not settable:
+        if settable and device and device.read_ahead:
+            windows = sorted({*windows, device.read_ahead})
+        elif not settable:
             method = "direct requests of each window" if direct else "as it is"
             windows = windows if direct else [device.read_ahead if device and device.read_ahead else block]
         for done, window in enumerate(windows, 1):

@@ -188,11 +188,11 @@ def test_the_read_ahead_of_a_device_is_put_back(fake, tmp_path, monkeypatch):
     before = diskmeasure._Device.set
     monkeypatch.setattr(diskmeasure._Device, "set", lambda self, window: (seen.append(window), before(self, window))[1])
     done = diskmeasure.measure(disk, size="2 MiB", windows=["64 KiB", "4 MiB"], repetitions=2)
-    assert seen == [65_536, 4 * 2**20]
+    assert seen == [65_536, 131_072, 4 * 2**20]
     assert (queue / "read_ahead_kb").read_text() == "128\n"
     assert done.read_ahead == 128 * 1024
     assert "read-ahead of the device" in done.tool
-    assert [one["rw"] for one in asked()] == ["write"] * 2 + ["read"] * 4
+    assert [one["rw"] for one in asked()] == ["write"] * 2 + ["read"] * 6
     assert {one["direct"] for one in asked()[2:]} == {"0"}
     monkeypatch.setattr(diskmeasure._Fio, "read", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
