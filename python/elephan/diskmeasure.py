@@ -18,9 +18,10 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import threading
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ FORMAT = "elephan-disk-1"
 WINDOWS = ("32 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
 _SPARE = 0.05  # of the file system, that a measurement does not use up
 _LEAST_BYTES = 1 << 20
+_PAGE_BYTES = 4096  # what requests past the cache, and read-ahead, are multiples of
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _MISSING = "fio is not installed; on Debian and Ubuntu: apt-get install fio"
 
 
@@ -63,9 +66,9 @@ class Measured:
         lines = [
             f"# Measured by `elephan measure disk`; `disk = {{ profile = ... }}` of a host reads it. {self.tool}",
             f'format      = "{FORMAT}"',
-            f"path        = {json.dumps(self.path)}",
-            *([f"device      = {json.dumps(self.device)}"] if self.device else []),
-            f"tool        = {json.dumps(self.tool)}",
+            f"path        = {_text(self.path)}",
+            *([f"device      = {_text(self.device)}"] if self.device else []),
+            f"tool        = {_text(self.tool)}",
             f'taken       = "{self.taken}"',
             f'file_size   = "{_size(self.size)}"',
             f'block       = "{_size(self.block)}"',
@@ -100,6 +103,12 @@ def _size(value: int) -> str:
     return f"{value} B"
 
 
+def _text(value: str) -> str:
+    """A basic string of TOML: what it cannot hold (names that are not UTF-8) is shown as a question mark."""
+    shown = value.encode("utf-8", "replace").decode("utf-8")
+    return json.dumps(shown, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _rate(bps: float) -> str:
     return f"{bps / 1e6:.3f} Mbps"
 
@@ -109,11 +118,13 @@ def measure(
     *,
     size: str | int = "1 GiB",
     block: str | int = "1 MiB",
-    windows: Sequence[str | int] = WINDOWS,
+    windows: Sequence[str | int] | None = None,
     repetitions: int = 1,
     progress: bool = False,
 ) -> Measured:
     """Measures the disk below the folder `path`; of several `repetitions` of each point the median.
+
+    `windows`: read-ahead windows; without them those of `WINDOWS` that are not larger than the file.
 
     Raises InputError where nothing can be measured: no folder, too little space, no fio; ElephanError where fio fails.
     """
@@ -121,11 +132,17 @@ def measure(
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; name one on the disk that is to be measured")
     wanted, request = _bytes("size", size), _bytes("block", block)
+    if windows is None:
+        windows = [window for window in WINDOWS if size_bytes(window) <= max(wanted, _LEAST_BYTES)]
     chosen = sorted({_bytes("read-ahead", window) for window in windows})
-    if wanted < _LEAST_BYTES or wanted < request:
-        raise InputError(f"size: {_size(wanted)} is too little; at least {_size(max(_LEAST_BYTES, request))}")
     if not chosen:
         raise InputError("read-ahead: no window to measure")
+    least = max(_LEAST_BYTES, request, chosen[-1])
+    if wanted < least:
+        raise InputError(f"size: {_size(wanted)} is too little; at least {_size(least)}")
+    for name, value in (("block", request), *(("read-ahead", window) for window in chosen)):
+        if value % _PAGE_BYTES:
+            raise InputError(f"{name}: {_size(value)} is not a multiple of {_size(_PAGE_BYTES)}")
     if repetitions < 1:
         raise InputError(f"repetitions: {repetitions}: must be at least 1")
     _check_space(folder, wanted)
@@ -133,7 +150,7 @@ def measure(
     if fio is None:
         raise ElephanError(_MISSING)
     with _terminated_as_interrupted(), _work_folder(folder) as work:
-        job = _Fio(fio, work / "data", wanted)
+        job = _Fio(fio, work, wanted)
         with bar("writing", 2 + len(chosen), progress) as shown:
             return _measure(job, folder, request, chosen, repetitions, shown)
 
@@ -145,7 +162,7 @@ def _measure(job: _Fio, folder: Path, block: int, windows: list[int], repetition
     points, method = [], "read-ahead of the device"
     with device.kept() if device else _nothing() as settable:
         direct = not settable and job.has_direct()
-        if settable and device and device.read_ahead:
+        if settable and device and device.read_ahead and device.read_ahead <= job.size:
             windows = sorted({*windows, device.read_ahead})
         elif not settable:
             method = "direct requests of each window" if direct else "as it is"
@@ -204,25 +221,38 @@ def _work_folder(folder: Path) -> Iterator[Path]:
     try:
         yield work
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        with _undisturbed():
+            shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM cleans up as Ctrl-C does."""
+    """SIGTERM, and a terminal that goes away, clean up as Ctrl-C does."""
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not in the main thread
+    with _handled(interrupt):
+        yield
+
+
+def _undisturbed() -> AbstractContextManager[None]:
+    """What cleans up is not interrupted."""
+    return _handled(signal.SIG_IGN)
+
+
+@contextmanager
+def _handled(handler: Any) -> Iterator[None]:
+    """The signals that end a program are handled so; outside the main thread they cannot be, and are as they were."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    before = {number: signal.signal(number, handler) for number in _SIGNALS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 class _Device:
@@ -268,14 +298,17 @@ class _Device:
         try:
             yield True
         finally:
-            self._file.write_text(before)
+            with _undisturbed():
+                self._file.write_text(before)
 
 
 class _Fio:
-    """fio on one file."""
+    """fio on one file of a folder. It works in there: a name with a colon would be several files to it."""
 
-    def __init__(self, program: str, file: Path, size: int) -> None:
-        self._program, self._file, self.size = program, file, size
+    NAME = "data"
+
+    def __init__(self, program: str, folder: Path, size: int) -> None:
+        self._program, self._folder, self.size = program, folder, size
 
     def version(self) -> str:
         return subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout.strip() or "fio"
@@ -289,7 +322,7 @@ class _Fio:
         """Whether the file system reads past its cache."""
         flag = getattr(os, "O_DIRECT", 0)
         try:
-            os.close(os.open(self._file, os.O_RDONLY | flag))
+            os.close(os.open(self._folder / self.NAME, os.O_RDONLY | flag))
         except OSError:
             return False
         return bool(flag)
@@ -304,7 +337,7 @@ class _Fio:
         command = [
             self._program,
             "--name=elephan",
-            f"--filename={self._file}",
+            f"--filename={self.NAME}",
             f"--rw={way}",
             f"--size={self.size}",
             "--ioengine=psync",
@@ -312,7 +345,7 @@ class _Fio:
             "--output-format=json",
             *options,
         ]
-        out, told, status = _run(command)
+        out, told, status = _run(command, self._folder)
         if status != 0:
             why = (told.strip() or out.strip()).splitlines()
             raise ElephanError(f"fio failed ({way}): {why[-1] if why else f'status {status}'}")
@@ -326,24 +359,31 @@ class _Fio:
         return rate
 
 
-def _run(command: list[str]) -> tuple[str, str, int]:
+def _run(command: list[str], folder: Path) -> tuple[str, str, int]:
     """What a program printed and its status; when we are interrupted it is ended first."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, cwd=folder) as process:
         try:
             out, told = process.communicate()
         except BaseException:
-            process.terminate()
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            with _undisturbed():
+                process.terminate()
+                try:
+                    process.wait(5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
             raise
     return out, told, process.returncode
 
 
-def check_profile_file(out: Path) -> None:
-    """Refuses to write over a file that is not a profile, and where nothing can be written."""
-    if out.is_dir() or not (out.parent if str(out.parent) else Path()).is_dir():
+@contextmanager
+def profile_file(out: Path) -> Iterator[Path]:
+    """A new file beside `out`, to be filled and put in its place by `write_profile`; gone afterwards if it was not.
+
+    Raises InputError where nothing can be written, and for a file in that place that is not a profile.
+    """
+    if out.is_dir() or not out.parent.is_dir():
         raise InputError(f"{out}: not a place for a file")
     if out.exists():
         try:
@@ -352,10 +392,22 @@ def check_profile_file(out: Path) -> None:
             ours = False
         if not ours:
             raise InputError(f"{out}: exists and is not a profile of a disk; say --out")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror}") from None
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        with _undisturbed(), suppress(OSError):
+            os.unlink(name)
 
 
-def write_profile(measured: Measured, out: Path) -> None:
+def write_profile(measured: Measured, partial: Path, out: Path) -> None:
     """Writes the profile whole or not at all."""
-    partial = out.with_name(out.name + ".partial")
-    partial.write_text(measured.toml(), encoding="utf-8")
+    text = measured.toml()
+    tomllib.loads(text)
+    partial.write_text(text, encoding="utf-8")
+    partial.chmod(0o644)
     os.replace(partial, out)

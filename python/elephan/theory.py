@@ -305,11 +305,16 @@ def socket_buffer_rate(buffer: float | str, rtt: float | str) -> float:
     return 8 * size / rtt_s
 
 
-def copy_rate(read: float | str, network: float | str, write: float | str, overlapped: bool = True) -> float:
-    """Rate from disk to disk in bit/s: `min(D_r, N, D_w)`, or of a serial program `1 / (1/D_r + 1/N + 1/D_w)`."""
+def copy_rate(read: float | str, network: float | str, write: float | str, overlapped: bool = True, cached: bool = False) -> float:
+    """Rate from disk to disk in bit/s: `min(D_r, N, D_w)`, or of a serial program `1 / (1/D_r + 1/N + 1/D_w)`.
+
+    Behind a write-back cache (`cached`) the disk writes while a serial program goes on: `min(1 / (1/D_r + 1/N), D_w)`.
+    """
     rates = [bits_per_second(rate) for rate in (read, network, write)]
     _positive(read=rates[0], network=rates[1], write=rates[2])
-    return min(rates) if overlapped else 1 / sum(1 / rate for rate in rates)
+    if overlapped:
+        return min(rates)
+    return min(1 / (1 / rates[0] + 1 / rates[1]), rates[2]) if cached else 1 / sum(1 / rate for rate in rates)
 
 
 def cache_full_after(cache: float | str, inflow: float | str, write: float | str) -> float:

@@ -79,6 +79,9 @@ def test_closed_forms():
     assert el.theory.copy_rate("1066 Mbps", "941 Mbps", "538 Mbps") == 538e6
     assert el.theory.copy_rate(600e6, 300e6, 200e6, overlapped=False) == pytest.approx(100e6)
     assert el.theory.cache_full_after("100 MB", "800 Mbps", "400 Mbps") == pytest.approx(2.0)
+    # With a cache the disk writes while the next block comes: 1 / (1/600 + 1/300) = 200, or what it writes.
+    assert el.theory.copy_rate(600e6, 300e6, 900e6, overlapped=False, cached=True) == pytest.approx(200e6)
+    assert el.theory.copy_rate(600e6, 300e6, 150e6, overlapped=False, cached=True) == 150e6
     assert math.isinf(el.theory.cache_full_after("100 MB", "400 Mbps", "400 Mbps"))
 
 
@@ -149,16 +152,19 @@ def test_what_cannot_be_measured(fake, tmp_path, monkeypatch, capsys):
     assert line(str(disk), "--size", "1 KiB").startswith("elephan: size: 1 KiB is too little")
     assert line(str(disk), "--size", "much").startswith("elephan: size:")
     assert line(str(disk), "--read-ahead", "1 KB,x").startswith("elephan: read-ahead:")
+    assert line(str(disk), "--read-ahead", "1000 B") == "elephan: read-ahead: 1000 B is not a multiple of 4 KiB"
+    assert line(str(disk), "--size", "1 MiB", "--read-ahead", "2 MiB") == "elephan: size: 1 MiB is too little; at least 2 MiB"
     assert line(str(disk), "-n", "0", "--size", "1 MiB").startswith("elephan: repetitions: 0")
     monkeypatch.setenv("FAKE_FAILS", "1")
     assert line(str(disk), "--size", "1 MiB") == "elephan: fio failed (write): fio: something broke"
     monkeypatch.setenv("PATH", str(tmp_path))
     assert line(str(disk), "--size", "1 MiB") == "elephan: fio is not installed; on Debian and Ubuntu: apt-get install fio"
     assert list(disk.iterdir()) == []
-    assert not (tmp_path / "p.toml").exists()
+    assert [one.name for one in tmp_path.glob("*p.toml*")] == []
+    assert line(str(disk), "--out", str(tmp_path / "none" / "p.toml")).endswith("not a place for a file")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_measurement_leaves_nothing(fake, tmp_path, how):
     disk, asked = fake
     code = "import sys; from elephan.cli import status_of; sys.exit(status_of(sys.argv[1:]))"
@@ -187,7 +193,7 @@ def test_the_read_ahead_of_a_device_is_put_back(fake, tmp_path, monkeypatch):
     seen = []
     before = diskmeasure._Device.set
     monkeypatch.setattr(diskmeasure._Device, "set", lambda self, window: (seen.append(window), before(self, window))[1])
-    done = diskmeasure.measure(disk, size="2 MiB", windows=["64 KiB", "4 MiB"], repetitions=2)
+    done = diskmeasure.measure(disk, size="4 MiB", windows=["64 KiB", "4 MiB"], repetitions=2)
     assert seen == [65_536, 131_072, 4 * 2**20]
     assert (queue / "read_ahead_kb").read_text() == "128\n"
     assert done.read_ahead == 128 * 1024
@@ -199,6 +205,29 @@ def test_the_read_ahead_of_a_device_is_put_back(fake, tmp_path, monkeypatch):
         diskmeasure.measure(disk, size="2 MiB", windows=["64 KiB"])
     assert (queue / "read_ahead_kb").read_text() == "128\n"
     assert list(disk.iterdir()) == []
+
+
+def test_small_files_leave_out_large_windows(fake):
+    disk, asked = fake
+    done = diskmeasure.measure(disk, size="1 MiB")
+    assert [point.read_ahead for point in done.points] == [2**k for k in range(15, 21)]
+    assert len(asked()) == 7
+
+
+def test_names_that_mean_something_to_others(fake, tmp_path):
+    """A colon separates files for fio, which is started in the folder; TOML has no surrogates."""
+    disk, asked = fake
+    (disk / "nas").write_text("mine")
+    odd = disk / 'nas:share "\U0001f418\x7f'
+    odd.mkdir()
+    out = tmp_path / "odd.toml"
+    assert status_of(["measure", "disk", str(odd), "--size", "1 MiB", "--read-ahead", "64KiB", "--out", str(out)]) == 0
+    assert {one["filename"] for one in asked()} == {"data"}
+    assert (disk / "nas").read_text() == "mine"
+    assert list(odd.iterdir()) == []
+    assert tomllib.loads(out.read_text())["path"] == str(odd)
+    strange = diskmeasure.Measured("/\udcff", None, "fio", "now", 1, 1, 1e6, None, ())
+    assert tomllib.loads(strange.toml())["path"] == "/?"
 
 
 @pytest.mark.slow
@@ -229,3 +258,8 @@ def test_a_copy_is_told_and_drawn():
     assert sum(el.measures.statistic(run, share) for share in shares) == pytest.approx(1.0)
     assert el.measures.statistic(run, "copy_bps[copy].count") == 1
     assert el.measures.statistic(run, "copy_bps[other].count") == 0
+    # A copy that begins after the last sample has nothing to draw.
+    late = el.run("disk-to-disk", set={"duration": "100 ms", "record.every": "30 ms", "traffic.copy.start": "95 ms"})
+    from elephan.report.run_figures import REGISTRY, View
+
+    assert not REGISTRY["copy"].possible(View(late))

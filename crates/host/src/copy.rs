@@ -16,7 +16,8 @@
 //! serial                               1 / (1/D_r + 1/N + 1/D_w)
 //! ```
 //!
-//! A serial program reads the next block when the far end has told it that the last one is written.
+//! A serial program reads the next block when the far end has told it that the last one is written, which is when it is in the
+//! disk's cache if that has one: then it runs at min(1 / (1/D_r + 1/N), D_w).
 //!
 //! Who holds up the others ([`Pipeline::stage`]): the disk that writes, if a stream waits for a buffer at the far end; the disk that
 //! reads, if every stream waits for a block; else the network between them. Left out: what the programs' processors do, the order

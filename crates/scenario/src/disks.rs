@@ -40,8 +40,11 @@ fn fill(disk: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
         return Err(problem(message));
     }
     let file = profile_file(name, scenario).map_err(problem)?;
-    if disk.get("raid").is_some() {
-        return Err(Problem::new(at.key("raid"), origin, "is of a named profile; a measured file has its own rates"));
+    for key in ["raid", "disks", "disk_rate", "chunk", "controller", "read_points"] {
+        if let Some(given) = disk.get(key) {
+            let message = "goes without a file, which has measured rates";
+            return Err(Problem::new(at.key(key), given.origin, message));
+        }
     }
     let mut below = Node::from_json(&words(&file), origin);
     if let (Some(table), true) = (below.as_table_mut(), disk.get("read").is_some()) {

@@ -192,11 +192,6 @@ impl<'a> Marker<'a> {
                     self.tree.get("congestion_management").and_then(|m| m.get("preset")).and_then(Node::as_text);
                 return preset::of_qcn(preset.unwrap_or_default(), key);
             }
-            ["hosts", name, "disk", "read" | "write" | "raid"] => {
-                let disk = self.words.hosts.get(*name).and_then(|host| host.disk.as_ref());
-                let profile = disk.and_then(|disk| disk.profile.as_ref()).map(|profile| format!("profile {profile}"));
-                return (Origin::Default, profile);
-            }
             ["traffic", _, "congestion_control", ..] => return self.congestion_control(schema, json, at),
             _ => {}
         }

@@ -46,7 +46,6 @@ fn the_resolved_scenario_holds_the_profiles() {
     let second = read(&Source::toml("elsewhere.toml", first.toml.clone()), &[], None).unwrap();
     assert_eq!((&second.toml, &second.plan.nodes[1].disk), (&first.toml, &first.plan.nodes[1].disk));
     let shown = |key: &str| serde_json::to_value(&first.provenance[key]).unwrap();
-    assert_eq!(shown("hosts.b.disk.write")["source"], "profile icp-66x4");
     assert_eq!(
         (&shown("hosts.b.disk.cache")["origin"], &shown("hosts.b.disk.block")["origin"]),
         (&"given".into(), &"assumed".into())
@@ -56,6 +55,15 @@ fn the_resolved_scenario_holds_the_profiles() {
     assert_eq!(traffic.flows.len(), 4);
     let sender = &options[traffic.flows[0].sender as usize];
     assert_eq!((sender.send_buffer, sender.receive_window), (Bytes(600_000), Bytes(600_000)));
+}
+
+/// Another profile in a resolved scenario has its own rates.
+#[test]
+fn a_resolved_profile_can_be_another() {
+    let resolved = read(&source(TEXT), &[], None).unwrap().toml;
+    let other = [Override::parse("hosts.b.disk.profile=3ware-ata-66x4").unwrap()];
+    let disk = read(&source(&resolved), &other, None).unwrap().plan.nodes[1].disk.clone().unwrap();
+    assert_eq!((disk.read_rate(), disk.write_rate()), (Rate(1_066_000_000), Rate(335_000_000)));
 }
 
 /// What is given wins over the profile, and another read-ahead is interpolated.
@@ -102,6 +110,18 @@ fn what_is_wrong_names_file_and_line() {
     assert_eq!(
         error(TEXT, &["hosts.b.disk={ read = \"1 Gbps\" }"]),
         "-s hosts.b.disk={ read = \"1 Gbps\" }: give a profile, or read and write, or disks and disk_rate"
+    );
+    // An array beside a file, and what an earlier file has left.
+    for (key, value) in [("disks", "4"), ("controller", "1 Gbps"), ("raid", "raid5")] {
+        let set = format!("hosts.a.disk.{key}={value}");
+        assert_eq!(error(TEXT, &[&set]), format!("-s {set}: goes without a file, which has measured rates"));
+    }
+    let resolved = read(&source(TEXT), &[], None).unwrap().toml;
+    let other = ["hosts.a.disk.profile=good.toml"];
+    assert!(
+        error(&resolved, &other).contains("hosts.a.disk.read_points: goes without a file"),
+        "{}",
+        error(&resolved, &other)
     );
     assert_eq!(
         error(TEXT, &["hosts.b.disk.cache=256"]),

@@ -120,6 +120,24 @@ fn serial_adds_the_times() {
     }
 }
 
+/// With a write-back cache the disk writes while the next block is read and sent: min(1 / (1/D_r + 1/N), D_w).
+#[test]
+fn serial_with_a_cache() {
+    let unwritten = 1.0 / (1.0 / (800.0 * MBPS) + 1.0 / GIGABIT);
+    for (write, expected) in [("1200 Mbps", unwritten), ("300 Mbps", 300.0 * MBPS)] {
+        let (_, summary) = run(&[
+            "traffic.copy.pipeline=serial",
+            "traffic.copy.block=16 MiB",
+            "links[0].delay=50 us",
+            "duration=40 s",
+            "hosts.source.disk.read=800 Mbps",
+            "hosts.sink.disk.cache=64 MiB",
+            &format!("hosts.sink.disk.write={write}"),
+        ]);
+        assert_near(rate(&summary), expected, 0.02, write);
+    }
+}
+
 /// A socket buffer of B bytes carries B / R: 600 kB in 6 ms are 800 Mb/s, 64 kB are 85.3 Mb/s, whatever the law of congestion
 /// control; less than 2 % between the laws.
 #[test]

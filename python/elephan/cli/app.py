@@ -311,10 +311,10 @@ def measure_disk(
     from elephan import diskmeasure
     from elephan.cli import show
 
-    diskmeasure.check_profile_file(out)
-    windows = [part.strip() for part in read_ahead.split(",")] if read_ahead is not None else diskmeasure.WINDOWS
-    done = diskmeasure.measure(path, size=size, block=block, windows=windows, repetitions=repetitions, progress=True)
-    diskmeasure.write_profile(done, out)
+    windows = [part.strip() for part in read_ahead.split(",")] if read_ahead is not None else None
+    with diskmeasure.profile_file(out) as partial:
+        done = diskmeasure.measure(path, size=size, block=block, windows=windows, repetitions=repetitions, progress=True)
+        diskmeasure.write_profile(done, partial, out)
     if json:
         show.print_json(done.as_dict())
     else:

@@ -26,7 +26,16 @@ STAGES = {
 
 
 def _sampled(view: View) -> bool:
-    return bool(view.run.summary.get("copies")) and bool(view.run.copy_samples.num_rows)
+    if not view.run.summary.get("copies") or not view.run.copy_samples.num_rows:
+        return False
+    start = float(column(view.run.copies, "start_ns")[_chosen(view)])
+    return bool((column(view.run.copy_samples, "time_ns") > start).any())
+
+
+def _chosen(view: View) -> int:
+    """The transfer that moved most."""
+    copies = view.run.copies
+    return int(np.argmax(column(copies, "on_disk_bytes") + column(copies, "cached_bytes")))
 
 
 def _samples(view: View, copy: int) -> dict[str, d.Array]:
@@ -87,7 +96,7 @@ def _plot_stages(axes: Axes, view: View, found: dict[str, d.Array], edges: d.Arr
 @figure("copy", "disk to disk: the rate of each stage over time, and which held up the others", _sampled)
 def copy(view: View) -> Drawing:
     copies = view.run.copies
-    chosen = int(np.argmax(column(copies, "on_disk_bytes") + column(copies, "cached_bytes")))
+    chosen = _chosen(view)
     found = _samples(view, chosen)
     begin, end = float(found["time_ns"][0]), float(found["time_ns"][-1])
     interval = float(np.median(np.diff(found["time_ns"]))) if found["time_ns"].size > 2 else end - begin

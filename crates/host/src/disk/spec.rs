@@ -210,6 +210,9 @@ impl DiskSpec {
         if !known && (self.write.is_none() || self.read.is_none() && self.read_points.is_empty()) {
             return fail("", "give a profile, or read and write, or disks and disk_rate".into());
         }
+        if self.profile.is_some() && !self.read_points.is_empty() {
+            return fail("read_points", "are in place of a profile: one of both".into());
+        }
         if self.read.is_some() && !self.read_points.is_empty() {
             return fail("read_points", "read is given too: one of both".into());
         }
@@ -251,7 +254,8 @@ impl DiskSpec {
         None
     }
 
-    /// Spells out what follows from a profile or an array, for the resolved scenario.
+    /// Spells out defaults that depend on other keys, for the resolved scenario. Rates that follow from a profile or an array are
+    /// not among them: another profile would then have those of the first.
     pub fn resolve(&mut self) {
         if self.profile.is_some() {
             self.raid.get_or_insert(Raid::Raid5);
@@ -259,10 +263,6 @@ impl DiskSpec {
             self.raid.get_or_insert(Raid::Raid0);
             self.chunk.get_or_insert(CHUNK);
         }
-        if self.read_points.is_empty() {
-            self.read = Some(self.full_read_rate());
-        }
-        self.write = Some(self.write_rate());
     }
 
     fn full_read_rate(&self) -> Rate {

@@ -90,7 +90,10 @@ fn profiles_arrays_and_what_is_given() {
     let mut icp = named("icp-66x4", None);
     assert_eq!((icp.problem(), icp.read_rate().0, icp.write_rate().0), (None, 804 * MB, 538 * MB));
     icp.resolve();
-    assert_eq!((icp.raid, icp.read, icp.write), (Some(Raid::Raid5), Some(Rate(804 * MB)), Some(Rate(538 * MB))));
+    // Its rates are not spelled out: another profile in its place has its own.
+    assert_eq!((icp.raid, icp.read, icp.write), (Some(Raid::Raid5), None, None));
+    let other = DiskSpec { profile: Some("3ware-ata-66x4".into()), ..icp.clone() };
+    assert_eq!((other.read_rate().0, other.write_rate().0), (1066 * MB, 335 * MB));
     let again = icp.clone();
     icp.resolve();
     assert_eq!((icp.problem(), &icp), (None, &again));
@@ -125,6 +128,8 @@ fn what_cannot_be() {
     assert_eq!(problem(DiskSpec { raid: Some(Raid::Raid0), ..spec(8, 4, 0) }).0, "raid");
     assert_eq!(problem(DiskSpec { chunk: Some(Bytes(1)), ..spec(8, 4, 0) }).0, "chunk");
     let named = DiskSpec { profile: Some("icp-66x4".into()), ..none };
+    let point = ReadPoint { read_ahead: Bytes(4096), rate: Rate(MB) };
+    assert_eq!(problem(DiskSpec { read_points: vec![point], ..named.clone() }).0, "read_points");
     assert_eq!(problem(DiskSpec { disks: Some(2), disk_rate: Some(Rate(MB)), ..named }).0, "disks");
 }
 

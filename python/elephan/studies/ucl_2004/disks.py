@@ -168,7 +168,7 @@ def programs_figure(results: Results) -> Drawing:
         for (label, settings), color, width in zip(PROGRAMS.items(), (INK, BLUE, VERMILLION, GREEN), WIDTHS, strict=True):
             found = [(p.value, _rate(results, "programs", f"{label}/{p.label}", statistic)) for p in buffers()]
             points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
-            style = {"color": color, "markersize": 2 + width, "linewidth": width, "label": label}
+            style: dict[str, Any] = {"color": color, "markersize": 2 + width, "linewidth": width, "label": label}
             axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
             streams = int(settings["traffic.copy.streams"])
             x = np.geomspace(60e3, 4.2e6, 80)
@@ -210,7 +210,7 @@ def stacks(results: Results) -> Drawing:
     for law, width in zip(LAWS, WIDTHS, strict=True):
         found = [(p.value, _rate(results, "socket-buffer", f"{law}/{p.label}")) for p in buffers()]
         points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
-        style = {"color": PAINT[law], "markersize": 2 + width, "linewidth": width, "label": NAMES[law]}
+        style: dict[str, Any] = {"color": PAINT[law], "markersize": 2 + width, "linewidth": width, "label": NAMES[law]}
         axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
     x = np.geomspace(60e3, 4.2e6, 80)
     axes.plot(x * 1e-3, np.minimum(x * 8 / RTT_S, LINE_BPS) * 1e-6, color=MUTED, linewidth=0.9, dashes=(3, 2), zorder=0)
