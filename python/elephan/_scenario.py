@@ -16,6 +16,8 @@ Rate = str
 """A rate such as "10 Gbps": decimal prefixes, b bit, B byte."""
 Size = str
 """A size such as "48 KiB" or "8 KB"."""
+Count = str
+"""A count of packets such as "256 p"."""
 Limit = str
 """A limit such as "2 MB", "100 p" (packets) or "1 bdp"."""
 
@@ -1909,6 +1911,9 @@ class Host(Table):
     stack: TCP stack; without it the scenario's `stack`.
     tcp: TCP options, over those of the stack and of the scenario.
     pause: How the hosts' ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
+    transmit: What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
+    receive: What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
+    cpu: What packets cost the host's processor; without it nothing.
     disk: Each host's disk, which traffic of kind `disk-copy` reads and writes; without it files are read and written at once.
     """
 
@@ -1916,6 +1921,9 @@ class Host(Table):
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
+    transmit: Transmit | dict[str, Any] | None = None
+    receive: Receive | dict[str, Any] | None = None
+    cpu: Cpu | dict[str, Any] | None = None
     disk: Disk | dict[str, Any] | None = None
 
 
@@ -1930,6 +1938,80 @@ class PauseReaction(Table):
 
     obey: bool | None = None
     response_quanta: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Transmit(Table):
+    """The transmit side of a host: what each of its ports holds, and how its devices send.
+
+    txqueuelen: Packets that the queue in front of the driver holds (`ip link set txqueuelen`): 100 in Linux 2.4, 1000 since 2.6.
+        Default: "1000 p".
+    ring: Packets that the ring of the driver holds (`ethtool -G tx`). [assumed: that of an e1000] Default: "256 p".
+    pacing: The device sends no faster than this: between the starts of two frames is the time of the first at this rate.
+    gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
+    burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
+    delay: From the ring to the wire, beyond the transmission. Default: "0 s".
+    """
+
+    txqueuelen: Count | None = None
+    ring: Count | None = None
+    pacing: Rate | None = None
+    gap: Time | None = None
+    burst: Size | None = None
+    delay: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Receive(Table):
+    """What a host does with the frames that come in.
+
+    ring: Descriptors of the interface's receive ring : frames that wait for an interrupt. Default: "256 p".
+    coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
+    coalesce_frames: Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits. Default: 0.
+    interrupts_per_s: Interrupts a second at most; 0: no limit. Default: 8000.
+    napi: Whether the softirq takes frames straight from the ring (NAPI), so that there is no backlog. Default: false.
+    backlog: Packets that may wait between interrupt and softirq (`netdev_max_backlog`); without NAPI. Default: "300 p".
+    backlog_full: What happens when it is full. Default: "throttle".
+    gro: Whether consecutive segments of a connection that wait in the ring are given to TCP as one (GRO); with NAPI. Default:
+        false.
+    reader: Rate at which an application reads each socket; without it everything is read at once.
+    reader_block: Most that it reads at once; with `reader`. [assumed] Default: "64 KiB".
+    udp_buffer: Payload that a UDP socket holds for the reader; with `reader`. Default: "65.535 KB".
+    """
+
+    ring: Count | None = None
+    coalesce: Time | None = None
+    coalesce_frames: int | None = None
+    interrupts_per_s: int | None = None
+    napi: bool | None = None
+    backlog: Count | None = None
+    backlog_full: Literal["throttle", "drop", "hold"] | None = None
+    gro: bool | None = None
+    reader: Rate | None = None
+    reader_block: Size | None = None
+    udp_buffer: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Cpu(Table):
+    """What packets cost the processor of a host.
+
+    transmit: A segment, ACK or datagram sent. [assumed] Default: "3 us".
+    interrupt: A frame that an interrupt takes from the ring, also if it is dropped then. [assumed] Default: "3 us".
+    receive: A packet with payload that the protocol gets, beyond `interrupt`. [assumed] Default: "2 us".
+    ack: A packet without payload (an ACK), beyond `interrupt`. [assumed] Default: "2 us".
+    sack: What each SACK block of an ACK makes the sender walk through. Default: "full".
+    segment: A segment on that walk: 100 ns in 2003, 40 ns in 2017. [assumed] Default: "100 ns".
+    logger: Interval of a logger at user level, of lowest priority, whose gaps are recorded; without it there is none.
+    """
+
+    transmit: Time | None = None
+    interrupt: Time | None = None
+    receive: Time | None = None
+    ack: Time | None = None
+    sack: Literal["full", "fastpath", "none"] | None = None
+    segment: Time | None = None
+    logger: Time | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -3631,6 +3713,7 @@ __all__ = [
     "Codel",
     "Compound",
     "Copa",
+    "Cpu",
     "Cubic",
     "Dcqcn",
     "Dctcp",
@@ -3692,6 +3775,7 @@ __all__ = [
     "Prio",
     "Qcn",
     "ReadPoint",
+    "Receive",
     "Record",
     "Red",
     "Reno",
@@ -3709,6 +3793,7 @@ __all__ = [
     "Tcp",
     "Timely",
     "Transfers",
+    "Transmit",
     "Uniform",
     "Users",
     "Vary",

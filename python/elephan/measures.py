@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import sharing, stats
+from elephan import hostrows, sharing, stats
 from elephan.errors import InputError, nearest
 from elephan.rows import EMPTY, Array, part_of
 from elephan.rows import column as column
@@ -258,6 +258,20 @@ _ALL = [
     ),
     Measure("pauses_sent", "1", "PAUSE frames sent by each port", _port_column("pauses_sent")),
     Measure("paused_ns", "ns", "time that each port was paused", _port_column("paused_ns")),
+    Measure("host_drops", "1", "packets dropped on their way in by each modelled host", hostrows.drops),
+    Measure("cpu", "%", "busy time of each modelled host's processor", lambda run: column(run.hosts, "cpu")),
+    Measure(
+        "logger_gap_ns",
+        "ns",
+        "longest time between two lines of each host's logger",
+        lambda run: column(run.hosts, "logger_gap_max_ns"),
+    ),
+    Measure(
+        "window_after_gap",
+        "%",
+        "smallest congestion window in the second after each logger gap of 0.1 s over that before it",
+        hostrows.windows_after_gaps,
+    ),
     Measure("timeouts", "1", "retransmission timeouts of each flow", _flow_column("timeouts")),
     Measure("retransmits", "1", "segments retransmitted by each flow", _flow_column("segs_retrans")),
     Measure("fast_retransmits", "1", "fast retransmits of each flow", _flow_column("fast_retran")),
@@ -271,6 +285,7 @@ MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
 _OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits"}
 _OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
+_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 

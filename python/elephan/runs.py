@@ -32,6 +32,10 @@ TABLES = (
     "limiter_samples",
     "copies",
     "copy_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
+    "transmit_samples",
     "events",
 )
 
@@ -135,6 +139,26 @@ class Run:
     def copy_samples(self) -> pa.Table:
         """The state of transfers from disk to disk at sample times."""
         return self.tables["copy_samples"]
+
+    @property
+    def hosts(self) -> pa.Table:
+        """A row per host with a model of its receive side or processor."""
+        return self.tables["hosts"]
+
+    @property
+    def host_samples(self) -> pa.Table:
+        """The state of such hosts at sample times."""
+        return self.tables["host_samples"]
+
+    @property
+    def logger_gaps(self) -> pa.Table:
+        """A row per silence of a host's logger."""
+        return self.tables["logger_gaps"]
+
+    @property
+    def transmit_samples(self) -> pa.Table:
+        """A row per port of a host with a transmit side and sample time: packets in qdisc and ring."""
+        return self.tables["transmit_samples"]
 
     @property
     def switch_samples(self) -> pa.Table:

@@ -295,6 +295,44 @@ def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
     return math.inf if slow >= fast else bits * fast / (slow * (fast - slow))
 
 
+# -- transmit queues of hosts ----------------------------------------------------------------------------------------
+
+
+def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | None = None, path: float | str | None = None) -> float:
+    """Packets that wait in qdisc and ring of a host when a window of `window` segments is reached: `W (g - 1) / g`.
+
+    `growth`: of the window in a round trip of slow start, 2, or 1.5 with delayed ACKs counted as one. `nic` and `path`: rates of the
+    device and of the slowest link, by which ACKs come; equal unless given. In general `W max(0, 1 - nic / (g path))`: a
+    device faster than `growth` times the path holds nothing back. Smaller room ends slow start with a send stall.
+    """
+    _positive(window=window, growth=growth)
+    if growth < 1:
+        raise ValueError(f"the growth of a window in slow start is 1 or more, not {growth:g}")
+    if nic is None or path is None:
+        return window * (growth - 1) / growth
+    device, slowest = bits_per_second(nic), bits_per_second(path)
+    _positive(nic=device, path=slowest)
+    return window * max(0.0, 1 - max(device, slowest) / (growth * slowest))
+
+
+def stalled_goodput(
+    room: float, rtt: float | str, duration: float | str, mss: float = 1448, growth: float = 2.0
+) -> tuple[float, float]:
+    """Least and most mean goodput in bit/s of Reno in the `duration` after a send stall that ended slow start.
+
+    `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so the room
+    is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by a segment a
+    round trip: `(window / 2 + T / (2 R)) mss / R`. For Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. Not beyond the rate of the path.
+    """
+    rtt_s, time_s = seconds(rtt), seconds(duration)
+    _positive(room=room, rtt=rtt_s, duration=time_s, mss=mss)
+    if growth <= 1:
+        raise ValueError(f"slow start grows: more than 1 a round trip, not {growth:g}")
+    least = growth * room / (growth - 1)
+    low, high = ((window / 2 + time_s / rtt_s / 2) * mss * 8 / rtt_s for window in (least, least + room))
+    return low, high
+
+
 # -- disks and transfer programs -------------------------------------------------------------------------------------
 
 

@@ -161,7 +161,8 @@ def test_what_cannot_be_measured(fake, tmp_path, monkeypatch, capsys):
     assert line(str(disk), "--size", "1 MiB") == "elephan: fio is not installed; on Debian and Ubuntu: apt-get install fio"
     assert list(disk.iterdir()) == []
     assert [one.name for one in tmp_path.glob("*p.toml*")] == []
-    assert line(str(disk), "--out", str(tmp_path / "none" / "p.toml")).endswith("not a place for a file")
+    assert status_of(["measure", "disk", str(disk), "--out", str(tmp_path / "none" / "p.toml")]) == 2
+    assert capsys.readouterr().err.endswith("not a place for a file\n")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -3,3 +3,29 @@
 
 pub mod copy;
 pub mod disk;
+mod alone;
+pub mod cpu;
+mod line;
+pub mod receive;
+pub mod transmit;
+
+pub use alone::Alone;
+pub use cpu::Cpu;
+pub use line::Line;
+pub use receive::Receive;
+pub use transmit::Transmit;
+
+/// The models of one host; none of them: the ideal host, whose TCP touches the wire.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Models {
+    pub transmit: Option<Transmit>,
+    pub receive: Option<Receive>,
+    pub cpu: Option<Cpu>,
+}
+
+impl Models {
+    /// Whether this is the ideal host.
+    pub fn is_none(&self) -> bool {
+        *self == Models::default()
+    }
+}

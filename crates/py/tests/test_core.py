@@ -49,6 +49,10 @@ TABLES = [
     "limiter_samples",
     "copies",
     "copy_samples",
+    "hosts",
+    "host_samples",
+    "logger_gaps",
+    "transmit_samples",
     "events",
 ]
 

@@ -11,6 +11,7 @@ mod cell;
 mod closures;
 mod copies;
 mod dictionary;
+mod hosts;
 mod names;
 mod recorder;
 mod rows;
@@ -25,10 +26,12 @@ pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use closures::{HoldRow, PauseRow};
 pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
+pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};

@@ -10,9 +10,11 @@ use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
 use crate::copies::{CopyRow, CopySampleRow};
+use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -114,6 +116,10 @@ recorder! {
     limiter_samples: LimiterSampleRow,
     copies: CopyRow,
     copy_samples: CopySampleRow,
+    hosts: HostRow,
+    host_samples: HostSampleRow,
+    logger_gaps: LoggerGapRow,
+    transmit_samples: TransmitSampleRow,
     events: EventRow,
 }
 

@@ -359,6 +359,24 @@ table! {
 }
 
 table! {
+    /// A row is a port of a host with a transmit side at a sample time: what waits there, the frame on the wire not.
+    TransmitSampleRow, TransmitSampleColumns in "transmit_samples" {
+        /// Sample time
+        time_ns: i64 = "ns",
+        /// The host
+        host: Text = "",
+        /// The port
+        port: i64 = "",
+        /// Packets in the qdisc, of `txqueuelen`; a burst is one
+        qdisc_packets: i64 = "",
+        /// Packets in the ring of the driver; a burst is one
+        ring_packets: i64 = "",
+        /// Segments that the host has refused since the start because both were full (RFC 4898 SendStall)
+        send_stalls: i64 = "",
+    }
+}
+
+table! {
     /// A row is a limiter of a host at a sample time: there is none before the first notification about what it limits, nor when
     /// its rate is the line's again and nothing waits behind it.
     LimiterSampleRow, LimiterSampleColumns in "limiter_samples" {

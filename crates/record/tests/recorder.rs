@@ -119,6 +119,10 @@ fn every_table_is_there_even_when_empty() {
         "limiter_samples",
         "copies",
         "copy_samples",
+        "hosts",
+        "host_samples",
+        "logger_gaps",
+        "transmit_samples",
         "events",
     ];
     let tables = Recorder::to_folder(&folder.0).expect("a recorder").finish().expect("tables");

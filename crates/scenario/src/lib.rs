@@ -27,7 +27,7 @@ pub mod written;
 
 pub use disks::disk;
 pub use error::{Error, Errors};
-pub use options::{congestion_management, queue, tcp_options};
+pub use options::{congestion_management, queue, receive, tcp_options, transmit};
 pub use output::{Origin, Provenance};
 pub use overrides::Override;
 pub use plan::*;

@@ -1,10 +1,12 @@
 //! TCP options and queues given by a program, one at a time, checked as those of a scenario are.
 
+use elephan_host::{Receive, Transmit};
 use elephan_link::CongestionManagement;
 use elephan_link::congestion::Handling;
 use elephan_link::queue::{Parameters, QueueSpec};
 use elephan_tcp::{Options, Overrides};
 use elephan_units::{Size, Span};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
@@ -96,6 +98,37 @@ pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -
     }
 }
 
+/// The transmit side of a host with the parameters in `table`, numbers as for [`queue`], and packets for a count; `name` is what errors
+/// call the place.
+pub fn transmit(name: &str, table: Map<String, Json>) -> Result<Transmit, Errors> {
+    let words: Transmit = host_model(name, "Transmit", table)?;
+    match words.problem() {
+        Some((key, message)) => Err(Errors::one(name, key, message)),
+        None => Ok(words),
+    }
+}
+
+/// The receive side of a host with the parameters in `table`, as [`transmit`].
+pub fn receive(name: &str, table: Map<String, Json>) -> Result<Receive, Errors> {
+    let words: Receive = host_model(name, "Receive", table)?;
+    match words.problem() {
+        Some((key, message)) => Err(Errors::one(name, key, message)),
+        None => Ok(words),
+    }
+}
+
+/// The words of a host's model, which the schema calls `definition`.
+fn host_model<T: DeserializeOwned>(name: &str, definition: &str, table: Map<String, Json>) -> Result<T, Errors> {
+    let root = schema();
+    let words = root.get("$defs").and_then(|all| all.get(definition)).unwrap_or(&Json::Null);
+    let given = Json::Object(table.into_iter().map(|(key, value)| with_unit(root, words, key, value)).collect());
+    let problems = walk(root, words, &Node::from_json(&given, Origin::Program), &Path::default());
+    if !problems.is_empty() {
+        return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
+    }
+    serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))
+}
+
 /// A bare number of a quantity as a scenario writes it.
 pub(crate) fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Json) {
     let property = Shape::of(words).property(&key);
@@ -105,6 +138,7 @@ pub(crate) fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> 
         (Some("time"), Some(seconds)) => Some(format!("{seconds} s")),
         (Some("size"), Some(_)) => Some(format!("{value} B")),
         (Some("rate"), Some(_)) => Some(format!("{value} bps")),
+        (Some("count"), Some(_)) => Some(format!("{value} p")),
         _ => None,
     };
     (key, text.map_or(value, Json::String))

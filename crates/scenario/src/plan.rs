@@ -50,6 +50,8 @@ pub struct Node {
     pub pause: PauseReaction,
     /// A host's disk; none: files are read and written at once.
     pub disk: Option<DiskSpec>,
+    /// Of a host: what stands between TCP and the wire.
+    pub models: elephan_host::Models,
 }
 
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use crate::written::Scenario;
 
 /// The JSON Schema (draft 2020-12) of a scenario. Beside the standard keywords it has `x-quantity` (`time`, `rate`,
-/// `size`, `limit`) for texts that are numbers with units, and `x-source` for where a default comes from.
+/// `size`, `count`, `limit`) for texts that are numbers with units, and `x-source` for where a default comes from.
 pub fn schema() -> &'static Json {
     static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
         let mut schema = tidied(schemars::schema_for!(Scenario));
@@ -56,6 +56,7 @@ fn pattern(quantity: &str) -> Option<String> {
         "time" => "(ps|ns|us|µs|μs|ms|s|min|h|d)".to_owned(),
         "rate" => format!("{PREFIX}(bps|b/s|bit/s|Bps|B/s)"),
         "size" => format!("{PREFIX}(B|b)"),
+        "count" => "(p|packets)".to_owned(),
         "limit" => format!("({PREFIX}(B|b)|p|packets|bdp|BDP)"),
         _ => return None,
     };

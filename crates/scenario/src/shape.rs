@@ -181,6 +181,7 @@ pub(crate) fn example(quantity: &str) -> &'static str {
         "time" => "5 ms",
         "rate" => "10 Gbps",
         "limit" => "100 p",
+        "count" => "256 p",
         _ => "48 KiB",
     }
 }

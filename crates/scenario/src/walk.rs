@@ -3,7 +3,7 @@
 //! Serde would find most of these too, but its tagged enums lose positions; after this walk, deserialisation can fail
 //! only where a type has rules of its own.
 
-use elephan_units::{ParseError, parse_bytes, parse_rate, parse_size, parse_span};
+use elephan_units::{ParseError, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 use serde_json::Value as Json;
 
 use crate::error::Problem;
@@ -256,6 +256,7 @@ fn parse(quantity: &str, text: &str) -> Result<(), ParseError> {
         "time" => parse_span(text).map(drop),
         "rate" => parse_rate(text).map(drop),
         "limit" => parse_size(text).map(drop),
+        "count" => parse_packets(text).map(drop),
         _ => parse_bytes(text).map(drop),
     }
 }
@@ -282,6 +283,7 @@ fn units_of(quantity: &str) -> &'static [&'static str] {
     match quantity {
         "time" => &["ms", "us", "ns", "ps", "s", "min", "h", "d"],
         "rate" => &["Gbps", "Mbps", "Kbps", "Tbps", "bps", "Gb/s", "Mb/s", "GB/s", "MB/s", "b/s", "B/s"],
+        "count" => &["p", "packets"],
         "limit" => &["KiB", "MiB", "GiB", "KB", "MB", "GB", "B", "p", "packets", "bdp"],
         _ => &["KiB", "MiB", "GiB", "KB", "MB", "GB", "B"],
     }

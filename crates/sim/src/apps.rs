@@ -164,6 +164,9 @@ impl World<'_> {
         self.sockets[one as usize].peer = other;
         self.sockets[other as usize].peer = one;
         self.settle_headers([one, other]);
+        if self.hosts.receive {
+            [one, other].into_iter().for_each(|end| self.settle_reader(end));
+        }
         self.sockets[other as usize].endpoint.listen();
         self.sockets[one as usize].endpoint.connect(now);
         if let Some(flow) = &mut self.flows[id as usize] {
@@ -363,7 +366,8 @@ impl World<'_> {
             return;
         }
         let (id, received) = (s.flow, s.endpoint.received());
-        if s.endpoint.peer_closed() && received == s.endpoint.arrived() {
+        // An application that reads slowly sees the end of the stream when it has read all of it.
+        if s.endpoint.peer_closed() && s.endpoint.unread() == 0 {
             s.endpoint.close(now);
         }
         self.received(now, id, received);

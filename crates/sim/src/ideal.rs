@@ -102,7 +102,8 @@ impl World<'_> {
                 NodeKind::Switch(switch) => switch.latency,
                 NodeKind::Host => Span::ZERO,
             };
-            let delay_ps = u128::from(link.delay.ps()) + u128::from(latency.ps());
+            let device = self.plan.nodes[link.from as usize].models.transmit.map_or(Span::ZERO, |words| words.delay);
+            let delay_ps = [link.delay, latency, device].map(|span| u128::from(span.ps())).iter().sum();
             Hop { cost: link.framing.cost(), rate_bps: link.rate.bps(), delay_ps }
         };
         Some(self.net.routes.rest(place).map(hop).collect())

@@ -11,6 +11,7 @@ mod copy;
 mod error;
 mod flow;
 mod guests;
+mod host;
 mod ideal;
 mod limits;
 mod net;

@@ -34,6 +34,7 @@ impl World<'_> {
         }
         self.tables.warm();
         self.warm_copies(now);
+        self.warm_hosts(self.plan.warmup);
     }
 
     pub fn sample(&mut self, now: Time) {
@@ -47,6 +48,8 @@ impl World<'_> {
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);
+        self.sample_hosts(now, self.plan.record.every.unwrap_or_default());
+        self.sample_transmit(now);
     }
 
     fn sample_flows(&mut self, now: Time) {

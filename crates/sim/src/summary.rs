@@ -21,6 +21,8 @@ impl World<'_> {
     pub fn finish(mut self) -> Result<Value, Error> {
         self.check_packets()?;
         self.check_streams()?;
+        self.write_hosts();
+        self.write_log()?;
         self.write_rest()?;
         let copies = self.finish_copies()?;
         if let Some(captures) = self.net.captures.take() {
@@ -28,6 +30,7 @@ impl World<'_> {
         }
         let plan: &Plan = self.plan;
         let window: Window = self.net.window;
+        let hosts = self.hosts_summary();
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
         put("title", json!(plan.title));
@@ -56,6 +59,7 @@ impl World<'_> {
         put("reordered_datagrams", json!(self.reordered_datagrams()));
         put("messages_dropped", json!(self.tables.messages_dropped));
         put("bottleneck", self.bottleneck());
+        put("hosts", hosts);
         put("message_latency", self.tables.latencies.summary());
         put("round_time", self.tables.rounds.summary());
         put("fct", self.tables.completions.summary());
@@ -128,11 +132,13 @@ impl World<'_> {
             return Ok(());
         };
         let (acked, read, sent) = (s.endpoint.acked(), r.endpoint.received(), s.endpoint.accepted());
-        let arrived = r.endpoint.arrived();
+        let received = read + r.endpoint.unread();
         let whole = flow.size.is_none_or(|size| read <= size && (flow.done.is_none() || read == size));
-        if acked > arrived || read > arrived || arrived > sent || !whole {
+        if acked > received || received > sent || !whole {
             let n = flow.number;
-            return Err(Error::Conservation(format!("flow {n}: {sent} bytes sent, {read} read, {acked} acknowledged")));
+            return Err(Error::Conservation(format!(
+                "flow {n}: {sent} bytes sent, {received} received, {read} read, {acked} acknowledged"
+            )));
         }
         Ok(())
     }

@@ -143,7 +143,10 @@ impl Tables {
                     text
                 }
             };
-            let at_port = !matches!(o.kind, Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp);
+            let at_port = !matches!(
+                o.kind,
+                Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp | Kind::Refused | Kind::LoggerGap
+            );
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),
                 kind: self.kinds[o.kind as usize],

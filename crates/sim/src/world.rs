@@ -18,6 +18,7 @@ use crate::clocks::Clock;
 use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
+use crate::host::{HOST, Hosts, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
@@ -79,6 +80,8 @@ pub struct World<'a> {
     pub memories: BTreeMap<(u32, u32), Memory>,
     /// Connections of RoCE, and the interfaces that send for them.
     pub roce: Roce,
+    /// Those that are not ideal.
+    pub hosts: Hosts,
 }
 
 /// Builds the world of `plan` and runs it; rows go to `recorder`. `watch` is called now and then and answers whether
@@ -127,8 +130,10 @@ impl<'a> World<'a> {
             failed_guest: None,
             memories: BTreeMap::new(),
             roce: Roce::default(),
+            hosts: Hosts::of(plan),
         };
         world.create_static_flows();
+        world.begin_hosts();
         if let Some(every) = plan.record.every {
             let first = Time::ZERO + every;
             world.net.events.push(Event::new(first, Class::Sample, 0, 0));
@@ -175,7 +180,7 @@ impl<'a> World<'a> {
     }
 
     /// Rows of what has happened rarely, and whether all that was written could be.
-    fn write_log(&mut self) -> Result<(), Error> {
+    pub fn write_log(&mut self) -> Result<(), Error> {
         self.tables.events(&mut self.net, self.plan, self.recorder)?;
         self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
@@ -188,7 +193,11 @@ impl<'a> World<'a> {
             self.prefetch_next();
         }
         if let Some(packet) = delivered {
-            self.deliver(now, packet);
+            if self.hosts.receive {
+                self.come_in(now, id, packet);
+            } else {
+                self.deliver(now, packet);
+            }
         }
     }
 
@@ -200,6 +209,7 @@ impl<'a> World<'a> {
             Class::Timer if id & (REFRESH | LIMITERS) == LIMITERS => self.net.limiter_timer(now, id & !LIMITERS),
             Class::Timer if id & REFRESH != 0 => self.net.ring(now, id & !REFRESH),
             Class::Timer if id & ROCE != 0 => self.roce_timer(now, id & !ROCE),
+            Class::Timer if id & HOST != 0 => self.host_timer(now, id & !HOST),
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
@@ -229,7 +239,7 @@ impl<'a> World<'a> {
 
     /// A packet has reached its host.
     #[inline(always)]
-    fn deliver(&mut self, now: Time, packet: u32) {
+    pub fn deliver(&mut self, now: Time, packet: u32) {
         let (p, sack) = self.net.packets.get(packet);
         let (dest, number) = (p.dest, p.flow);
         if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
@@ -279,17 +289,28 @@ impl<'a> World<'a> {
                 self.net.events.push(event);
             }
             Bell::Due => {
-                socket.endpoint.on_timer(now);
-                let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
-                if signalled {
-                    self.note_signals(now, id);
+                if !(self.hosts.receive && self.expire_on_cpu(now, id)) {
+                    self.expire(now, id);
                 }
-                if calls {
-                    self.attend(now, id);
-                }
-                self.flush(now, id);
             }
         }
+    }
+
+    /// A timer of a socket runs out; where that waited for a processor it may have moved since.
+    #[inline]
+    pub fn expire(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        if socket.endpoint.next_timer() <= now {
+            socket.endpoint.on_timer(now);
+        }
+        let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
+        if signalled {
+            self.note_signals(now, id);
+        }
+        if calls {
+            self.attend(now, id);
+        }
+        self.flush(now, id);
     }
 
     /// Logs a fast retransmit or an expired timer that was not noted yet, when somebody reads the log.
@@ -308,9 +329,18 @@ impl<'a> World<'a> {
     /// Sends what a socket has to send and sets its timer.
     #[inline]
     pub fn flush(&mut self, now: Time, id: u32) {
+        if !(self.hosts.receive && self.send_on_cpu(now, id)) {
+            self.transmit(now, id, u32::MAX);
+        }
+    }
+
+    /// Sends at most so many segments of what a socket has to send and sets its timer; answers how many.
+    #[inline(always)]
+    pub fn transmit(&mut self, now: Time, id: u32, most: u32) -> u32 {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
-        while socket.endpoint.may_transmit() {
+        let mut sent = 0;
+        while sent < most && socket.endpoint.may_transmit() {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
             }
@@ -338,16 +368,22 @@ impl<'a> World<'a> {
                     p.traits = traits::DATA | traits::RETRANSMISSION;
                 }
             }
+            if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, socket, self.spare) {
+                continue;
+            }
             if let Some(headers) = &mut socket.headers {
                 headers.attach(&socket.endpoint, &mut self.net.packets, self.spare);
             }
             self.net.send(now, first_link, self.spare);
             self.spare = self.net.packets.take();
+            sent += 1;
         }
-        let deadline = socket.endpoint.next_timer();
+        // Where a processor lets segments wait, a deadline may have passed.
+        let deadline = socket.endpoint.next_timer().max(now);
         if socket.alarm.arm(deadline) {
             self.net.events.push(Event::new(deadline, Class::Timer, socket.key, id));
         }
+        sent
     }
 
     /// Sends one datagram, or raw frame, of `payload` bytes.
@@ -370,8 +406,17 @@ impl<'a> World<'a> {
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
         p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
-        self.net.send(now, link, packet);
+        if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
+            self.net.injected += 1;
+            self.net.links[link as usize].counts.drops += 1;
+            self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
+        } else {
+            self.net.send(now, link, packet);
+        }
         self.spare = self.net.packets.take();
+        if self.hosts.receive {
+            self.charge_datagram(now, self.plan.links[link as usize].from);
+        }
     }
 
     fn route_of_datagram(&self, flow: u32, route: u32, seq: u32) -> u32 {
@@ -410,7 +455,8 @@ impl<'a> World<'a> {
     /// Every packet handed in was delivered, dropped or is still somewhere (design law 9).
     pub fn check_packets(&self) -> Result<(), Error> {
         let inside = self.net.inside();
-        let live = self.net.packets.live() as u64 - 1;
+        let held = self.hosts.held();
+        let live = self.net.packets.live() as u64 - 1 - held;
         let (injected, delivered, dropped) = (self.net.injected, self.net.delivered, self.net.dropped);
         let duplicated = self.net.duplicated;
         if injected + duplicated == delivered + dropped + inside && live == inside {

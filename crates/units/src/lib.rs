@@ -7,7 +7,7 @@ mod parse;
 mod text;
 mod tx;
 
-pub use parse::{ParseError, Size, parse_bytes, parse_rate, parse_size, parse_span};
+pub use parse::{ParseError, Size, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 pub use tx::Transmitter;
 
 use std::ops::{Add, AddAssign, Sub};
@@ -30,6 +30,10 @@ pub struct Rate(pub u64);
 /// A size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
+
+/// A count of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Packets(pub u64);
 
 impl Time {
     pub const ZERO: Time = Time(0);

@@ -1,6 +1,6 @@
 //! Text to quantity: a decimal number, optional space, a unit. Exact: `1.5 ps` is an error, not 1 or 2.
 
-use crate::{Bytes, PS_PER_S, Rate, Span};
+use crate::{Bytes, PS_PER_S, Packets, Rate, Span};
 
 /// Why a text is not a quantity: one line, without file or position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -173,6 +173,15 @@ pub fn parse_size(text: &str) -> Result<Size> {
     }
 }
 
+/// Parses a count of packets such as `"256 p"`.
+pub fn parse_packets(text: &str) -> Result<Packets> {
+    let (digits, places, unit) = split(text, "a count of packets", "256 p")?;
+    match unit.as_str() {
+        "p" | "packets" => exact(text, digits, places, 1, "packet").map(Packets),
+        _ => unknown(&unit, text, "a count of packets", &["p", "packets"]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +214,10 @@ mod tests {
         assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
         assert_eq!(parse_size("2 MB"), Ok(Size::Bytes(2_000_000)));
         assert!(parse_size("2 Mx").is_err());
+        assert_eq!(parse_packets("256 p"), Ok(Packets(256)));
+        assert_eq!(parse_packets("1000 packets"), Ok(Packets(1000)));
+        assert!(parse_packets("256").unwrap_err().0.contains("no unit"));
+        assert!(parse_packets("64 KiB").unwrap_err().0.contains("unknown unit \"KiB\""));
+        assert!(parse_packets("0.5 p").unwrap_err().0.contains("finer"));
     }
 }

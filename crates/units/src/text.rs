@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Bytes, Rate, Size, Span, parse_bytes, parse_rate, parse_size, parse_span};
+use crate::{Bytes, Packets, Rate, Size, Span, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 
 /// Writes `value / factor` for the largest unit that divides it into at most three decimals.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
@@ -52,6 +52,12 @@ impl fmt::Display for Bytes {
             return write_scaled(f, v, &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]);
         }
         write_scaled(f, v, &[(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "KB"), (1, "B")])
+    }
+}
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} p", self.0)
     }
 }
 
@@ -103,6 +109,7 @@ as_text!(Span, parse_span, "time", "5 ms");
 as_text!(Rate, parse_rate, "rate", "10 Gbps");
 as_text!(Bytes, parse_bytes, "size", "48 KiB");
 as_text!(Size, parse_size, "limit", "100 p");
+as_text!(Packets, parse_packets, "count", "256 p");
 
 #[cfg(test)]
 mod tests {

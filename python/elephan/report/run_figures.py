@@ -467,11 +467,13 @@ def pause(view: View) -> Drawing:
 REPORT = (
     "copy",
     "sawtooth",
+    "transmit",
     "goodput",
     "sharing",
     "ranking",
     "latency",
     "completion",
+    "host",
     "limiters",
     "memory",
     "drops",
@@ -513,6 +515,8 @@ def draw_all(run: Run, first: str = "") -> list[Drawing]:
     return [REGISTRY[name].draw(view) for name in names]
 
 
-# Registers its figures.
+# Register their figures.
 from elephan.report import copy_figures as copy_figures  # noqa: E402
+from elephan.report import host_figures as host_figures  # noqa: E402
 from elephan.report import spreading_figures as spreading_figures  # noqa: E402
+from elephan.report import transmit_figures as transmit_figures  # noqa: E402

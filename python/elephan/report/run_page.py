@@ -24,7 +24,7 @@ SPREADING = ("pause-timeline", "pause-tree")
 def answer(run: Run) -> list[str]:
     """What happened, in a few sentences."""
     found = measures.statistics(run)
-    parts = [_delivered(run, found), _repaired(found)]
+    parts = [_delivered(run, found), _repaired(run, found), _at_hosts(run)]
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
@@ -50,15 +50,27 @@ def _delivered(run: Run, found: dict[str, float]) -> str:
     return f"Delivered: {', '.join(each[:-1])} and {each[-1]}, together {total}{joint}."
 
 
-def _repaired(found: dict[str, float]) -> str:
+def _repaired(run: Run, found: dict[str, float]) -> str:
     """What was lost, and how often a sender had to wait for its timer."""
     drops, timeouts = int(found.get("drops.sum", 0)), int(found.get("timeouts.sum", 0))
     if not drops:
         waits = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
-        return f"No packet was dropped{waits}."
+        where = " at a port" if (run.summary.get("hosts") or {}).get("drops") else ""
+        return f"No packet was dropped{where}{waits}."
     rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
     packets = "1 packet was" if drops == 1 else f"{drops} packets were"
     return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+
+
+def _at_hosts(run: Run) -> str:
+    """What hosts dropped of what came in, and how long a logger was silent."""
+    hosts = run.summary.get("hosts") or {}
+    said = []
+    if drops := int(hosts.get("drops", 0)):
+        said.append(f"Hosts dropped {drops} packet{'s' if drops > 1 else ''} that had reached them.")
+    if run.logger_gaps.num_rows:
+        said.append(f"A logger at user level was silent for {show(hosts['logger_gap_max_s'] * 1e9, 'ns')}.")
+    return " ".join(said)
 
 
 def _hung(run: Run) -> str:

@@ -225,7 +225,7 @@ impl Resolver<'_> {
     }
 
     /// Where a parameter of the queue of a direction is written.
-    fn queue_path(&self, i: usize, key: &str) -> Path {
+    pub(super) fn queue_path(&self, i: usize, key: &str) -> Path {
         let (entry, forward) = self.entries[i];
         let at = at!["links", entry];
         let own = at.key(if forward { "forward" } else { "backward" }).key("queue");

@@ -1,5 +1,6 @@
 //! Groups of nodes and the words that refer to them: `client`, `client[2]`, `client[0-3]`.
 
+use elephan_host::Models;
 use elephan_units::{Bytes, Span};
 use indexmap::IndexMap;
 
@@ -106,7 +107,8 @@ impl Resolver<'_> {
 fn node(words: &Scenario, name: String, group: Group) -> Node {
     if group.host {
         let host = &words.hosts[group.index];
-        return Node { name, kind: NodeKind::Host, pause: host.pause, disk: host.disk.clone() };
+        let models = Models { transmit: host.transmit, receive: host.receive.clone(), cpu: host.cpu.clone() };
+        return Node { name, kind: NodeKind::Host, pause: host.pause, models, disk: host.disk.clone() };
     }
     let s = &words.switches[group.index];
     let memory_bytes = s.memory.map(|Bytes(b)| b);
@@ -115,6 +117,7 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
         name,
         kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control.clone() }),
         pause: s.pause,
+        models: Models::default(),
         disk: None,
     }
 }

@@ -6,6 +6,7 @@ mod disks;
 mod flows;
 mod groups;
 mod guests;
+mod hosts;
 mod links;
 mod pairs;
 mod ports;
@@ -92,6 +93,7 @@ pub(crate) fn resolve(
     };
     r.times(&words);
     r.switches(&words);
+    r.models(&words);
     r.congestion_management(&words);
     r.disks(&mut words);
     r.groups(&words);
@@ -105,6 +107,7 @@ pub(crate) fn resolve(
     r.routes(&words);
     r.done()?;
     r.queues(&words, set);
+    r.ways_out(&words);
     r.buffers(&words);
     let record = r.record(&words);
     r.done()?;

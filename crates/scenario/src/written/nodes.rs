@@ -1,6 +1,7 @@
 //! `[hosts.NAME]` and `[switches.NAME]`.
 
 use elephan_host::disk::DiskSpec;
+use elephan_host::{Cpu, Receive, Transmit};
 use elephan_link::{FlowControl, PauseReaction};
 use elephan_tcp::Overrides;
 use elephan_units::{Bytes, Span};
@@ -28,6 +29,18 @@ pub struct Hosts {
     /// How the hosts' ports react to PAUSE frames.
     #[serde(default)]
     pub pause: PauseReaction,
+    /// What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Transmit")]
+    pub transmit: Option<Transmit>,
+    /// What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Receive")]
+    pub receive: Option<Receive>,
+    /// What packets cost the host's processor; without it nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Cpu")]
+    pub cpu: Option<Cpu>,
     /// Each host's disk, which traffic of kind `disk-copy` reads and writes; without it files are read and written at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DiskSpec")]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use elephan_engine::{EventQueue, Ring};
+use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
@@ -109,7 +110,10 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     };
     let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
-    let plain = fifo.is_some() && l.impairments.is_none() && taps == Taps::NONE;
+    let way_out = plan.nodes[l.from as usize].models.transmit;
+    let device = way_out.as_ref().and_then(Device::new).map(Box::new);
+    let device_delay = way_out.map_or(Span::ZERO, |words| words.delay);
+    let plain = fifo.is_some() && device.is_none() && l.impairments.is_none() && taps == Taps::NONE;
     let managed = !plan.congestion_management.is_none();
     let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
     let general = general
@@ -126,11 +130,11 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     let reaction = plan.nodes[l.from as usize].pause;
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
     let (pfc, point, limiters) = (flow_control::station(plan, l), cm::point(plan, l), cm::limiters(plan, l));
-    let looks = counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
+    let looks = device.is_some() || counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
-        delay: l.delay + latency,
+        delay: l.delay + latency + device_delay,
         limit,
         mark_above,
         waiting: Ring::default(),
@@ -158,7 +162,8 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 waiting_since_ps: 0,
                 packet_ps: 0,
                 wait_ps: 0,
-                latency,
+                latency: latency + device_delay,
+                device,
                 urgent: VecDeque::new(),
                 point,
                 limiters,

@@ -134,6 +134,9 @@ impl General {
         if let Some(item) = self.urgent.pop_front() {
             return (Some((item, false, None)), true);
         }
+        if self.device.as_ref().is_some_and(|device| device.ready_at() > now) {
+            return (None, false);
+        }
         let next = match &mut self.limiters {
             None => self.queue.dequeue(now, discarded).map(|(item, marked)| (item, marked, None)),
             Some(limiters) => limiters.dequeue(now, &mut self.queue, discarded),
@@ -141,10 +144,13 @@ impl General {
         (next, false)
     }
 
-    /// When [`General::next`] has something, if nothing comes before.
-    pub(super) fn ready_at(&self) -> Time {
+    /// When to ask [`General::next`] again that has nothing at `now`, if nothing comes before.
+    pub(super) fn ready_at(&self, now: Time) -> Time {
         let limited = self.limiters.as_ref().map_or(Time::NEVER, |limiters| limiters.ready_at());
-        self.queue.ready_at().min(limited)
+        match &self.device {
+            Some(device) if device.ready_at() > now && self.packets() > 0 => device.ready_at(),
+            _ => self.queue.ready_at().min(limited),
+        }
     }
 }
 

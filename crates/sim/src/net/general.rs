@@ -254,7 +254,7 @@ impl Net {
         let opens = g.close_gates(now);
         let (next, urgent) = g.next(now, &mut self.discarded);
         let Some((item, marked, limiter)) = next else {
-            let ready = g.ready_at().min(opens);
+            let ready = g.ready_at(now).min(opens);
             if g.wake > ready {
                 g.wake = ready;
                 self.schedule(ready, Class::Start, link);
@@ -330,6 +330,9 @@ impl Net {
         let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
         let wire = l.framing.wire_bytes(p.ip_bytes);
         l.busy_until = now + l.tx.send(wire);
+        if let Some(device) = &mut g.device {
+            device.on_start(now, l.busy_until, wire);
+        }
         l.counts.transmission(now, wire, window);
         if l.loses(p.traits) {
             p.traits |= traits::LOST;

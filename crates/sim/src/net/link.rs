@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use elephan_engine::{Class, Event, EventQueue, Ring};
+use elephan_host::transmit::Device;
 use elephan_link::{
     FrameCost, GilbertElliott,
     pause::Gate,
@@ -192,8 +193,10 @@ pub struct General {
     /// Integral of the waiting packets over the measured time, and the sum of the waits within it: equal by Little's law.
     pub packet_ps: u128,
     pub wait_ps: u128,
-    /// The part of the link's delay that is the latency of a far-end switch without memory.
+    /// The part of the link's delay that is the latency of a far-end switch without memory, or of the host's device.
     pub latency: Span,
+    /// Of a host's port that does not send as fast as the wire.
+    pub device: Option<Box<Device>>,
     /// Notifications of congestion, ahead of the queue.
     pub urgent: VecDeque<Item>,
     /// Of an egress port of a switch, under congestion management.

@@ -84,10 +84,16 @@ pub enum Kind {
     Deadlock,
     /// A priority was paused for too long.
     Watchdog,
+    /// A host drops what has come in.
+    Refused,
+    /// The logger of a host was silent.
+    LoggerGap,
+    /// A host's own queue refuses a segment.
+    SendStall,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -102,11 +108,14 @@ impl Kind {
         Kind::Cnp,
         Kind::Deadlock,
         Kind::Watchdog,
+        Kind::Refused,
+        Kind::LoggerGap,
+        Kind::SendStall,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Drop => "drop",
+            Kind::Drop | Kind::Refused => "drop",
             Kind::Mark => "mark",
             Kind::Pause => "pause",
             Kind::Resume => "resume",
@@ -119,6 +128,8 @@ impl Kind {
             Kind::Cnp => "cnp",
             Kind::Deadlock => "deadlock",
             Kind::Watchdog => "watchdog",
+            Kind::LoggerGap => "logger_gap",
+            Kind::SendStall => "send_stall",
         }
     }
 }
@@ -273,7 +284,7 @@ impl Net {
         None
     }
 
-    fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
         self.dropped += 1;
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];

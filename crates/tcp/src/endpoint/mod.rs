@@ -268,6 +268,11 @@ impl Endpoint {
         self.rx.read
     }
 
+    /// Payload bytes received in order that the application has not read.
+    pub fn unread(&self) -> u64 {
+        self.rx.unread()
+    }
+
     /// Payload bytes acknowledged by the peer.
     #[inline]
     pub fn acked(&self) -> u64 {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from elephan.claims import interval_text
 from elephan.report.page import Cell, Column, Section, Table
-from elephan.studies.ucl_2004 import disks, network, pairs
+from elephan.studies.ucl_2004 import disks, host, network, pairs
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
 from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
 from elephan.study import Results
@@ -14,10 +14,11 @@ from elephan.study import Results
 
 def answer(results: Results) -> list[str]:
     """The answer, with its numbers."""
-    sentences = [_impact(results), _sharing(results), _response(results), _background(results), disks.answer(results)]
+    sentences = [_impact(results), _sharing(results), _response(results), _background(results)]
+    sentences += [host.answer(results), disks.answer(results)]
     return [
         *(s for s in sentences if s),
-        "Means with 95 % intervals over repetitions with the same seeds; hosts cost nothing here.",
+        "Means with 95 % intervals over repetitions with the same seeds; hosts cost nothing unless said.",
     ]
 
 
@@ -110,6 +111,11 @@ def sections(results: Results) -> Sequence[Section]:
             "Beside other traffic",
             "One and ten flows against self-similar background, and Scalable TCP against CBR, on the two networks of the slides.",
             [network.background(results), network.example(results), network.cbr(results)],
+        ),
+        Section(
+            "What packets cost the sender",
+            "The slides suspect the processing of SACK blocks in Linux: for what a single flow loses, for the silence of a logger.",
+            [host.goodput(results), host.silence(results)],
         ),
         Section(
             "Impact",

@@ -26,6 +26,8 @@ Rate = str
 """A rate such as "10 Gbps": decimal prefixes, b bit, B byte."""
 Size = str
 """A size such as "48 KiB" or "8 KB"."""
+Count = str
+"""A count of packets such as "256 p"."""
 Limit = str
 """A limit such as "2 MB", "100 p" (packets) or "1 bdp"."""
 "#;
@@ -210,6 +212,7 @@ fn annotation(catalog: &Catalog, of: &Type) -> Vec<String> {
             "time" => "Time",
             "rate" => "Rate",
             "limit" => "Limit",
+            "count" => "Count",
             _ => "Size",
         }),
         Type::Names(names) => {

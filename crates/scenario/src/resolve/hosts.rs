@@ -1,0 +1,58 @@
+//! The models of hosts: what they cannot be, alone and beside what else is at their ports.
+
+use elephan_link::queue::QueueSpec;
+use elephan_link::{CongestionManagement, FlowControl};
+
+use super::Resolver;
+use crate::plan::NodeKind;
+use crate::tree::at;
+use crate::written::Scenario;
+
+impl Resolver<'_> {
+    /// The words of each model by themselves.
+    pub(super) fn models(&mut self, words: &Scenario) {
+        for (name, host) in &words.hosts {
+            let problems = [
+                ("transmit", host.transmit.and_then(|transmit| transmit.problem())),
+                ("receive", host.receive.as_ref().and_then(|receive| receive.problem())),
+                ("cpu", host.cpu.as_ref().and_then(|cpu| cpu.problem())),
+            ];
+            for (model, problem) in problems {
+                if let Some((key, message)) = problem {
+                    self.report(at!["hosts", name, model].key(key), message);
+                }
+            }
+        }
+    }
+
+    /// Transmit sides beside queues of host ports and what else keeps frames back there.
+    pub(super) fn ways_out(&mut self, words: &Scenario) {
+        for i in 0..self.links.len() {
+            let link = &self.links[i];
+            let node = &self.nodes[link.from as usize];
+            let Some(transmit) = node.models.transmit else { continue };
+            let (name, port) = (words.hosts.keys().nth(self.groups.of_node(link.from).index), &link.name);
+            if !matches!(&link.queue, QueueSpec::Fifo(fifo) if fifo.limit.is_none() && fifo.mark_above.is_none()) {
+                let message = format!("the queue of {port} is the host's transmit side: say txqueuelen and ring there");
+                let place = self.queue_path(i, "kind");
+                let place = if self.tree.at(&place).is_some() { place } else { self.queue_path(i, "limit") };
+                return self.report(place, message);
+            }
+            let far = &self.nodes[link.to as usize].kind;
+            let against =
+                if self.traffic.iter().any(|t| t.roce.is_some() && t.flows.iter().any(|f| f.from == link.from)) {
+                    Some("RoCE")
+                } else if words.congestion_management != CongestionManagement::None {
+                    Some("congestion management")
+                } else {
+                    let pfc =
+                        matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
+                    pfc.then_some("PFC")
+                };
+            if let (Some(_), Some(against), Some(name)) = (transmit.burst, against, name) {
+                let message = format!("bursts and {against} at {port}: frames do not leave it in order");
+                return self.report(at!["hosts", name, "transmit", "burst"], message);
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The transmit side of hosts: each port's own queue is the qdisc and the ring of its driver (`elephan_host::transmit`).
+//!
+//! What waits there is refused before it enters the network: a segment goes back to its connection and was never sent, a
+//! datagram is dropped. So neither path through a port knows of it; the port of such a host has no limit of its own. What RoCE
+//! sends goes past the qdisc, as in kernels, but through the device. Packets behind the limiter of a congestion management
+//! (its senders stop by themselves) have their place in the ring too.
+
+use elephan_host::transmit::{Offer, Room};
+use elephan_record::TransmitSampleRow;
+use elephan_scenario::Plan;
+use elephan_units::Time;
+
+use super::Hosts;
+use crate::flow::Socket;
+use crate::net::{Kind, Net, Occurrence};
+use crate::packet::traits;
+use crate::world::World;
+
+/// The reason of a datagram's drop, and of a refused segment.
+pub const TXQUEUE_FULL: &str = "txqueue_full";
+
+/// One port of a host with a transmit side.
+pub struct Port {
+    room: Room,
+    /// Segments that were refused.
+    stalls: u64,
+}
+
+/// Those of a plan, by link.
+pub fn ports(plan: &Plan) -> Vec<Option<Box<Port>>> {
+    let of = |from: u32| plan.nodes[from as usize].models.transmit.as_ref();
+    if plan.links.iter().all(|link| of(link.from).is_none()) {
+        return Vec::new();
+    }
+    let port = |words| Box::new(Port { room: Room::new(words), stalls: 0 });
+    plan.links.iter().map(|link| of(link.from).map(port)).collect()
+}
+
+impl Hosts {
+    /// Whether the port of `link` has no place for `offer`.
+    fn is_full(&mut self, now: Time, net: &mut Net, link: u32, offer: &Offer) -> bool {
+        let Some(port) = self.ports[link as usize].as_deref_mut() else { return false };
+        let (_, waiting) = net.links[link as usize].queue_at(now);
+        !port.room.takes(waiting, offer)
+    }
+
+    /// Whether the host refuses the segment that `socket` has just written into `packet`; then the socket knows.
+    #[cold]
+    pub fn refuses(&mut self, now: Time, net: &mut Net, link: u32, socket: &mut Socket, packet: u32) -> bool {
+        let p = &net.packets[packet];
+        let (segment, is_new) = (p.segment, p.traits & (traits::DATA | traits::RETRANSMISSION) == traits::DATA);
+        let offer = Offer { at: now, flow: socket.number, seq: segment.seq, len: segment.len };
+        if !self.is_full(now, net, link, &offer) {
+            return false;
+        }
+        if let Some(port) = self.ports[link as usize].as_deref_mut() {
+            port.stalls += 1;
+        }
+        socket.endpoint.on_local_drop(now, &segment);
+        if is_new {
+            // It will leave as new data.
+            socket.highest = segment.seq;
+        }
+        if let Some(log) = &mut net.log {
+            let bytes = net.links[link as usize].framing.charged_bytes(segment.ip_bytes());
+            let (flow, reason) = (socket.number, TXQUEUE_FULL);
+            log.push(Occurrence { time: now, kind: Kind::SendStall, link, flow, bytes, value: None, reason });
+        }
+        true
+    }
+
+    /// Whether the host has no place for the datagram in `packet`.
+    #[cold]
+    pub fn loses(&mut self, now: Time, net: &mut Net, link: u32, packet: u32) -> bool {
+        let p = &net.packets[packet];
+        let offer = Offer { at: now, flow: p.flow, seq: 0, len: 0 };
+        self.is_full(now, net, link, &offer)
+    }
+}
+
+impl World<'_> {
+    /// Rows of all ports with a transmit side.
+    pub fn sample_transmit(&mut self, now: Time) {
+        for (i, port) in self.hosts.ports.iter_mut().enumerate() {
+            let Some(port) = port else { continue };
+            let (_, waiting) = self.net.links[i].queue_at(now);
+            let (qdisc, ring) = port.room.split(waiting);
+            self.recorder.transmit_samples.push(TransmitSampleRow {
+                time_ns: now.ns(),
+                host: self.tables.node(self.plan.links[i].from),
+                port: i as i64,
+                qdisc_packets: qdisc as i64,
+                ring_packets: ring as i64,
+                send_stalls: port.stalls as i64,
+            });
+        }
+    }
+}
