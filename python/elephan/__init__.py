@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, host, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from . import cc, disk, host, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
     from .burst import memory_from_burst, read_burst
     from .errors import ElephanError, InputError
@@ -42,6 +42,7 @@ __all__ = [
     "analyze",
     "cc",
     "compare",
+    "disk",
     "host",
     "hurst",
     "l2",
@@ -81,7 +82,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "host", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = ("cc", "disk", "host", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

@@ -1915,6 +1915,7 @@ class Host(Table):
     transmit: What stands between TCP and the wire on the way out, at each port of the host; without it nothing does.
     receive: What packets go through on the way in: ring, interrupts, backlog, reader; without it nothing.
     cpu: What packets cost the host's processor; without it nothing.
+    disk: Each host's disk, which traffic of kind `disk-copy` reads and writes; without it files are read and written at once.
     """
 
     count: int | None = None
@@ -1924,6 +1925,7 @@ class Host(Table):
     transmit: Transmit | dict[str, Any] | None = None
     receive: Receive | dict[str, Any] | None = None
     cpu: Cpu | dict[str, Any] | None = None
+    disk: Disk | dict[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2012,6 +2014,55 @@ class Cpu(Table):
     sack: Literal["full", "fastpath", "none"] | None = None
     segment: Time | None = None
     logger: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Disk(Table):
+    """A disk or an array of disks: one of `profile`; `read` and `write`; `disks` and `disk_rate`.
+
+    profile: A measured array by name (`elephan list disks`), or a file written by `elephan measure disk`, whose path starts in the
+        folder of the scenario file.
+    raid: RAID level of a named profile or of `disks`; without it `raid5` for a profile, `raid0` for `disks`.
+    disks: Equal disks in the array, whose rates then follow from `disk_rate` by the arithmetic of its RAID level.
+    disk_rate: Sequential rate of one of `disks`.
+    chunk: Bytes of an array that lie together on one of `disks`. [assumed: 64 KiB]
+    controller: Most that the controller of `disks` carries; without it there is no bound.
+    read: Rate of sequential reads with a long read-ahead, over that of the profile or of the array.
+    write: Rate of sequential writes, over that of the profile or of the array.
+    read_points: Measured rates of sequential reads for some read-ahead windows, in place of `read`.
+    read_ahead: Read-ahead window, the most that is asked of the disk at once; without it the disk reads at its full rate. Linux 2.4
+        has 31 pages (124 KiB) in /proc/sys/vm/max-readahead, later kernels 128 KiB in /sys/block/NAME/queue/read_ahead_kb.
+    block: Least that is asked of the disk at once. [assumed] Default: "256 KiB".
+    latency: What each request for a read-ahead window costs beside its bytes. [assumed] Default: "1 ms".
+    cache: Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed] Default: "256
+        MiB".
+    """
+
+    profile: str | None = None
+    raid: Literal["raid0", "raid5"] | None = None
+    disks: int | None = None
+    disk_rate: Rate | None = None
+    chunk: Size | None = None
+    controller: Rate | None = None
+    read: Rate | None = None
+    write: Rate | None = None
+    read_points: list[ReadPoint | dict[str, Any]] | None = None
+    read_ahead: Size | None = None
+    block: Size | None = None
+    latency: Time | None = None
+    cache: Size | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ReadPoint(Table):
+    """A measured rate of sequential reads.
+
+    read_ahead: The read-ahead window.
+    rate: The rate with it.
+    """
+
+    read_ahead: Size
+    rate: Rate
 
 
 @dataclass(kw_only=True, slots=True)
@@ -3472,6 +3523,129 @@ class Onoff(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class DiskCopy(Table):
+    """A file from disk to disk by bbcp or GridFTP, over one or several streams.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    size: Size of the file. Without it the file has no end.
+    program: The program. Default: "bbcp".
+    mode: Mode of GridFTP: without it `e` with several streams, else `s`.
+    streams: Connections of each transfer: without it 4 for bbcp, 1 for GridFTP and for serial programs.
+    window: Socket buffers of each connection at both ends (bbcp -w, GridFTP -tcp-bs); without it those of the hosts' stacks.
+    block: Bytes of a block, which is read, sent and written as one (bbcp -B). [assumed: 256 KiB; GridFTP's default]
+    buffers: Buffers of a block each that the program has at either end. [assumed: two a stream, two at least]
+    pipeline: Whether reading, sending and writing go on at the same time. Default: "overlapped".
+    complete: When the transfer is complete. Default: "disk".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "disk-copy")
+
+    from_: str | list[str]
+    to: str | list[str]
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    size: Size | None = None
+    program: Literal["bbcp", "gridftp"] | None = None
+    mode: Literal["s", "e"] | None = None
+    streams: int | None = None
+    window: Size | None = None
+    block: Size | None = None
+    buffers: int | None = None
+    pipeline: Literal["overlapped", "serial"] | None = None
+    complete: Literal["disk", "cache"] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Replay(Table):
     """The flows of a trace: each a transfer with its start and size from a CSV file.
 
@@ -3662,6 +3836,8 @@ __all__ = [
     "Dcqcn",
     "Dctcp",
     "Direction",
+    "Disk",
+    "DiskCopy",
     "Drr",
     "Dualpi2",
     "Dumbbell",
@@ -3716,6 +3892,7 @@ __all__ = [
     "Pie",
     "Prio",
     "Qcn",
+    "ReadPoint",
     "Receive",
     "Record",
     "Red",

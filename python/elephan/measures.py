@@ -188,6 +188,22 @@ def _window_segments(run: Run) -> Array:
     return np.asarray(goodput * rtt / 8e9 / mss)
 
 
+def _copy_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.copies, name)
+
+
+def _copy_share(stage: str) -> Callable[[Run], Array]:
+    """Share of the time of each transfer from disk to disk that the others waited for a stage."""
+
+    def values(run: Run) -> Array:
+        stages = ("read", "network", "send_buffer", "receive_buffer", "write")
+        parts = {key: column(run.copies, f"limited_{key}_ns") for key in stages}
+        total = np.sum(list(parts.values()), axis=0)
+        return np.asarray(parts[stage][total > 0] / total[total > 0], dtype=np.float64)
+
+    return values
+
+
 @dataclass(frozen=True)
 class Measure:
     """A named list of values of a run."""
@@ -235,6 +251,16 @@ _ALL = [
     Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", _completed("fct_ns", False)),
     Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", _completed("sender_fct_ns")),
     Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", _completed("slowdown")),
+    Measure("copy_bps", "bps", "rate of each transfer from disk to disk, to where it is complete", _copy_column("rate_bps")),
+    Measure("copy_cached_bps", "bps", "rate of each transfer from disk to disk into the cache", _copy_column("cached_bps")),
+    Measure("copy_on_disk_bps", "bps", "rate of each transfer from disk to disk onto the disk", _copy_column("on_disk_bps")),
+    Measure("copy_read_limited", "%", "share of time that transfers waited for the disk that is read", _copy_share("read")),
+    Measure("copy_network_limited", "%", "share of time that transfers waited for the network", _copy_share("network")),
+    Measure("copy_send_buffer_limited", "%", "share of time that transfers waited for send buffers", _copy_share("send_buffer")),
+    Measure(
+        "copy_receive_buffer_limited", "%", "share of time that transfers waited for receive buffers", _copy_share("receive_buffer")
+    ),
+    Measure("copy_write_limited", "%", "share of time that transfers waited for the disk that is written", _copy_share("write")),
     Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
     Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", _sampled_drops),
     Measure("notifications", "1", "notifications of congestion sent by each port", _port_column("notifications_sent")),
@@ -394,6 +420,7 @@ _TITLES = {
     "fct_ns.mean": "mean completion time",
     "fct_ns.p99": "99th percentile of completion time",
     "fct_ns.max": "time until all are complete",
+    "copy_bps.sum": "rate from disk to disk",
     "pauses_sent.sum": "PAUSE frames sent",
 }
 

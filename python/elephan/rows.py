@@ -202,6 +202,16 @@ class Part:
         return found
 
     @cached_property
+    def copies(self) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = self._run.copies
+        for name, values in self._flow_conditions:
+            found = found.filter(pc.is_in(found.column(name), value_set=pa.array(values)))
+        return found
+
+    @cached_property
     def switch_samples(self) -> pa.Table:
         return self._in_time(self._run.switch_samples)
 

@@ -31,6 +31,8 @@ TABLES = (
     "pauses",
     "holds",
     "limiter_samples",
+    "copies",
+    "copy_samples",
     "hosts",
     "host_samples",
     "logger_gaps",
@@ -133,6 +135,16 @@ class Run:
     def limiter_samples(self) -> pa.Table:
         """A row per limiter of a host and sample time."""
         return self.tables["limiter_samples"]
+
+    @property
+    def copies(self) -> pa.Table:
+        """A row per transfer from disk to disk."""
+        return self.tables["copies"]
+
+    @property
+    def copy_samples(self) -> pa.Table:
+        """The state of transfers from disk to disk at sample times."""
+        return self.tables["copy_samples"]
 
     @property
     def hosts(self) -> pa.Table:

@@ -5,6 +5,7 @@
 //! panic is an error like any other ([`errors::guard`]).
 
 mod cc;
+mod disk;
 mod errors;
 mod guest;
 mod host;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     run::register(module)?;
     trace::register(module)?;
     module.add_class::<cc::Cc>()?;
+    module.add_class::<disk::DiskModel>()?;
     module.add_class::<host::TransmitSide>()?;
     module.add_class::<receive::ReceiveSide>()?;
     module.add_class::<receive::SackWalker>()?;

@@ -12,7 +12,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)
 }
 
-const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates";
+const KINDS: &str = "congestion-controls, stacks, queues, traffic, templates, disks";
 
 /// The names in a registry, each with one line.
 #[pyfunction]
@@ -22,6 +22,7 @@ fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
         "stacks" => elephan_tcp::stacks().to_vec(),
         "queues" => elephan_link::queue::QUEUES.to_vec(),
         "traffic" => elephan_traffic::Kind::ALL.iter().map(|kind| (kind.name, kind.about)).collect(),
+        "disks" => elephan_host::disk::PROFILES.iter().map(|profile| (profile.name, profile.about)).collect(),
         "templates" => elephan_scenario::template::TEMPLATES.to_vec(),
         _ => return Err(ScenarioError::new_err(format!("no list `{kind}`; there are {KINDS}"))),
     };

@@ -48,6 +48,8 @@ TABLES = [
     "pauses",
     "holds",
     "limiter_samples",
+    "copies",
+    "copy_samples",
     "hosts",
     "host_samples",
     "logger_gaps",

@@ -9,6 +9,7 @@
 mod capture;
 mod cell;
 mod closures;
+mod copies;
 mod dictionary;
 mod hosts;
 mod names;
@@ -23,6 +24,7 @@ pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use closures::{HoldRow, PauseRow};
+pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
 pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use names::Text;

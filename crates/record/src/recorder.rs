@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
+use crate::copies::{CopyRow, CopySampleRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
@@ -114,6 +115,8 @@ recorder! {
     pauses: PauseRow,
     holds: HoldRow,
     limiter_samples: LimiterSampleRow,
+    copies: CopyRow,
+    copy_samples: CopySampleRow,
     hosts: HostRow,
     host_samples: HostSampleRow,
     logger_gaps: LoggerGapRow,

@@ -118,6 +118,8 @@ fn every_table_is_there_even_when_empty() {
         "pauses",
         "holds",
         "limiter_samples",
+        "copies",
+        "copy_samples",
         "hosts",
         "host_samples",
         "logger_gaps",

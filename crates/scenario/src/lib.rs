@@ -4,6 +4,7 @@
 //! line, and every default is a value that the resolved scenario spells out. The way of a text:
 //! TOML or JSON -> tree with positions -> overrides, template, presets -> schema -> types -> meaning -> [`Plan`].
 
+mod disks;
 mod error;
 mod json;
 mod near;
@@ -24,6 +25,7 @@ mod tree;
 mod walk;
 pub mod written;
 
+pub use disks::disk;
 pub use error::{Error, Errors};
 pub use options::{congestion_management, queue, receive, tcp_options, transmit};
 pub use output::{Origin, Provenance};

@@ -130,7 +130,7 @@ fn host_model<T: DeserializeOwned>(name: &str, definition: &str, table: Map<Stri
 }
 
 /// A bare number of a quantity as a scenario writes it.
-fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Json) {
+pub(crate) fn with_unit(root: &Json, words: &Json, key: String, value: Json) -> (String, Json) {
     let property = Shape::of(words).property(&key);
     let quantity = property.and_then(|of| branches(root, of).into_iter().find_map(|b| b.get("x-quantity")));
     let text = match (quantity.and_then(Json::as_str), value.as_f64()) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use elephan_host::disk::DiskSpec;
 use elephan_link::{
     CongestionManagement, FlowControl, Framing, Loss, PauseReaction, Pfc, PfcPer,
     headroom::{self, Feeder},
@@ -47,6 +48,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// How its ports react to received PAUSE frames.
     pub pause: PauseReaction,
+    /// A host's disk; none: files are read and written at once.
+    pub disk: Option<DiskSpec>,
     /// Of a host: what stands between TCP and the wire.
     pub models: elephan_host::Models,
 }

@@ -13,7 +13,7 @@ use crate::shape;
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::written::Scenario;
-use crate::{Override, Plan, json, preset, schema, sweep, template, toml, traces};
+use crate::{Override, Plan, disks, json, preset, schema, sweep, template, toml, traces};
 
 /// The text of a scenario and what errors call it. Files that a scenario names are looked for beside the file of that name.
 #[derive(Clone, Debug)]
@@ -151,6 +151,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     preset::expand(&mut tree);
     preset::expand_management(&mut tree);
     problems.extend(traces::read(&mut tree, source.name()));
+    problems.extend(disks::read(&mut tree, source.name()));
     problems.extend(walk(root, root, &tree, &Path::default()));
     if !problems.is_empty() {
         return Err(problems);
@@ -245,6 +246,7 @@ fn trial(node: &Node, at: &Path) -> Result<(), String> {
         [.., "loss"] => typed::<elephan_link::Loss>(node),
         [.., "queue" | "host_queue"] => typed::<elephan_link::queue::QueueSpec>(node),
         ["congestion_management"] => typed::<elephan_link::CongestionManagement>(node),
+        ["hosts", _, "disk"] => typed::<elephan_host::disk::DiskSpec>(node),
         [.., "flow_control"] => typed::<elephan_link::FlowControl>(node),
         [.., "start"] => typed::<elephan_traffic::Start>(node),
         ["hosts", _] => typed::<Hosts>(node),

@@ -10,14 +10,20 @@ use crate::written::Scenario;
 /// `size`, `count`, `limit`) for texts that are numbers with units, and `x-source` for where a default comes from.
 pub fn schema() -> &'static Json {
     static SCHEMA: LazyLock<Json> = LazyLock::new(|| {
-        let mut schema = schemars::schema_for!(Scenario).to_value();
-        tidy(&mut schema);
+        let mut schema = tidied(schemars::schema_for!(Scenario));
         if let Some(map) = schema.as_object_mut() {
             map.insert("title".to_owned(), "elephan scenario".into());
         }
         schema
     });
     &SCHEMA
+}
+
+/// What schemars derives, made readable.
+pub(crate) fn tidied(schema: schemars::Schema) -> Json {
+    let mut schema = schema.to_value();
+    tidy(&mut schema);
+    schema
 }
 
 /// Leaves out `null` (TOML has none: a key is given or not), joins the lines of descriptions, and closes the tables

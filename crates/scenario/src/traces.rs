@@ -26,7 +26,7 @@ pub(crate) fn read(tree: &mut Node, scenario: &str) -> Vec<Problem> {
 }
 
 /// The text of a file whose path starts in the folder of the scenario, and that path.
-fn text_of(name: &str, scenario: &str) -> Result<(String, String), String> {
+pub(crate) fn text_of(name: &str, scenario: &str) -> Result<(String, String), String> {
     let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
     let bytes = std::fs::read(&path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{}: is not a text (UTF-8)", path.display()))?;

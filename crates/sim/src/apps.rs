@@ -39,6 +39,9 @@ impl World<'_> {
             if let Some(shared) = traffic.kind.shared() {
                 self.create_clocks(traffic_number, &made, shared);
             }
+            if traffic.kind.carrier() == Carrier::Copy {
+                self.create_copies(traffic_number, &made);
+            }
         }
     }
 
@@ -46,7 +49,9 @@ impl World<'_> {
     fn create_flow(&mut self, traffic: u32, plan: FlowPlan, instance: u32) -> u32 {
         let entry = &self.plan.traffic[traffic as usize];
         let path = self.flow_path(traffic, plan, instance);
-        let start = Time::ZERO + entry.start.sample(&mut self.stream(&path, "start"));
+        // The streams of a copy begin together.
+        let first = if entry.kind.carrier() == Carrier::Copy { self.flow_path(traffic, plan, 0) } else { path.clone() };
+        let start = Time::ZERO + entry.start.sample(&mut self.stream(&first, "start"));
         let fed = entry.kind.shared().is_some();
         let part = if fed { Part::Sizes } else { Part::Whole };
         let source = self.source((traffic, plan), &path, part, entry.flows.len() as u64);
@@ -71,7 +76,7 @@ impl World<'_> {
                 expected: 0,
                 reordered: 0,
             })),
-            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) => {
+            Carrier::Stream | Carrier::Transfers | Carrier::Users(_) | Carrier::Copy => {
                 Application::Stream { source, next: None, total: 0 }
             }
         };
@@ -266,11 +271,15 @@ impl World<'_> {
                 }
             }
             Application::Transfer { .. } => {}
+            &mut Application::Copy { copy, stream, .. } => {
+                self.begin_stream(now, copy, stream);
+            }
             Application::Datagrams(_) => {
                 self.write_datagrams(now, id);
                 return;
             }
         }
+        let Some(flow) = &self.flows[id as usize] else { return };
         let sender = flow.sender;
         self.rearm(id);
         self.flush(now, sender);
@@ -342,6 +351,9 @@ impl World<'_> {
             }
         } else {
             self.attend_receiver(now, socket);
+        }
+        if let Some(Flow { application: Application::Copy { copy, .. }, .. }) = &self.flows[id as usize] {
+            self.attend_copy(now, *copy, socket);
         }
         if let Some(flow) = &self.flows[id as usize] {
             let s = &mut self.sockets[socket as usize];
@@ -510,6 +522,8 @@ impl World<'_> {
                 Application::Messages(queue) => queue.stop(),
                 Application::Stream { next, .. } => *next = None,
                 Application::Transfer { .. } => continue,
+                Application::Copy { .. } if sender != NONE => continue,
+                Application::Copy { .. } => {}
             }
             if sender == NONE {
                 flow.cancel();
@@ -526,13 +540,14 @@ impl World<'_> {
                     *total = endpoint.cut(now);
                     flow.size = flow.size.map(|size| size.min(*total));
                 }
-                Application::Transfer { .. } | Application::Datagrams(_) => {}
+                Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => {}
             }
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].wake = 0;
             }
             self.flush(now, sender);
         }
+        self.stop_copies(now, traffic);
     }
 
     /// The name by which the random streams of a traffic entry are found.

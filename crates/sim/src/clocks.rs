@@ -143,7 +143,7 @@ impl World<'_> {
                 self.pump(now, id);
             }
             Application::Datagrams(_) => self.send_next(now, id, offer.bytes),
-            Application::Stream { .. } | Application::Transfer { .. } => {}
+            Application::Stream { .. } | Application::Transfer { .. } | Application::Copy { .. } => {}
         }
     }
 

@@ -147,6 +147,13 @@ pub enum Application {
     Transfer {
         user: Option<u32>,
     },
+    /// One stream of a transfer from disk to disk, in `World::copies`; how far it must come at the sending and at the receiving
+    /// end for the program to be called.
+    Copy {
+        copy: u32,
+        stream: u32,
+        wakes: [u64; 2],
+    },
     Datagrams(Box<Datagrams>),
 }
 
@@ -214,7 +221,7 @@ impl Flow {
         match &mut self.application {
             Application::Stream { source, next, .. } => *next = first(source),
             Application::Datagrams(d) => d.next = d.source.as_mut().and_then(first),
-            Application::Messages(_) | Application::Transfer { .. } => {}
+            Application::Messages(_) | Application::Transfer { .. } | Application::Copy { .. } => {}
         }
     }
 
@@ -229,7 +236,7 @@ impl Flow {
         match &self.application {
             Application::Stream { next, .. } => at(next),
             Application::Messages(queue) => queue.next_arrival(),
-            Application::Transfer { .. } => Time::NEVER,
+            Application::Transfer { .. } | Application::Copy { .. } => Time::NEVER,
             Application::Datagrams(d) => at(&d.next),
         }
     }
@@ -238,6 +245,10 @@ impl Flow {
     pub fn wake(&self, is_sender: bool) -> u64 {
         let done = if is_sender { self.sender_done } else { self.done };
         match (&self.application, self.size) {
+            (Application::Copy { wakes, .. }, size) => {
+                let size = size.filter(|_| done.is_none()).unwrap_or(u64::MAX);
+                wakes[usize::from(!is_sender)].min(size)
+            }
             (Application::Messages(queue), _) if !is_sender || !queue.ended() => 0,
             (_, Some(size)) if done.is_none() => size,
             _ => u64::MAX,

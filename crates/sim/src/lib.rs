@@ -7,6 +7,7 @@ mod apps;
 mod arrivals;
 mod change;
 mod clocks;
+mod copy;
 mod error;
 mod flow;
 mod guests;

@@ -27,12 +27,13 @@ pub fn observed_ports(plan: &Plan) -> Vec<bool> {
 
 impl World<'_> {
     /// The warm-up is over: what was delivered until now is not measured.
-    pub fn end_warmup(&mut self) {
+    pub fn end_warmup(&mut self, now: Time) {
         let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {
             flow.before_warmup = flow.delivered(sockets, roce);
         }
         self.tables.warm();
+        self.warm_copies(now);
         self.warm_hosts(self.plan.warmup);
     }
 
@@ -42,6 +43,7 @@ impl World<'_> {
         }
         if self.plan.record.flows {
             self.sample_flows(now);
+            self.sample_copies(now);
         }
         self.sample_ports(now);
         self.sample_switches(now);

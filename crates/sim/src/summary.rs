@@ -24,6 +24,7 @@ impl World<'_> {
         self.write_hosts();
         self.write_log()?;
         self.write_rest()?;
+        let copies = self.finish_copies()?;
         if let Some(captures) = self.net.captures.take() {
             captures.finish()?;
         }
@@ -63,6 +64,7 @@ impl World<'_> {
         put("round_time", self.tables.rounds.summary());
         put("fct", self.tables.completions.summary());
         put("sender_fct", self.tables.acknowledged.summary());
+        put("copies", copies);
         put("slowdown", self.tables.slowdowns.summary_in(""));
         put("events", json!(self.events_done));
         put("packet_hops", json!(self.packet_hops()));

@@ -107,6 +107,10 @@ impl Tables {
         self.nodes[node as usize]
     }
 
+    pub fn traffic(&self, traffic: u32) -> Text {
+        self.traffic[traffic as usize]
+    }
+
     fn law(&self, name: &str) -> Text {
         self.laws.iter().find(|(known, _)| known == name).map_or(self.empty, |(_, text)| *text)
     }

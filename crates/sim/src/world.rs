@@ -15,6 +15,7 @@ use elephan_units::Time;
 
 use crate::Error;
 use crate::clocks::Clock;
+use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
 use crate::host::{CPU_BUSY, HOST, Hosts, TXQUEUE_FULL};
@@ -36,6 +37,8 @@ pub struct Progress {
 pub const ARRIVALS: u32 = 1 << 31;
 /// And above this one the places in `World::clocks`.
 pub const CLOCKS: u32 = 1 << 30;
+/// And above this one those of reading (even) and writing (odd) of the transfers in `World::copies`.
+pub const COPIES: u32 = 1 << 29;
 /// Id of the event of `[[change]]` entries; traffic entries stop by their index.
 pub const CHANGES: u32 = 1 << 31;
 /// Marks the event of a change of routes, that follows a change of the link given.
@@ -54,6 +57,8 @@ pub struct World<'a> {
     pub arrivals: Vec<Arrivals>,
     /// Generators that several flows have together.
     pub clocks: Vec<Clock>,
+    /// Transfers from disk to disk.
+    pub copies: Copies,
     pub flows_made: u32,
     pub tables: Tables,
     pub recorder: &'a mut Recorder,
@@ -111,6 +116,7 @@ impl<'a> World<'a> {
             free_flows: Vec::new(),
             arrivals: Vec::new(),
             clocks: Vec::new(),
+            copies: Copies::default(),
             flows_made: 0,
             tables,
             recorder,
@@ -207,6 +213,7 @@ impl<'a> World<'a> {
             Class::Timer => self.ring(now, id),
             Class::Application if id & ARRIVALS != 0 => self.arrival(now, id & !ARRIVALS),
             Class::Application if id & CLOCKS != 0 => self.strike(now, id & !CLOCKS),
+            Class::Application if id & COPIES != 0 => self.disk_is_done(now, id & !COPIES),
             Class::Application => self.application(now, id),
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
@@ -214,7 +221,7 @@ impl<'a> World<'a> {
             Class::Change if id == CHANGES => self.change(now),
             Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),
-            Class::Sample if id == WARMUP => self.end_warmup(),
+            Class::Sample if id == WARMUP => self.end_warmup(now),
             Class::Sample => self.sample(now),
         }
         if self.net.has_drained() {

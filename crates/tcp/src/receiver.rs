@@ -26,6 +26,8 @@ pub(crate) struct Rare {
     /// How often the window was closed, and the most bytes not read.
     pub closed: u64,
     pub max_unread: u64,
+    /// How far the application reads by itself when reading is manual.
+    read_until: u64,
     /// The next expected byte in the last episode.
     at: u64,
 }
@@ -176,9 +178,7 @@ impl Receiver {
         if self.auto_read {
             self.read = self.payload();
         } else {
-            let unread = self.unread();
-            let rare = self.rare.get_or_insert_default();
-            rare.max_unread = rare.max_unread.max(unread);
+            self.read_on();
         }
         self.unacked += 1;
         if self.unacked >= self.segments_per_ack || self.first_due {
@@ -186,6 +186,27 @@ impl Receiver {
             return Due::Now;
         }
         Due::Later
+    }
+
+    /// A reader by hand takes what it may.
+    fn read_on(&mut self) {
+        let payload = self.payload();
+        let rare = self.rare.get_or_insert_default();
+        self.read = self.read.max(payload.min(rare.read_until));
+        rare.max_unread = rare.max_unread.max(payload - self.read);
+    }
+
+    /// Whether all that has come is read at once.
+    pub fn reads_at_once(&self) -> bool {
+        self.auto_read || self.rare.as_ref().is_some_and(|rare| self.payload() <= rare.read_until)
+    }
+
+    /// The application reads by itself up to this offset of the stream; answers whether the sender should be told of the room
+    /// that this makes now.
+    pub fn read_until(&mut self, offset: u64) -> bool {
+        self.auto_read = false;
+        self.rare.get_or_insert_default().read_until = offset;
+        self.take(offset.saturating_sub(self.read)).1
     }
 
     fn accept_slow(&mut self, left: u64, right: u64) -> Due {

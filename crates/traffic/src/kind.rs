@@ -1,7 +1,8 @@
 //! The registry of kinds, and what a kind has to say.
 
+use elephan_host::copy::Program;
 use elephan_random::Stream;
-use elephan_units::{Rate, Span};
+use elephan_units::{Bytes, Rate, Span};
 use schemars::{Schema, SchemaGenerator};
 
 use crate::{Interval, WhenFull};
@@ -48,6 +49,8 @@ pub enum Carrier {
     /// TCP, one generator per user, so many of them: each offer is a new connection, on the pair `user % pairs`, that carries
     /// its bytes and closes; its gap counts from the end of the user's transfer before.
     Users(u32),
+    /// TCP, several connections of one transfer from disk to disk: a [`Program`] says when and how much, not a generator.
+    Copy,
     /// UDP, one generator per flow: each offer is one datagram of so many payload bytes.
     Datagrams,
     /// Ethernet frames without IP, one generator per flow: each offer is one frame that carries so many bytes.
@@ -147,6 +150,16 @@ pub trait Spec {
     fn offered_bps(&self) -> Option<f64> {
         None
     }
+
+    /// The program that copies from disk to disk, if one does.
+    fn copy(&self) -> Option<Program> {
+        None
+    }
+
+    /// Socket buffers that its connections ask for, at both ends.
+    fn window(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 /// A row of the list of kinds.
@@ -165,7 +178,30 @@ impl std::fmt::Debug for KindInfo {
     }
 }
 
-/// One line `module::Type, "what it is";` per kind; the kind is called like its module.
+/// The name of a kind: that of its module with hyphens.
+pub(crate) const fn hyphened<const N: usize>(module: &str) -> [u8; N] {
+    let (from, mut name, mut i) = (module.as_bytes(), [0; N], 0);
+    while i < N {
+        name[i] = if from[i] == b'_' { b'-' } else { from[i] };
+        i += 1;
+    }
+    name
+}
+
+/// The name of the kind of a module, as a text.
+macro_rules! name {
+    ($module:ident) => {{
+        const MODULE: &str = stringify!($module);
+        const NAME: [u8; MODULE.len()] = $crate::kind::hyphened(MODULE);
+        match std::str::from_utf8(&NAME) {
+            Ok(name) => name,
+            Err(_) => MODULE,
+        }
+    }};
+}
+pub(crate) use name;
+
+/// One line `module::Type, "what it is";` per kind; the kind is called like its module, `_` written `-`.
 macro_rules! registry {
     ($($module:ident :: $kind:ident, $about:literal;)+) => {
         $(mod $module; pub use $module::$kind;)+
@@ -194,14 +230,14 @@ macro_rules! registry {
             /// Every kind, in the order of the registry.
             pub const ALL: &'static [KindInfo] = &[
                 $(KindInfo {
-                    name: stringify!($module),
+                    name: $crate::kind::name!($module),
                     about: $about,
                     schema: <$kind as schemars::JsonSchema>::json_schema,
                 },)+
             ];
 
             pub fn name(&self) -> &'static str {
-                match self { $(Kind::$kind(_) => stringify!($module),)+ }
+                match self { $(Kind::$kind(_) => $crate::kind::name!($module),)+ }
             }
 
             /// What is wrong with the specification, if anything is.
@@ -241,6 +277,16 @@ macro_rules! registry {
             /// Mean payload rate in bit/s that one generator offers, if it has one.
             pub fn offered_bps(&self) -> Option<f64> {
                 match self { $(Kind::$kind(spec) => spec.offered_bps(),)+ }
+            }
+
+            /// The program that copies from disk to disk, if one does.
+            pub fn copy(&self) -> Option<elephan_host::copy::Program> {
+                match self { $(Kind::$kind(spec) => spec.copy(),)+ }
+            }
+
+            /// Socket buffers that its connections ask for, at both ends.
+            pub fn window(&self) -> Option<elephan_units::Bytes> {
+                match self { $(Kind::$kind(spec) => spec.window(),)+ }
             }
         }
     };

@@ -33,5 +33,6 @@ kind::registry! {
     frames::Frames, "Ethernet frames of one size without IP, at a fixed rate or at random times.";
     incast::Incast, "A receiver asks all its senders at once for an answer each, again and again.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";
+    disk_copy::DiskCopy, "A file from disk to disk by bbcp or GridFTP, over one or several streams.";
     replay::Replay, "The flows of a trace: each a transfer with its start and size from a CSV file.";
 }

@@ -18,6 +18,8 @@ app = typer.Typer(
 )
 study_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Published experiments, made executable.")
 app.add_typer(study_app, name="study")
+measure_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Real hardware, as profiles for the models.")
+app.add_typer(measure_app, name="measure")
 
 Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
 Set = Annotated[
@@ -310,10 +312,41 @@ def study_run(
     return 1 if unproven or results.facts["failures"] else 0
 
 
+@measure_app.callback()
+def measure_root() -> None:
+    """Real hardware, as profiles for the models."""
+
+
+@measure_app.command("disk")
+def measure_disk(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder on the disk; a file is written there, read and removed.")],
+    size: Annotated[str, typer.Option(help="Size of the file; take more than the disk's own cache holds.")] = "1 GiB",
+    block: Annotated[str, typer.Option(help="Bytes of a request.")] = "1 MiB",
+    read_ahead: Annotated[
+        str | None, typer.Option(metavar="SIZE,SIZE", help="Read-ahead windows; default: 32 KiB to 4 MiB.")
+    ] = None,
+    repetitions: Annotated[int, typer.Option("--repetitions", "-n", help="Measurements of each point; the median counts.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The profile.")] = Path("disk.toml"),
+    json: Json = False,
+) -> None:
+    """A real disk: its rates of writing, and of reading with several read-ahead windows, as a profile for a scenario."""
+    from elephan import diskmeasure
+    from elephan.cli import show
+
+    windows = [part.strip() for part in read_ahead.split(",")] if read_ahead is not None else None
+    with diskmeasure.profile_file(out) as partial:
+        done = diskmeasure.measure(path, size=size, block=block, windows=windows, repetitions=repetitions, progress=True)
+        diskmeasure.write_profile(done, partial, out)
+    if json:
+        show.print_json(done.as_dict())
+    else:
+        show.disk(done, out)
+
+
 @app.command("list")
 def list_things(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="scenarios, studies, congestion-controls, stacks, queues, traffic, ...")
+        str, typer.Argument(metavar="KIND", help="scenarios, studies, congestion-controls, stacks, queues, traffic, disks, ...")
     ],
     json: Json = False,
 ) -> None:

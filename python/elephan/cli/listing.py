@@ -12,6 +12,7 @@ KINDS = (
     "queues",
     "traffic",
     "templates",
+    "disks",
     "figures",
     "statistics",
     "workloads",

@@ -20,6 +20,7 @@ from elephan.stats import Interval
 if TYPE_CHECKING:
     from elephan.analysis.trace import Trace
     from elephan.claims import Verdict
+    from elephan.diskmeasure import Measured
     from elephan.longpath.path import Answer
     from elephan.panel.panel import Panel
     from elephan.results import Difference
@@ -95,6 +96,20 @@ def _statistics(done: Run) -> dict[str, float]:
 
 def _captures(files: Sequence[Path]) -> str:
     return str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}"
+
+
+def disk(done: Measured, file: Path) -> None:
+    """A measured disk: what it writes, what it reads with each window, where the profile is."""
+    console = _console()
+    where = f"{done.path} on {done.device}" if done.device else done.path
+    console.print(f"{where}: writes {quantity(done.write, 'bps')}", style="bold", markup=False)
+    table = _grid("read-ahead", "reads")
+    for point in done.points:
+        mark = "  (as it is set)" if point.read_ahead == done.read_ahead else ""
+        table.add_row(f"{point.read_ahead // 1024} KiB{mark}", quantity(point.rate, "bps"))
+    console.print(table)
+    console.print(done.tool, style="dim", markup=False)
+    console.print(f'profile: {file}; in a scenario: disk = {{ profile = "{file}" }}', markup=False, soft_wrap=True)
 
 
 def run_json(done: Run, folder: Path) -> None:

@@ -29,7 +29,7 @@ def answer(run: Run) -> list[str]:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
     changed = change_lines(view)
-    parts += [_hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
+    parts += [_copied(run), _hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
     spread = spread_lines(run)
     # What the scenario is about comes first.
     first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
@@ -126,6 +126,32 @@ def _hung(run: Run) -> str:
     return " ".join(said)
 
 
+STAGES = {
+    "read": "the disk that is read",
+    "network": "the network",
+    "send_buffer": "the send buffers of the sockets",
+    "receive_buffer": "the receive buffers of the sockets",
+    "write": "the disk that is written",
+}
+
+
+def _copied(run: Run) -> str:
+    """What transfers from disk to disk reached, and what held them up."""
+    found = run.summary.get("copies")
+    if not found:
+        return ""
+    many = int(found["transfers"]) > 1
+    what = f"{found['transfers']} transfers from disk to disk" if many else "The transfer from disk to disk"
+    said = f"{what} ran at {show(found['rate_bps'], 'bps')}{' together' if many else ''}"
+    if found["limit"]:
+        share = found["limited"][found["limit"]]
+        said += f", limited by {STAGES[found['limit']]} for {show(share, '%', 2)} of the time"
+    done = column(run.copies, "on_disk_ns"), column(run.copies, "cached_ns")
+    if not many and not np.isnan(done[0]).any():
+        said += f"; its last byte was in the cache after {show(done[1][0], 'ns')} and on the disk after {show(done[0][0], 'ns')}"
+    return f"{said}."
+
+
 def _stalled(run: Run) -> str:
     """Segments that hosts refused because their own queues were full."""
     stalls = int(column(run.flows, "send_stall").sum())
@@ -137,7 +163,7 @@ def _stalled(run: Run) -> str:
 
 def _limited(run: Run) -> str:
     """What kept a lone flow from sending more, when it was not congestion."""
-    if run.flows.num_rows != 1:
+    if run.flows.num_rows != 1 or run.summary.get("copies"):
         return ""
     spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
     total = sum(spent.values())

@@ -6,6 +6,7 @@ from elephan.errors import InputError, nearest
 
 # Each registers its figures.
 from elephan.report import burst_figures as burst_figures
+from elephan.report import copy_figures as copy_figures
 from elephan.report import host_figures as host_figures
 from elephan.report import outcome_figures as outcome_figures
 from elephan.report import spreading_figures as spreading_figures
@@ -20,6 +21,7 @@ from elephan.runs import Run
 # What a report shows, in this order, as far as the run has the data.
 REPORT = (
     "burst",
+    "copy",
     "sawtooth",
     "transmit",
     "goodput",

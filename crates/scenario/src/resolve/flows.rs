@@ -40,6 +40,10 @@ impl Resolver<'_> {
         for (entry, (traffic, name)) in entries.iter_mut().zip(names).enumerate() {
             self.check_entry(words, entry, traffic);
             traffic.kind.resolve();
+            if let Some(window) = traffic.kind.window() {
+                traffic.tcp.send_buffer.get_or_insert(window);
+                traffic.tcp.receive_window.get_or_insert(window);
+            }
             let Some(plan) = self.entry(words, entry, traffic, &name, FLOWS_MAX - flows) else { continue };
             flows += plan.flows.len();
             traffic.name = Some(name);
@@ -89,6 +93,9 @@ impl Resolver<'_> {
                 let message = format!("{name} opens a connection for each transfer; leave this out");
                 self.report(at.key("connections"), message);
             }
+            Carrier::Copy if traffic.connections != 1 => {
+                self.report(at.key("connections"), format!("{name} has streams; leave this out"));
+            }
             _ => {}
         }
     }
@@ -99,6 +106,9 @@ impl Resolver<'_> {
         if !carrier.is_tcp() && traffic.transport.is_some() {
             let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
             return self.report(at.key("transport"), message);
+        }
+        if transport == Transport::Roce && carrier == Carrier::Copy {
+            return self.report(at.key("transport"), format!("{} goes over TCP", traffic.kind.name()));
         }
         if transport == Transport::Roce && traffic.tcp != Overrides::default() {
             self.report(at.key("tcp"), "with transport \"roce\" there are no TCP options; its own are in roce");
@@ -141,10 +151,14 @@ impl Resolver<'_> {
             self.report(at.key(&invalid.key), invalid.message);
             return None;
         }
-        let total = pairs.len().saturating_mul(traffic.connections as usize);
+        let (each, key) = match traffic.kind.copy() {
+            Some(program) => (program.streams, "streams"),
+            None => (traffic.connections, "connections"),
+        };
+        let total = pairs.len().saturating_mul(each as usize);
         if total > most {
-            let message = format!("{} pairs x {} are more than {FLOWS_MAX} flows", pairs.len(), traffic.connections);
-            self.report(at.key("connections"), message);
+            let message = format!("{} pairs x {each} are more than {FLOWS_MAX} flows", pairs.len());
+            self.report(at.key(key), message);
             return None;
         }
         let congestion_control = self.congestion_control(entry, traffic, &from)?;
@@ -156,7 +170,7 @@ impl Resolver<'_> {
                 sender: self.options_of(from, entry, &traffic.tcp),
                 receiver: self.options_of(to, entry, &traffic.tcp),
             };
-            flows.extend(std::iter::repeat_n(flow, traffic.connections as usize));
+            flows.extend(std::iter::repeat_n(flow, each as usize));
         }
         Some(Traffic {
             name: name.to_owned(),

@@ -108,7 +108,7 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
     if group.host {
         let host = &words.hosts[group.index];
         let models = Models { transmit: host.transmit, receive: host.receive.clone(), cpu: host.cpu.clone() };
-        return Node { name, kind: NodeKind::Host, pause: host.pause, models };
+        return Node { name, kind: NodeKind::Host, pause: host.pause, models, disk: host.disk.clone() };
     }
     let s = &words.switches[group.index];
     let memory_bytes = s.memory.map(|Bytes(b)| b);
@@ -118,6 +118,7 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
         kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control.clone() }),
         pause: s.pause,
         models: Models::default(),
+        disk: None,
     }
 }
 

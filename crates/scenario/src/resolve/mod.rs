@@ -3,6 +3,7 @@
 mod bounds;
 pub(crate) mod changes;
 mod checks;
+mod disks;
 mod flows;
 mod groups;
 mod guests;
@@ -101,6 +102,7 @@ pub(crate) fn resolve(
     r.switches(&words);
     r.models(&words);
     r.congestion_management(&words);
+    r.disks(&mut words);
     r.groups(&words);
     let guests = r.guests(&words, interpreter);
     r.done()?;

@@ -1,5 +1,6 @@
 //! `[hosts.NAME]` and `[switches.NAME]`.
 
+use elephan_host::disk::DiskSpec;
 use elephan_host::{Cpu, Receive, Transmit};
 use elephan_link::{FlowControl, PauseReaction};
 use elephan_tcp::Overrides;
@@ -40,6 +41,10 @@ pub struct Hosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Cpu")]
     pub cpu: Option<Cpu>,
+    /// Each host's disk, which traffic of kind `disk-copy` reads and writes; without it files are read and written at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DiskSpec")]
+    pub disk: Option<DiskSpec>,
 }
 
 /// One switch, or a group of equal switches.

@@ -41,7 +41,7 @@ impl World<'_> {
                 pair.sender.post(queue.pump(now, u64::MAX));
                 pair.ended = queue.ended();
             }
-            Application::Transfer { .. } | Application::Datagrams(_) => {}
+            Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => {}
         }
         let place = flow.roce;
         self.rearm(id);
@@ -111,7 +111,7 @@ impl World<'_> {
                 *total = pair.sender.cut();
                 flow.size = flow.size.map(|size| size.min(*total));
             }
-            Application::Transfer { .. } | Application::Datagrams(_) => return,
+            Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => return,
         }
         pair.ended = true;
         self.roce_go_on(now, place);

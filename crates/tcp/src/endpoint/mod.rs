@@ -249,6 +249,20 @@ impl Endpoint {
         taken
     }
 
+    /// The application reads by itself as data come, but no further than `offset` of the stream until it is told again: what
+    /// comes beyond waits in the receive buffer, and the window closes.
+    pub fn read_until(&mut self, _now: Time, offset: u64) {
+        if self.rx.read_until(offset) && self.state >= State::Established {
+            self.work |= work::ACK;
+        }
+    }
+
+    /// Payload bytes received in order, read or not.
+    #[inline]
+    pub fn arrived(&self) -> u64 {
+        self.rx.payload()
+    }
+
     /// Payload bytes received in order and read by the application.
     #[inline]
     pub fn received(&self) -> u64 {

@@ -108,7 +108,7 @@ impl Endpoint {
             len,
             push: seg.flags.any(Flags::PSH),
             unacked: self.rx.nxt - self.rx.last_ack,
-            reads: self.rx.auto_read,
+            reads: self.rx.reads_at_once(),
             window: self.rx.edge - self.rx.nxt,
             rto: self.tx.rtt.rto(),
             srtt: self.tx.rtt.srtt(),

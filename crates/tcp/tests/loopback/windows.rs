@@ -35,6 +35,26 @@ fn a_closed_window_is_probed_with_backoff() {
     assert_eq!(net.now.since(start), Span::from_ms(30));
 }
 
+/// A reader that reads by itself up to a limit: what comes beyond fills the buffer and closes the window; a new limit opens it
+/// at once.
+#[test]
+fn a_reader_with_a_limit() {
+    let mut net = Net::perfect(&options("rfc", &small_window()));
+    net.b.read_until(Time::ZERO, 3000);
+    net.open_a();
+    net.a.supply(20_000);
+    net.run_for(Span::from_ms(500));
+    assert_eq!((net.b.received(), net.b.arrived(), net.a.acked()), (3000, 7000, 7000));
+    assert_eq!(net.a.stats(net.now).cur_rwin_rcvd, 0);
+    net.b.read_until(net.now, 10_000);
+    assert_eq!(net.b.received(), 7000);
+    net.run_for(Span::from_ms(500));
+    assert_eq!((net.b.received(), net.b.arrived()), (10_000, 14_000));
+    net.b.read_until(net.now, u64::MAX);
+    net.run_for(Span::from_s(1));
+    assert_eq!((net.b.received(), net.a.acked(), net.a.stats(net.now).segs_retrans), (20_000, 20_000, 0));
+}
+
 #[test]
 fn a_lost_window_update_is_repaired_by_the_probe() {
     let o = options("rfc", &small_window());

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from elephan.claims import interval_text
 from elephan.report.page import Cell, Column, Section, Table
-from elephan.studies.ucl_2004 import host, network, pairs
+from elephan.studies.ucl_2004 import disks, host, network, pairs
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
 from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
 from elephan.study import Results
@@ -14,7 +14,8 @@ from elephan.study import Results
 
 def answer(results: Results) -> list[str]:
     """The answer, with its numbers."""
-    sentences = [_impact(results), _sharing(results), _response(results), _background(results), host.answer(results)]
+    sentences = [_impact(results), _sharing(results), _response(results), _background(results)]
+    sentences += [host.answer(results), disks.answer(results)]
     return [
         *(s for s in sentences if s),
         "Means with 95 % intervals over repetitions with the same seeds; hosts cost nothing unless said.",
@@ -126,5 +127,11 @@ def sections(results: Results) -> Sequence[Section]:
             "Two flows: fairness, convergence, responsiveness",
             "The measurements of Li, Leith and Shorten (2007) on a path of 250 Mb/s.",
             [pairs.fairness(results), pairs.times(results), pairs.series(results)],
+        ),
+        Section(
+            "Disks and transfer programs",
+            "The slides' RAID controllers, and the copy from RAID 5 to RAID 5 over MB-NG by bbcp and GridFTP.",
+            [*disks.example(results), disks.programs_figure(results), disks.stacks(results), disks.read_ahead(results)],
+            [disks.limits_table(results), disks.raid_table(results)],
         ),
     ]

@@ -1,0 +1,575 @@
+//! Transfers from disk to disk: what `elephan_host::copy` decides, done with the sockets of the streams and the disks of the hosts.
+//!
+//! A host has one disk, which all transfers share in the order of their requests. Programs are called when a block is through a
+//! stage, never for a packet: sockets take and hand over the bytes between by themselves.
+
+use std::collections::VecDeque;
+
+use elephan_engine::{Class, Event};
+use elephan_host::copy::{Pipeline, Stage};
+use elephan_host::disk::Disk;
+use elephan_record::{CopyRow, CopySampleRow, Text};
+use elephan_scenario::{FlowPlan, Plan};
+use elephan_tcp::Endpoint;
+use elephan_units::{Span, Time};
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::flow::{Application, Flow, Socket, stable_key};
+use crate::tables::Tables;
+use crate::world::{COPIES, World};
+
+/// What a transfer can be limited by, in the order of [`Copy::limited`].
+const LIMITS: [&str; 5] = ["read", "network", "send_buffer", "receive_buffer", "write"];
+const READ: usize = 0;
+const NETWORK: usize = 1;
+const SEND_BUFFER: usize = 2;
+const RECEIVE_BUFFER: usize = 3;
+const WRITE: usize = 4;
+/// Round trips longer than the least by more than this, in percent, say that a queue stands on the path: who fills it is held up
+/// by the path, whatever the buffer that ends its window. [assumed]
+const QUEUE_PERCENT: u64 = 10;
+/// What a serial program's far end says when a block is written.
+const TOLD_BYTES: u64 = 16;
+
+/// All transfers, and the disks of the hosts by node.
+#[derive(Default)]
+pub struct Copies {
+    all: Vec<Copy>,
+    disks: Vec<Option<Disk>>,
+    words: [Text; LIMITS.len()],
+    empty: Text,
+}
+
+/// A transfer.
+struct Copy {
+    traffic: u32,
+    plan: FlowPlan,
+    key: u32,
+    /// Places and numbers of the flows that are its streams.
+    flows: Vec<(u32, u32)>,
+    pipeline: Pipeline,
+    start: Time,
+    /// Streams whose connections have been opened; it begins with the last.
+    opened: usize,
+    closed: bool,
+    /// When the blocks in the cache will be on the disk, and those that are.
+    caching: VecDeque<(Time, u64)>,
+    on_disk_bytes: u64,
+    ends: Ends,
+    /// Picoseconds limited by each, and until when that is counted; then at the last sample and at the end of the warm-up.
+    limited: [u64; LIMITS.len()],
+    counted: Time,
+    sampled: [u64; LIMITS.len()],
+    before_warmup: Before,
+    /// Times limited by congestion window, send buffer and receiver's window that the streams' senders had then.
+    spent: Vec<[u64; 3]>,
+    /// Sockets that may have something to send.
+    touched: Vec<u32>,
+}
+
+/// When the last block was through each stage.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    read: Option<Time>,
+    received: Option<Time>,
+    cached: Option<Time>,
+    on_disk: Option<Time>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Before {
+    cached: u64,
+    on_disk: u64,
+    limited: [u64; LIMITS.len()],
+}
+
+impl Copy {
+    /// When it is complete, which is known when its last block is in the cache.
+    fn end(&self) -> Option<Time> {
+        if self.pipeline.program().to_disk { self.ends.on_disk } else { self.ends.cached }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.opened == self.flows.len()
+    }
+
+    /// Counts blocks that have reached the disk.
+    fn settle(&mut self, now: Time) {
+        while let Some((_, bytes)) = self.caching.pop_front_if(|(at, _)| *at <= now) {
+            self.on_disk_bytes += bytes;
+        }
+    }
+
+    /// Counts the time since it was last called for what limited the transfer in it.
+    fn count(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) {
+        let until = self.end().map_or(now, |end| end.min(now));
+        let span = until.since(self.counted).ps();
+        if span == 0 || !self.has_begun() {
+            self.counted = self.counted.max(until);
+            return;
+        }
+        self.counted = until;
+        let stage = match self.ends.cached {
+            Some(_) => Stage::Write,
+            None => self.pipeline.stage(),
+        };
+        let parts = self.network_parts(now, flows, sockets);
+        match stage {
+            Stage::Read => self.limited[READ] += span,
+            Stage::Write => self.limited[WRITE] += span,
+            Stage::Network => {
+                let [cwnd, buffer, window] = parts.map(u128::from);
+                let whole = cwnd + buffer + window;
+                let share = |part: u128| (u128::from(span) * part).checked_div(whole).unwrap_or(0) as u64;
+                let (buffer, window) = (share(buffer), share(window));
+                self.limited[SEND_BUFFER] += buffer;
+                self.limited[RECEIVE_BUFFER] += window;
+                self.limited[NETWORK] += span - buffer - window;
+            }
+        }
+    }
+
+    /// How long senders with something to send were limited by congestion window, send buffer and receiver's window.
+    fn network_parts(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) -> [u64; 3] {
+        let mut sum = [0; 3];
+        for (stream, &(id, number)) in self.flows.iter().enumerate() {
+            let Some(flow) = live(flows, id, number) else { continue };
+            let Some(sender) = sockets.get(flow.sender as usize) else { continue };
+            let stats = sender.endpoint.stats(now);
+            let spent = [stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns, stats.snd_lim_time_rwin_ns];
+            let before = std::mem::replace(&mut self.spent[stream], spent);
+            if self.pipeline.sending(stream as u32).is_some() {
+                let queued = stats.smoothed_rtt_ns * 100 > stats.min_rtt_ns * (100 + QUEUE_PERCENT);
+                (0..3).for_each(|i| sum[if queued { 0 } else { i }] += spent[i].saturating_sub(before[i]));
+            }
+        }
+        sum
+    }
+
+    /// The stage that `limited` says has lasted longest since `before`; none if nothing has.
+    fn longest(&self, before: &[u64; LIMITS.len()]) -> Option<usize> {
+        let since = |i: &usize| self.limited[*i] - before[*i];
+        (0..LIMITS.len()).rev().max_by_key(since).filter(|i| since(i) > 0)
+    }
+}
+
+/// The flow at a place, unless it is over.
+fn live(flows: &[Option<Flow>], id: u32, number: u32) -> Option<&Flow> {
+    flows.get(id as usize)?.as_ref().filter(|flow| flow.number == number)
+}
+
+/// An end of a stream whose connection is not over.
+fn endpoint<'a>(
+    flows: &[Option<Flow>],
+    sockets: &'a mut [Socket],
+    (id, number): (u32, u32),
+    far: bool,
+) -> Option<(u32, &'a mut Endpoint)> {
+    let flow = live(flows, id, number)?;
+    let socket = if far { flow.receiver } else { flow.sender };
+    sockets.get_mut(socket as usize).map(|s| (socket, &mut s.endpoint))
+}
+
+impl World<'_> {
+    /// Prepares the transfers of a traffic entry, whose flows are the streams of one pair of hosts after the other.
+    pub fn create_copies(&mut self, traffic: u32, made: &[(u32, FlowPlan)]) {
+        let Some(program) = self.plan.traffic[traffic as usize].kind.copy() else { return };
+        if self.copies.disks.is_empty() {
+            self.copies.disks = self.plan.nodes.iter().map(|node| node.disk.as_ref().map(Disk::new)).collect();
+            self.copies.words = LIMITS.map(|word| self.recorder.intern(word));
+            self.copies.empty = self.recorder.intern("");
+        }
+        for streams in made.chunks(program.streams as usize) {
+            let place = self.copies.all.len() as u32;
+            let plan = streams[0].1;
+            let mut flows = Vec::with_capacity(streams.len());
+            let mut start = Time::ZERO;
+            for (stream, &(id, _)) in (0u32..).zip(streams) {
+                if let Some(flow) = &mut self.flows[id as usize] {
+                    flow.application = Application::Copy { copy: place, stream, wakes: [u64::MAX; 2] };
+                    flows.push((id, flow.number));
+                    start = flow.start;
+                }
+            }
+            let name = |node: u32| self.plan.nodes[node as usize].name.as_str();
+            let path = format!("{}/{}->{}", self.traffic_path(traffic), name(plan.from), name(plan.to));
+            self.copies.all.push(Copy {
+                traffic,
+                plan,
+                key: stable_key(&path, 0),
+                spent: vec![[0; 3]; flows.len()],
+                flows,
+                pipeline: Pipeline::new(program),
+                start,
+                opened: 0,
+                closed: false,
+                caching: VecDeque::new(),
+                on_disk_bytes: 0,
+                ends: Ends::default(),
+                limited: [0; LIMITS.len()],
+                counted: start,
+                sampled: [0; LIMITS.len()],
+                before_warmup: Before::default(),
+                touched: Vec::new(),
+            });
+        }
+    }
+
+    /// The connection of a stream has been opened.
+    pub fn begin_stream(&mut self, now: Time, place: u32, stream: u32) {
+        let copy = &mut self.copies.all[place as usize];
+        copy.opened += 1;
+        if let Some((_, far)) = endpoint(&self.flows, &mut self.sockets, copy.flows[stream as usize], true) {
+            far.read_until(now, 0);
+        }
+        self.pump_copy(now, place);
+    }
+
+    /// A disk has read or written a block: the event `id` of a transfer.
+    pub fn disk_is_done(&mut self, now: Time, id: u32) {
+        let place = id >> 1;
+        let copy = &mut self.copies.all[place as usize];
+        copy.count(now, &self.flows, &self.sockets);
+        if id & 1 == 0 {
+            copy.pipeline.has_read();
+        } else {
+            self.block_is_written(now, place);
+        }
+        self.pump_copy(now, place);
+    }
+
+    /// A socket of a stream calls: it has room, or a block is in, or a serial program's far end has told something.
+    pub fn attend_copy(&mut self, now: Time, place: u32, socket: u32) {
+        let copy = &mut self.copies.all[place as usize];
+        copy.count(now, &self.flows, &self.sockets);
+        let s = &self.sockets[socket as usize];
+        if copy.pipeline.program().serial && s.is_sender {
+            copy.pipeline.told(s.endpoint.received() / TOLD_BYTES);
+        }
+        self.pump_copy(now, place);
+    }
+
+    fn block_is_written(&mut self, now: Time, place: u32) {
+        let copy = &mut self.copies.all[place as usize];
+        copy.pipeline.has_written();
+        if copy.pipeline.program().serial
+            && let Some((socket, far)) = endpoint(&self.flows, &mut self.sockets, copy.flows[0], true)
+        {
+            let blocks = copy.pipeline.progress()[2].div_ceil(copy.pipeline.program().block.get());
+            far.supply(TOLD_BYTES * blocks);
+            copy.touched.push(socket);
+        }
+        if copy.pipeline.is_written() {
+            copy.ends.cached.get_or_insert(now);
+            copy.ends.on_disk = copy.caching.back().map(|(at, _)| *at).or(Some(now));
+        }
+    }
+
+    /// Moves blocks on as far as they can go now.
+    fn pump_copy(&mut self, now: Time, place: u32) {
+        if !self.copies.all[place as usize].has_begun() {
+            return;
+        }
+        while self.move_near(now, place) | self.move_far(now, place) {}
+        self.close_streams(now, place);
+        self.set_wakes(place);
+        let mut touched = std::mem::take(&mut self.copies.all[place as usize].touched);
+        for socket in touched.drain(..) {
+            self.flush(now, socket);
+        }
+        self.copies.all[place as usize].touched = touched;
+    }
+
+    /// Reads and hands to streams; answers whether anything moved.
+    fn move_near(&mut self, now: Time, place: u32) -> bool {
+        let World { copies, flows, sockets, net, .. } = self;
+        let copy = &mut copies.all[place as usize];
+        let mut moved = false;
+        if let Some(bytes) = copy.pipeline.next_read() {
+            let disk = copies.disks[copy.plan.from as usize].as_mut();
+            let ready = disk.map_or(now, |disk| disk.read(now, bytes));
+            if ready > now {
+                net.events.push(Event::new(ready, Class::Application, copy.key, COPIES | place << 1));
+            } else {
+                copy.pipeline.has_read();
+            }
+            moved = true;
+        }
+        while let Some((stream, total)) = copy.pipeline.next_offer() {
+            if let Some((socket, near)) = endpoint(flows, sockets, copy.flows[stream as usize], false) {
+                near.supply(total);
+                copy.touched.push(socket);
+            }
+            moved = true;
+        }
+        for stream in 0..copy.flows.len() {
+            let Some(end) = copy.pipeline.sending(stream as u32) else { continue };
+            let near = endpoint(flows, sockets, copy.flows[stream], false);
+            if near.is_none_or(|(_, near)| near.accepted() >= end) {
+                copy.pipeline.has_sent(stream as u32);
+                moved = true;
+            }
+        }
+        if copy.pipeline.has_ended() {
+            copy.ends.read.get_or_insert(now);
+        }
+        moved
+    }
+
+    /// Receives and writes; answers whether anything moved.
+    fn move_far(&mut self, now: Time, place: u32) -> bool {
+        let World { copies, flows, sockets, net, .. } = self;
+        let copy = &mut copies.all[place as usize];
+        let mut moved = false;
+        while let Some((stream, end)) = copy.pipeline.next_buffer() {
+            if let Some((socket, far)) = endpoint(flows, sockets, copy.flows[stream as usize], true) {
+                far.read_until(now, end);
+                copy.touched.push(socket);
+                if far.peer_closed() && far.received() == far.arrived() {
+                    far.close(now);
+                }
+            }
+            moved = true;
+        }
+        for stream in 0..copy.flows.len() {
+            let Some((_, far)) = endpoint(flows, sockets, copy.flows[stream], true) else { continue };
+            moved |= copy.pipeline.has_received(stream as u32, far.received());
+        }
+        let [read, received, _] = copy.pipeline.progress();
+        if copy.pipeline.has_ended() && received == read {
+            copy.ends.received.get_or_insert(now);
+        }
+        let Some(bytes) = copy.pipeline.next_write() else { return moved };
+        copy.settle(now);
+        let (mut cached, mut on_disk) = (now, now);
+        if let Some(disk) = &mut copies.disks[copy.plan.to as usize] {
+            let written = disk.write(now, bytes);
+            (cached, on_disk) = (written.cached, written.on_disk);
+        }
+        copy.caching.push_back((on_disk, bytes));
+        if cached > now {
+            net.events.push(Event::new(cached, Class::Application, copy.key ^ 1, COPIES | place << 1 | 1));
+        } else {
+            self.block_is_written(now, place);
+        }
+        true
+    }
+
+    /// When nothing more will be read, streams are as long as they will be.
+    fn close_streams(&mut self, now: Time, place: u32) {
+        let World { copies, flows, sockets, .. } = self;
+        let copy = &mut copies.all[place as usize];
+        if copy.closed || !copy.pipeline.has_ended() {
+            return;
+        }
+        copy.closed = true;
+        for (stream, &(id, number)) in (0u32..).zip(&copy.flows) {
+            if let Some((socket, near)) = endpoint(flows, sockets, (id, number), false) {
+                near.close(now);
+                copy.touched.push(socket);
+            }
+            if let Some(flow) = flows[id as usize].as_mut().filter(|flow| flow.number == number) {
+                flow.size = Some(copy.pipeline.offered(stream));
+            }
+        }
+    }
+
+    /// Sockets call when they have taken, or handed over, the block that they are at.
+    fn set_wakes(&mut self, place: u32) {
+        let World { copies, flows, sockets, .. } = self;
+        let copy = &copies.all[place as usize];
+        for (stream, &(id, number)) in (0u32..).zip(&copy.flows) {
+            let Some(flow) = flows[id as usize].as_mut().filter(|flow| flow.number == number) else { continue };
+            let Some(near) = sockets.get(flow.sender as usize) else { continue };
+            let buffer = near.endpoint.options().send_buffer.get();
+            let sent = copy.pipeline.sending(stream).map_or(u64::MAX, |end| end.saturating_sub(buffer));
+            let sent = if copy.pipeline.program().serial { 0 } else { sent };
+            let read = copy.pipeline.may_read(stream).unwrap_or(u64::MAX);
+            flow.application = Application::Copy { copy: place, stream, wakes: [sent, read] };
+            (sockets[flow.sender as usize].wake, sockets[flow.receiver as usize].wake) =
+                (flow.wake(true), flow.wake(false));
+        }
+    }
+
+    /// The transfers of a traffic entry read no further.
+    pub fn stop_copies(&mut self, now: Time, traffic: u32) {
+        for place in 0..self.copies.all.len() as u32 {
+            let copy = &mut self.copies.all[place as usize];
+            if copy.traffic == traffic && copy.has_begun() {
+                copy.count(now, &self.flows, &self.sockets);
+                copy.pipeline.stop();
+                if copy.pipeline.is_written() && copy.ends.cached.is_none() {
+                    copy.ends.cached = Some(now);
+                    copy.ends.on_disk = copy.caching.back().map(|(at, _)| (*at).max(now)).or(Some(now));
+                }
+                self.pump_copy(now, place);
+            }
+        }
+    }
+
+    /// The warm-up is over.
+    pub fn warm_copies(&mut self, now: Time) {
+        for copy in &mut self.copies.all {
+            copy.count(now, &self.flows, &self.sockets);
+            copy.settle(now);
+            let cached = copy.pipeline.progress()[2];
+            copy.before_warmup = Before { cached, on_disk: copy.on_disk_bytes, limited: copy.limited };
+        }
+    }
+
+    pub fn sample_copies(&mut self, now: Time) {
+        let World { copies, flows, sockets, recorder, roce, .. } = self;
+        let Copies { all, disks, words, empty } = copies;
+        for (number, copy) in all.iter_mut().enumerate() {
+            copy.count(now, flows, sockets);
+            copy.settle(now);
+            let delivered = |(stream, &(id, number)): (u32, &(u32, u32))| match live(flows, id, number) {
+                Some(flow) => flow.delivered(sockets, roce),
+                None => copy.pipeline.offered(stream),
+            };
+            let disk = disks[copy.plan.to as usize].as_ref();
+            let [read, _, cached] = copy.pipeline.progress();
+            let [near, far] = copy.pipeline.waiting();
+            let ns = copy.limited.map(|ps| Span(ps).ns());
+            recorder.copy_samples.push(CopySampleRow {
+                time_ns: now.ns(),
+                copy: number as i64,
+                read_bytes: read as i64,
+                delivered_bytes: (0u32..).zip(&copy.flows).map(delivered).sum::<u64>() as i64,
+                cached_bytes: cached as i64,
+                on_disk_bytes: copy.on_disk_bytes as i64,
+                cache_bytes: disk.map_or(0, |disk| disk.cached_bytes(now)) as i64,
+                buffers_near: near as i64,
+                buffers_far: far as i64,
+                limit: copy.longest(&copy.sampled).map_or(*empty, |i| words[i]),
+                limited_read_ns: ns[READ],
+                limited_network_ns: ns[NETWORK],
+                limited_send_buffer_ns: ns[SEND_BUFFER],
+                limited_receive_buffer_ns: ns[RECEIVE_BUFFER],
+                limited_write_ns: ns[WRITE],
+            });
+            copy.sampled = copy.limited;
+        }
+    }
+
+    /// The last rows of the transfers, and that each byte came through once; answers what the summary says.
+    pub fn finish_copies(&mut self) -> Result<Value, Error> {
+        let now = self.plan.duration;
+        let World { copies, flows, sockets, recorder, tables, plan, .. } = self;
+        if copies.all.is_empty() {
+            return Ok(Value::Null);
+        }
+        let mut sum = Total::default();
+        for (number, copy) in copies.all.iter_mut().enumerate() {
+            copy.count(now, flows, sockets);
+            copy.settle(now);
+            copy.check(number)?;
+            let row = copy.row((now, plan), number, (tables, &copies.words, copies.empty));
+            sum.add(&row, copy);
+            recorder.copies.push(row);
+        }
+        Ok(sum.summary())
+    }
+}
+
+impl Copy {
+    /// Conservation: nothing is received that was not read, nothing written that was not received, and a transfer that is
+    /// complete is the file.
+    fn check(&self, number: usize) -> Result<(), Error> {
+        let [read, received, written] = self.pipeline.progress();
+        let whole = self.ends.cached.is_none() || written == read;
+        if received <= read && written <= received && self.on_disk_bytes <= written + self.writing_bytes() && whole {
+            return Ok(());
+        }
+        let on_disk = self.on_disk_bytes;
+        Err(Error::Conservation(format!(
+            "copy {number}: {read} bytes read, {received} received, {written} in the cache, {on_disk} on the disk"
+        )))
+    }
+
+    /// A block that is on the disk in part when it is not yet in the cache counts as on its way.
+    fn writing_bytes(&self) -> u64 {
+        self.pipeline.program().block.get()
+    }
+
+    fn row(
+        &self,
+        (now, plan): (Time, &Plan),
+        number: usize,
+        (tables, words, empty): (&Tables, &[Text; 5], Text),
+    ) -> CopyRow {
+        let [read, received, cached] = self.pipeline.progress();
+        let from = self.start.max(plan.warmup);
+        let rate = |bytes: u64, end: Option<Time>| {
+            let span = end.unwrap_or(now).min(now).since(from).seconds();
+            if span > 0.0 { bytes as f64 * 8.0 / span } else { 0.0 }
+        };
+        let before = &self.before_warmup;
+        let cached_bps = rate(cached - before.cached, self.ends.cached);
+        let on_disk_bps = rate(self.on_disk_bytes - before.on_disk, self.ends.on_disk);
+        let ns = |i: usize| Span(self.limited[i] - before.limited[i]).ns();
+        let program = self.pipeline.program();
+        let passed = |end: Option<Time>| end.filter(|end| *end <= now).map(Time::ns);
+        CopyRow {
+            copy: number as i64,
+            traffic: tables.traffic(self.traffic),
+            source: tables.node(self.plan.from),
+            destination: tables.node(self.plan.to),
+            streams: self.flows.len() as i64,
+            flow: self.flows.first().map_or(0, |(_, number)| i64::from(*number)),
+            size_bytes: program.size.map(|size| size.get() as i64),
+            start_ns: self.start.ns(),
+            read_ns: passed(self.ends.read),
+            received_ns: passed(self.ends.received),
+            cached_ns: passed(self.ends.cached),
+            on_disk_ns: passed(self.ends.on_disk),
+            completed: self.end().is_some_and(|end| end <= now),
+            read_bytes: read as i64,
+            received_bytes: received as i64,
+            cached_bytes: cached as i64,
+            on_disk_bytes: self.on_disk_bytes as i64,
+            cached_bps,
+            on_disk_bps,
+            rate_bps: if program.to_disk { on_disk_bps } else { cached_bps },
+            limit: self.longest(&before.limited).map_or(empty, |i| words[i]),
+            limited_read_ns: ns(READ),
+            limited_network_ns: ns(NETWORK),
+            limited_send_buffer_ns: ns(SEND_BUFFER),
+            limited_receive_buffer_ns: ns(RECEIVE_BUFFER),
+            limited_write_ns: ns(WRITE),
+        }
+    }
+}
+
+/// All transfers together.
+#[derive(Default)]
+struct Total {
+    transfers: u64,
+    completed: u64,
+    rate_bps: f64,
+    limited: [u64; LIMITS.len()],
+}
+
+impl Total {
+    fn add(&mut self, row: &CopyRow, copy: &Copy) {
+        self.transfers += 1;
+        self.completed += u64::from(row.completed);
+        self.rate_bps += row.rate_bps;
+        for (sum, (all, before)) in self.limited.iter_mut().zip(copy.limited.iter().zip(&copy.before_warmup.limited)) {
+            *sum += all - before;
+        }
+    }
+
+    /// Rates added up, and the share of the time that each stage held up the others.
+    fn summary(&self) -> Value {
+        let all = self.limited.iter().sum::<u64>().max(1) as f64;
+        let longest = (0..LIMITS.len()).rev().max_by_key(|i| self.limited[*i]).filter(|i| self.limited[*i] > 0);
+        let shares: serde_json::Map<String, Value> =
+            LIMITS.iter().zip(self.limited).map(|(name, ps)| ((*name).to_owned(), json!(ps as f64 / all))).collect();
+        json!({
+            "transfers": self.transfers, "completed": self.completed, "rate_bps": self.rate_bps,
+            "limit": longest.map(|i| LIMITS[i]), "limited": shares,
+        })
+    }
+}
