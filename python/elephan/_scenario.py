@@ -62,9 +62,9 @@ class Scenario(ScenarioModel):
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: (
-        list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | Replay | dict[str, Any]] | None
-    ) = None
+    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = (
+        None
+    )
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1966,7 +1966,8 @@ class Receive(Table):
 
     ring: Descriptors of the interface's receive ring : frames that wait for an interrupt. Default: "256 p".
     coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
-    coalesce_frames: Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits. Default: 0.
+    coalesce_frames: Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number
+        waits. Default: 0.
     interrupts_per_s: Interrupts a second at most; 0: no limit. Default: 8000.
     napi: Whether the softirq takes frames straight from the ring (NAPI), so that there is no backlog. Default: false.
     backlog: Packets that may wait between interrupt and softirq (`netdev_max_backlog`); without NAPI. Default: "300 p".

@@ -27,20 +27,22 @@ from elephan._model import plain
 def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     """The transmit side of a host in front of a wire of `rate` bit/s: qdisc, ring of the driver, device.
 
-    `offer(now, wire_bytes, payload=0, flow=0)` hands it a packet; the answer is (start, end) in seconds, when its first and its last
-    bit leave the host, or None if it is refused. With `burst`, packets offered at one instant by one `flow` with `payload` bytes
-    each join a burst. `waiting(now)`: packets in the qdisc and in the ring. `refused`: a count. Raises InputError.
+    `offer(now, wire_bytes, payload=0, flow=0)` hands it a packet; the answer is (start, end) in seconds, when its first and
+    its last bit leave the host, or None if it is refused. With `burst`, packets offered at one instant by one `flow` with
+    `payload` bytes each join a burst. `waiting(now)`: packets in the qdisc and in the ring. `refused`: a count. Raises
+    InputError.
     """
     return core.build("TransmitSide", float(rate), **plain(params))
 
 
 def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:
-    """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs `interrupt`
-    seconds for each frame that it takes in hand and `packet` for each that it serves.
+    """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs
+    `interrupt` seconds for each frame that it takes in hand and `packet` for each that it serves.
 
-    `frame(now)`: a frame is in; its number, from 0. `advance(now)` lets time pass. `served()`: (number, instant done) of the frames
-    served since it was asked last; `dropped()`: (number, reason) likewise, reasons being rx_ring, rx_backlog and rx_throttle. Properties:
-    `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds. Raises InputError.
+    `frame(now)`: a frame is in; its number, from 0. `advance(now)` lets time pass. `served()`: (number, instant done) of the
+    frames served since it was asked last; `dropped()`: (number, reason) likewise, reasons being rx_ring, rx_backlog and
+    rx_throttle. Properties: `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds.
+    Raises InputError.
     """
     return core.build("ReceiveSide", float(packet), float(interrupt), **plain(params))
 
@@ -48,8 +50,9 @@ def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> A
 def SackWalk(kind: str = "full") -> Any:
     """What a sender looks at for SACK blocks: `full`, `fastpath` or `none`.
 
-    `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with `blocks`, (left,
-    right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises InputError.
+    `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with
+    `blocks`, (left, right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises
+    InputError.
     """
     return core.build("SackWalker", kind)
 

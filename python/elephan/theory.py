@@ -348,9 +348,10 @@ def burst_lost(packets: float, f: float | str, s: float | str, memory: float | s
 def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | None = None, path: float | str | None = None) -> float:
     """Packets that wait in qdisc and ring of a host when a window of `window` segments is reached: `W (g - 1) / g`.
 
-    `growth`: of the window in a round trip of slow start, 2, or 1.5 with delayed ACKs counted as one. `nic` and `path`: rates of the
-    device and of the slowest link, by which ACKs come; equal unless given. In general `W max(0, 1 - nic / (g path))`: a
-    device faster than `growth` times the path holds nothing back. Smaller room ends slow start with a send stall.
+    `growth`: of the window in a round trip of slow start, 2, or 1.5 with delayed ACKs counted as one. `nic` and `path`: rates
+    of the device and of the path, whose slower is the pace of the ACKs; equal unless given. In general
+    `W max(0, 1 - nic / (g min(path, nic)))`: a device faster than `growth` times the path holds nothing back. Smaller room ends
+    slow start with a send stall.
     """
     _positive(window=window, growth=growth)
     if growth < 1:
@@ -359,7 +360,7 @@ def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | Non
         return window * (growth - 1) / growth
     device, slowest = bits_per_second(nic), bits_per_second(path)
     _positive(nic=device, path=slowest)
-    return window * max(0.0, 1 - max(device, slowest) / (growth * slowest))
+    return window * max(0.0, 1 - device / (growth * min(slowest, device)))
 
 
 def stalled_goodput(
@@ -367,9 +368,10 @@ def stalled_goodput(
 ) -> tuple[float, float]:
     """Least and most mean goodput in bit/s of Reno in the `duration` after a send stall that ended slow start.
 
-    `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so the room
-    is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by a segment a
-    round trip: `(window / 2 + T / (2 R)) mss / R`. For Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. Not beyond the rate of the path.
+    `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so
+    the room is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by a
+    segment a round trip: `(window / 2 + T / (2 R)) mss / R`. For Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not
+    looked at.
     """
     rtt_s, time_s = seconds(rtt), seconds(duration)
     _positive(room=room, rtt=rtt_s, duration=time_s, mss=mss)

@@ -151,6 +151,18 @@ impl Room {
         Room { capacity: words.room(), ring: words.ring.0, bursts }
     }
 
+    /// Bytes of payload of the longest burst, if segments leave in bursts.
+    pub fn longest_burst(&self) -> Option<u64> {
+        self.bursts.as_ref().map(|bursts| bursts.longest)
+    }
+
+    /// What comes next begins a burst.
+    pub fn begin_burst(&mut self) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.next = Offer::default();
+        }
+    }
+
     /// Whether a packet is taken while so many frames wait. One that is taken must come.
     #[inline]
     pub fn takes(&mut self, waiting: u64, offer: &Offer) -> bool {

@@ -386,6 +386,8 @@ table! {
         qdisc_packets: i64 = "",
         /// Packets in the ring of the driver; a burst is one
         ring_packets: i64 = "",
+        /// Most packets of both that one which came has found since the last sample
+        found_max_packets: i64 = "",
         /// Segments that the host has refused since the start because both were full (RFC 4898 SendStall)
         send_stalls: i64 = "",
     }

@@ -50,7 +50,7 @@ fn work_becomes_packets_at_the_line_rate() {
 fn the_last_of_a_window_asks() {
     let mut s = sender(&Options { ack_every: 16, window: Some(Bytes(4000)), ..Options::default() }, "none");
     s.post(100_000);
-    let mut sent = |s: &mut Sender| {
+    let sent = |s: &mut Sender| {
         let mut asks = vec![];
         while let Some(at) = s.next_send() {
             asks.extend(s.poll_transmit(at.max(us(1.0))).map(|data| data.asks));

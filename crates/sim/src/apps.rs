@@ -150,6 +150,7 @@ impl World<'_> {
                 seen: State::Closed,
                 noted: (0, 0),
                 is_sender,
+                queued: false,
                 headers: None,
             }
         };
@@ -433,9 +434,13 @@ impl World<'_> {
             self.violation.get_or_insert(violation);
         }
         // The last acknowledgement may still have to be sent.
-        let (plan, sender, receiver) = (flow.plan, flow.sender, flow.receiver);
+        let (number, plan, sender, receiver) = (flow.number, flow.plan, flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
+        // A processor that was given this to send may have ended the flow meanwhile.
+        if self.flows[id as usize].as_ref().is_none_or(|flow| flow.number != number) {
+            return;
+        }
         if self.sockets[sender as usize].headers.is_some() {
             self.keep_memories(plan, sender, receiver);
         }

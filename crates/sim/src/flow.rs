@@ -36,6 +36,8 @@ pub struct Socket {
     /// Fast retransmits and expired timers that have been logged.
     pub noted: (u64, u64),
     pub is_sender: bool,
+    /// It waits for the processor of its host to send.
+    pub queued: bool,
     /// Of a connection whose congestion control asks routers or looks at when each packet arrives.
     pub headers: Option<Box<Headers>>,
 }

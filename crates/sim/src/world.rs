@@ -17,7 +17,7 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::host::{HOST, Hosts, TXQUEUE_FULL};
+use crate::host::{CPU_BUSY, HOST, Hosts, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
@@ -327,15 +327,24 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Sends at most so many segments of what a socket has to send and sets its timer; answers how many.
+    /// Sends at most so many segments of what a socket has to send, the rest of a burst besides, and sets its timer; answers how many.
     #[inline(always)]
     pub fn transmit(&mut self, now: Time, id: u32, most: u32) -> u32 {
         let socket = &mut self.sockets[id as usize];
         let mut first_link;
         let mut sent = 0;
-        while sent < most && socket.endpoint.may_transmit() {
+        // Segments that leave as one burst.
+        let mut together = 0;
+        while (sent < most || together > 0) && socket.endpoint.may_transmit() {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
+            }
+            if self.hosts.bursts {
+                if together == 0 {
+                    together = self.hosts.gather(now, socket);
+                    continue;
+                }
+                together -= 1;
             }
             let (p, sack) = self.net.packets.get_mut(self.spare);
             if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
@@ -399,7 +408,12 @@ impl<'a> World<'a> {
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
         p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
-        if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
+        let node = self.plan.links[link as usize].from;
+        let swamped = self.hosts.receive && self.is_swamped(node);
+        if swamped {
+            self.net.injected += 1;
+            self.net.drop_packet(now, link, packet, CPU_BUSY);
+        } else if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
             self.net.injected += 1;
             self.net.links[link as usize].counts.drops += 1;
             self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
@@ -407,8 +421,8 @@ impl<'a> World<'a> {
             self.net.send(now, link, packet);
         }
         self.spare = self.net.packets.take();
-        if self.hosts.receive {
-            self.charge_datagram(now, self.plan.links[link as usize].from);
+        if self.hosts.receive && !swamped {
+            self.charge_datagram(now, node);
         }
     }
 

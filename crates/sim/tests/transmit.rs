@@ -258,7 +258,7 @@ fn connections_of_a_host_share_its_queue() {
     assert!(total * total / (4.0 * squares) > 0.8, "{delivered:?}");
 }
 
-/// With bursts a place of the queue holds up to 44 segments (64 KiB), so that the same txqueuelen stalls much later or never.
+/// With bursts a place of the queue holds up to 45 segments (64 KiB), so that the same txqueuelen stalls much later or never.
 #[test]
 fn bursts_take_one_place() {
     let of = |burst| {

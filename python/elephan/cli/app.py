@@ -199,7 +199,14 @@ def path(
     ] = None,
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`.")] = "rfc",
     window: Annotated[str | None, typer.Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
-    host_rate: Annotated[str | None, typer.Option(help="Rate of the hosts' links; default: the next of Ethernet.")] = None,
+    host_rate: Annotated[
+        str | None, typer.Option("--host-rate", "--nic", help="Rate of the hosts' links; default: the next of Ethernet.")
+    ] = None,
+    txqueuelen: Annotated[str | None, typer.Option(metavar="N", help="Packets in the sender's queue; default: no bound.")] = None,
+    ring: Annotated[str | None, typer.Option(metavar="N", help="Packets in the ring of the sender's driver.")] = None,
+    pacing: Annotated[str | None, typer.Option(help="Rate at which the sender's device sends, as 900Mbps.")] = None,
+    disk_read: Annotated[str | None, typer.Option(help="Rate of the sender's disk, as 3Gbps or 400MB/s.")] = None,
+    disk_write: Annotated[str | None, typer.Option(help="Rate of the receiver's disk.")] = None,
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", "-n", help="Runs of each case; default 3, or 1 if nothing is random.")
     ] = None,
@@ -229,6 +236,11 @@ def path(
         stack=stack,
         window=window,
         host_rate=host_rate,
+        txqueuelen=txqueuelen,
+        ring=ring,
+        pacing=pacing,
+        disk_read=disk_read,
+        disk_write=disk_write,
         set=settings(set or []),
         repetitions=repetitions,
         whole=whole,

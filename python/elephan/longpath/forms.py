@@ -29,7 +29,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the path and the sockets allow, all streams together. `wire_bps`: goodput that fills the wire."""
+    """What path, hosts and sockets allow, all streams together. `wire_bps`: goodput that fills the slower of path and device."""
 
     wire_bps: float
     mss_bytes: int
@@ -38,6 +38,14 @@ class Bounds:
     initial_window: int
     timestamps: bool
     rtt_s: float
+    wire_is: str = "wire"  # what is slower: the path, the NIC or its pacing
+    disk_bps: float = math.inf  # the slower of reading and writing, in payload
+    disk_is: str = ""
+
+    @property
+    def top_bps(self) -> float:
+        """Goodput that neither wire nor disks let pass."""
+        return min(self.wire_bps, self.disk_bps)
 
     def window_bps(self, streams: int) -> float:
         """Goodput that the windows of all streams allow: W / RTT each."""
@@ -58,8 +66,16 @@ def bounds(question: Question, tcp: Mapping[str, Any]) -> Bounds:
     if not tcp["window_scaling"]:
         receive = min(receive, 65_535)  # RFC 9293: a field of 16 bits
     mss = question.mtu_bytes - theory.TCP_IP_HEADER_BYTES - (theory.TIMESTAMP_OPTION_BYTES if timestamps else 0)
+    wire = (
+        "wire" if question.device_bps >= question.rate_bps else "NIC" if question.device_bps == question.host_rate_bps else "pacing"
+    )
+    disks = {"disk (reading)": question.disk_read_bps, "disk (writing)": question.disk_write_bps}
+    slowest = min(disks, key=lambda which: disks[which] or math.inf)
     return Bounds(
-        wire_bps=theory.max_goodput(question.rate_bps, question.mtu_bytes, timestamps),
+        wire_is=wire,
+        disk_bps=disks[slowest] or math.inf,
+        disk_is=slowest if disks[slowest] else "",
+        wire_bps=theory.max_goodput(question.narrow_bps, question.mtu_bytes, timestamps),
         mss_bytes=mss,
         window_bytes=int(min(receive, send)),
         window_is="receive window" if receive <= send else "send buffer",
@@ -99,12 +115,26 @@ def reno_share(buffer_share: float, beta: float = 0.5) -> float:
     return (below + above) / ((1 - bottom) + above)
 
 
+def queue_bytes(question: Question) -> float:
+    """Bytes that may wait in front of the slower of path and device."""
+    if question.device_bps > question.rate_bps:
+        return float(question.buffer_bytes)
+    return question.room_packets * (question.mtu_bytes + theory.ETHERNET_OVERHEAD_BYTES)
+
+
+def host_queue(question: Question, limits: Bounds) -> float:
+    """Packets that wait in the sender when slow start has filled the path."""
+    segments = limits.bdp_bytes / limits.mss_bytes
+    return theory.txqueuelen_needed(segments, 2.0, question.device_bps, min(question.rate_bps, question.device_bps))
+
+
 def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     """The figures of a path that need no simulation."""
     rate, rtt, size = question.rate_bps, question.rtt_s, question.size_bytes
     wire, segments = limits.wire_bps, limits.bdp_bytes / limits.mss_bytes
-    memory = theory.memory_needed(question.host_rate_bps, rate, rtt)
-    share = reno_share(question.buffer_bytes / theory.bdp(rate, rtt))
+    memory = theory.memory_needed(question.device_bps, rate, rtt)
+    share = reno_share(queue_bytes(question) / theory.bdp(question.narrow_bps, rtt))
+    waiting = host_queue(question, limits)
     start = slow_start_rtts(question, limits) * rtt
     window = limits.window_bps(1)
     rows: list[tuple[str, float, str, str, str]] = [
@@ -120,7 +150,24 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         ("reno_share", share, "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
     ]
     forms = [Form(*row) for row in rows]
-    area = theory.forbidden_area(question.host_rate_bps, question.buffer_bytes, rtt)
+    if waiting > 0:
+        about = "that slow start leaves waiting in the sender, in qdisc and ring"
+        forms.append(Form("host_queue", waiting, "packets", about, "W (1 - f / (2 s))"))
+    if question.room_packets < waiting:
+        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes)
+        about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
+        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, "(Q + T / (2 RTT)) MSS / RTT"))
+    if limits.disk_is:
+        forms.append(
+            Form(
+                "time_disk",
+                size * 8 / limits.disk_bps + 1.5 * rtt,
+                "s",
+                f"the transfer if only the {limits.disk_is} counts",
+                "size / rate",
+            )
+        )
+    area = theory.forbidden_area(question.device_bps, question.buffer_bytes, rtt)
     if area is not None:
         about = "path rates from which this buffer loses part of a full window: from"
         forms.append(Form("forbidden_low", area[0], "bps", about, "s^2 - f s + f M / RTT = 0"))

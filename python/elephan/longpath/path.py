@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,8 @@ from elephan.source import read_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from elephan.report.style import Drawing
+
 REPETITIONS_MAX = 1000
 
 
@@ -42,6 +46,7 @@ class Row:
     expected_bps: float  # by closed forms alone
     drops: float  # at the bottleneck, in the part that was simulated
     lost: float  # by the path itself, likewise
+    stalls: float = 0.0  # segments that the sender's host refused, likewise
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -55,6 +60,7 @@ class Row:
             "closed_form_goodput_bps": self.expected_bps,
             "drops": self.drops,
             "lost": self.lost,
+            "stalls": self.stalls,
         }
 
 
@@ -64,7 +70,7 @@ def _interval(found: Mapping[str, Any]) -> stats.Interval:
 
 
 def _row(found: Mapping[str, Any]) -> Row:
-    named = {key: found[key] for key in ("law", "streams", "limit", "simulated_share", "method", "drops", "lost")}
+    named = {key: found[key] for key in ("law", "streams", "limit", "simulated_share", "method", "drops", "lost", "stalls")}
     times, goodput = _interval(found["time_s"]), _interval(found["goodput_bps"])
     return Row(**named, time_s=times, goodput_bps=goodput, expected_bps=found["closed_form_goodput_bps"])
 
@@ -84,6 +90,7 @@ class Answer:
         self.rows = list(rows)
         self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes
         self.facts = dict(facts)
+        self.drawn: dict[str, Drawing | None] = {}  # figures that the report finds drawn, by name
 
     @property
     def forms(self) -> list[Form]:
@@ -188,6 +195,11 @@ def path(
     stack: str = "rfc",
     window: float | str | None = None,
     host_rate: float | str | None = None,
+    txqueuelen: int | str | None = None,
+    ring: int | str | None = None,
+    pacing: float | str | None = None,
+    disk_read: float | str | None = None,
+    disk_write: float | str | None = None,
     set: Mapping[str, Any] | None = None,
     repetitions: int | None = None,
     whole: bool = False,
@@ -200,8 +212,10 @@ def path(
 
     `rate` in bit/s and `rtt` in s or with units; `buffer` of the bottleneck in bytes or as `"1 bdp"`; `loss` of the path
     per packet; `window`: socket buffers instead of the stack's; `host_rate`: of the hosts' links, the next rate of
-    Ethernet above `rate` by default. A long transfer is simulated in part, unless `whole`, and carried on by a rule that
-    each row names. Rows without anything random are one run, others three unless `repetitions` says otherwise.
+    Ethernet above `rate` by default. `txqueuelen` and `ring`: packets that the sender's queue and driver hold; `pacing`: the rate
+    of its device; without any of them its queue is without bound. `disk_read`, `disk_write`: rates of the disks at both ends. A
+    long transfer is simulated in part, unless `whole`, and carried on by a rule that each row names. Rows without anything
+    random are one run, others three unless `repetitions` says otherwise.
     """
     question = read_question(
         rate,
@@ -215,6 +229,11 @@ def path(
         stack=stack,
         window=window,
         host_rate=host_rate,
+        txqueuelen=txqueuelen,
+        ring=ring,
+        pacing=pacing,
+        disk_read=disk_read,
+        disk_write=disk_write,
         set=set,
     )
     if repetitions is not None and (
@@ -228,14 +247,29 @@ def path(
     resolved = core.resolve(question.source(), question.set, seed)
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)
+    drawn: dict[str, Drawing | None] = {}
+    # Simulations do not need the interpreter: meanwhile it loads what draws and draws the closed forms.
+    ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn), daemon=True)
+    if out is not None:
+        ahead.start()
     results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
     if not results:
         raise ElephanError(f"every run failed; the first: {broken[0]}")
     answer = _answer(question, limits, results, broken, seed)
     if out is not None:
         with status("drawing the report", progress):
+            ahead.join()
+            answer.drawn = drawn
             answer.save(out)
     return answer
+
+
+def _draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Drawing | None]) -> None:
+    """Draws what needs no simulation. What fails is drawn again with the report, which then says why."""
+    with contextlib.suppress(Exception):
+        from elephan.report.path_figures import draw_ahead
+
+        draw_ahead(question, limits, drawn)
 
 
 def _answer(question: Question, limits: Bounds, results: Sequence[Result], broken: Sequence[str], seed: int) -> Answer:
@@ -275,6 +309,7 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
         expected_bps=expected_bps(question, limits, case),
         drops=sum(float(one.trace.drops[-1]) for one in members) / len(members),
         lost=sum(one.evidence.lost for one in members) / len(members),
+        stalls=sum(one.evidence.stalls for one in members) / len(members),
     )
 
 

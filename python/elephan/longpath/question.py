@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ from elephan.source import Source
 USUAL_LAWS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
 STREAMS = (1, 4)
 SIZE = "10 GB"
+TXQUEUELEN, RING = 1000, 256  # of Linux since 2.6, and of an e1000: what is not given of a transmit side
+PACKETS_MAX = 10_000_000
 MTU_MIN, MTU_MAX = 128, 65_535
 _ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
 
@@ -36,7 +39,43 @@ class Question:
     stack: str
     window_bytes: int | None  # None: the stack's
     assumed: tuple[str, ...] = ()  # what was not given
+    txqueuelen: int | None = None  # packets; None with ring and pacing: a sender whose queue is without bound
+    ring: int | None = None
+    pacing_bps: float | None = None  # by the sender's device, on the wire
+    disk_read_bps: float | None = None  # payload at the sender, None: as fast as the network
+    disk_write_bps: float | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def device_bps(self) -> float:
+        """What the sender's device puts on the wire: the rate of its link, or its pace."""
+        return min(self.host_rate_bps, self.pacing_bps or self.host_rate_bps)
+
+    @property
+    def narrow_bps(self) -> float:
+        """The slower of path and device."""
+        return min(self.rate_bps, self.device_bps)
+
+    @property
+    def has_transmit(self) -> bool:
+        """Whether the sender's queue is bounded or its device paced."""
+        return not (self.txqueuelen is None and self.ring is None and self.pacing_bps is None)
+
+    @property
+    def room_packets(self) -> float:
+        """Packets that qdisc and ring of the sender hold."""
+        if not self.has_transmit:
+            return math.inf
+        return (TXQUEUELEN if self.txqueuelen is None else self.txqueuelen) + (RING if self.ring is None else self.ring)
+
+    def _transmit(self) -> str:
+        """The sender's transmit side as a table of the scenario."""
+        if not self.has_transmit:
+            return ""
+        words = [] if self.txqueuelen is None else [f'txqueuelen = "{self.txqueuelen} p"']
+        words += [] if self.ring is None else [f'ring = "{self.ring} p"']
+        words += [] if self.pacing_bps is None else [f'pacing = "{rate_text(self.pacing_bps)}"']
+        return f"[hosts.sender]\ntransmit = {{ {', '.join(words)} }}\n\n"
 
     @property
     def text(self) -> str:
@@ -64,7 +103,7 @@ hops = [
       queue = {{ kind = "fifo", limit = "{self.buffer_bytes} B" }} }},
 ]
 
-[[traffic]]
+{self._transmit()}[[traffic]]
 name = "transfer"
 from = "sender"
 to   = "receiver"
@@ -94,6 +133,11 @@ events   = false
             "stack": self.stack,
             "window_bytes": self.window_bytes,
             "assumed": list(self.assumed),
+            "txqueuelen": self.txqueuelen,
+            "ring": self.ring,
+            "pacing_bps": self.pacing_bps,
+            "disk_read_bps": self.disk_read_bps,
+            "disk_write_bps": self.disk_write_bps,
             "set": dict(self.set),
         }
 
@@ -142,6 +186,24 @@ def _mtu(given: Any) -> int:
     return number
 
 
+def _packets(name: str, given: int | str | None, least: int) -> int | None:
+    """A number of packets, as 1000 or "1000 p"."""
+    if given is None:
+        return None
+    text = str(given).strip()
+    try:
+        number = int(text.removesuffix("packets").removesuffix("p").strip())
+    except ValueError:
+        raise InputError(f'{name}: "{given}" is not a number of packets such as 1000') from None
+    if not least <= number <= PACKETS_MAX:
+        raise InputError(f"{name}: {number} is not between {least} and {PACKETS_MAX}")
+    return number
+
+
+def _rate(name: str, given: float | str | None) -> float | None:
+    return None if given is None else positive(name, given, bits_per_second)
+
+
 def _faster(rate_bps: float) -> float:
     """The next rate of Ethernet above the path's: a host's link is faster than a long path."""
     return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), 10 * rate_bps)
@@ -160,6 +222,11 @@ def read_question(
     stack: str = "rfc",
     window: float | str | None = None,
     host_rate: float | str | None = None,
+    txqueuelen: int | str | None = None,
+    ring: int | str | None = None,
+    pacing: float | str | None = None,
+    disk_read: float | str | None = None,
+    disk_write: float | str | None = None,
     set: Mapping[str, Any] | None = None,
 ) -> Question:
     """A question from what a user gave; every wrong value is one line."""
@@ -167,10 +234,17 @@ def read_question(
     known = [name for name, _ in core.call("listing", "stacks")]
     if stack not in known:
         raise InputError(f'no stack "{stack}"{nearest(stack, known)}')
+    queue, slots = _packets("txqueuelen", txqueuelen, 0), _packets("ring", ring, 0)
+    if queue == 0 and slots == 0:
+        raise InputError("txqueuelen: 0 with a ring of 0: no packet could wait while another is sent")
+    pace = _rate("pacing", pacing)
+    transmit = not (queue is None and slots is None and pace is None)
     usual = [name for name in USUAL_LAWS if name in cc.names()]
     assumed = [
         *([] if buffer is not None else ["the buffer: one bandwidth-delay product"]),
         *([] if host_rate is not None else [f"the hosts' links: {show(_faster(rate_bps), 'bps')}, the next rate of Ethernet"]),
+        *([f"txqueuelen: {TXQUEUELEN}, as Linux"] if transmit and queue is None else []),
+        *([f"the ring of the driver: {RING}"] if transmit and slots is None else []),
         *([] if laws is not None else [f"the congestion controls: {', '.join(usual)}"]),
     ]
     return Question(
@@ -186,5 +260,10 @@ def read_question(
         stack=stack,
         window_bytes=None if window is None else round(positive("window", window, size_bytes)),
         assumed=tuple(assumed),
+        txqueuelen=queue,
+        ring=slots,
+        pacing_bps=pace,
+        disk_read_bps=_rate("disk-read", disk_read),
+        disk_write_bps=_rate("disk-write", disk_write),
         set=core.as_overrides(set),
     )

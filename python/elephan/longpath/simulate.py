@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.laws import Law
-from elephan.longpath.forms import Bounds, response_bps, slow_start_rtts
+from elephan.longpath.forms import Bounds, queue_bytes, response_bps, slow_start_rtts
 from elephan.longpath.question import Question
 from elephan.longpath.verdict import Evidence
 from elephan.measures import column
@@ -52,6 +52,7 @@ class Trace:
     growing: Array  # share of the streams in the handshake or in slow start
     drops: Array  # at the bottleneck so far
     lost: int
+    stalls: Array  # segments that the sender's host refused so far
     window_limited: float
     window_bytes: float  # of all streams, at the end
     toml: str
@@ -118,6 +119,16 @@ def _total(run: Run, name: str, times: Array) -> Array:
     return np.asarray(np.bincount(at, weights=np.nan_to_num(column(samples, name)), minlength=times.size), dtype=np.float64)
 
 
+def _stalls(run: Run, times: Array) -> Array:
+    """Segments that the sender's host had refused at each sample time."""
+    samples = run.transmit_samples
+    if not samples.num_rows:
+        return np.zeros(times.size)
+    at = np.searchsorted(times, column(samples, "time_ns") * 1e-9 - 1e-12)
+    found = np.bincount(at, weights=column(samples, "send_stalls"), minlength=times.size)
+    return np.asarray(found[: times.size], dtype=np.float64)
+
+
 def trace(_job: Job, run: Run) -> Trace:
     """Reduces a run to what the verdict and the figures need."""
     samples, flows = run.flow_samples, run.flows
@@ -140,6 +151,7 @@ def trace(_job: Job, run: Run) -> Trace:
         growing=np.concatenate([[1.0], growing]),
         drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
         lost=int(column(ports, "lost").sum()),
+        stalls=np.concatenate([[0.0], _stalls(run, times)]),
         window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
         window_bytes=float(_total(run, "cwnd_bytes", times)[-1]),
         toml=run.scenario,
@@ -150,7 +162,7 @@ def trace(_job: Job, run: Run) -> Trace:
 def expected_bps(question: Question, limits: Bounds, case: Case) -> float:
     """Goodput by the closed forms alone: the least of wire, windows and response function."""
     loss = response_bps(case.law, question, limits, case.streams)
-    return min(limits.wire_bps, limits.window_bps(case.streams), math.inf if math.isnan(loss) else loss)
+    return min(limits.top_bps, limits.window_bps(case.streams), math.inf if math.isnan(loss) else loss)
 
 
 def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
@@ -217,6 +229,10 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
     if math.isnan(time):
         left, method = _rest(question, limits, case, found)
         time, simulated = found.end_s + left, found.end_s
+    copying = question.size_bytes * 8 / limits.disk_bps + 1.5 * question.rtt_s
+    if copying > time:
+        # Reading, sending and writing overlap: the slowest alone counts.
+        time, simulated, method = copying, min(simulated, copying), f"{limits.disk_is} alone, which overlaps with the rest"
     return Result(case, time, simulated, method, _evidence(found, simulated), _thinned(found, simulated))
 
 
@@ -231,7 +247,8 @@ def _evidence(found: Trace, end_s: float) -> Evidence:
 
     overflows = int(np.count_nonzero(np.diff(found.drops[within]) > 0))
     lost = found.lost * at(end_s) / max(1.0, float(found.delivered_bytes[-1]))  # the link says only how many in all
-    return Evidence(end_s, at(end_s), start_end, at(start_end), found.window_limited, overflows, lost)
+    stalls = float(found.stalls[within][-1])
+    return Evidence(end_s, at(end_s), start_end, at(start_end), found.window_limited, overflows, lost, stalls)
 
 
 def _thinned(found: Trace, end_s: float) -> Trace:
@@ -243,6 +260,7 @@ def _thinned(found: Trace, end_s: float) -> Trace:
         delivered_bytes=np.interp(times, found.time_s, found.delivered_bytes),
         growing=np.interp(times, found.time_s, found.growing),
         drops=np.interp(times, found.time_s, found.drops),
+        stalls=np.interp(times, found.time_s, found.stalls),
     )
 
 
@@ -271,7 +289,7 @@ def reno_rest(left_bytes: float, window_bytes: float, question: Question, limits
     `FLUID_ROUNDS` the mean rate so far holds.
     """
     bdp = limits.bdp_bytes
-    top = bdp + question.buffer_bytes * limits.wire_bps / question.rate_bps
+    top = bdp + queue_bytes(question) * limits.wire_bps / question.narrow_bps
     spacing = limits.mss_bytes / question.loss if question.loss else math.inf
     window, time, sent_bytes, since_loss = min(max(window_bytes, float(limits.mss_bytes)), top), 0.0, 0.0, 0.0
     for _ in range(FLUID_ROUNDS):

@@ -9,8 +9,14 @@ from elephan.longpath.forms import Bounds
 
 WIRE, RECEIVE_WINDOW, SEND_BUFFER = "wire", "receive window", "send buffer"
 SLOW_START, LOSS, BUFFER, LAW = "slow start", "loss", "buffer", "congestion control"
+NIC, PACING, READING, WRITING, STALL = "NIC", "pacing", "disk (reading)", "disk (writing)", "send queue"
 MEANINGS: Mapping[str, str] = {
     WIRE: "the wire is full for at least nine tenths of the time",
+    NIC: "the sender's link, slower than the path, is full for at least nine tenths of the time",
+    PACING: "the pace of the sender's device is used for at least nine tenths of the time",
+    READING: "the sender's disk is slower than the network",
+    WRITING: "the receiver's disk is slower than the network",
+    STALL: "the sender's own queue (txqueuelen and ring) refuses segments, which TCP takes for congestion",
     RECEIVE_WINDOW: "the receiver's socket buffer is smaller than what must be in flight",
     SEND_BUFFER: "the sender's socket buffer is smaller than what must be in flight",
     SLOW_START: "most of what is missing goes missing before slow start ends",
@@ -32,18 +38,23 @@ class Evidence:
     window_limited: float  # share of time, RFC 4898
     overflows: int  # sample intervals in which the queue dropped something
     lost: float  # packets that the link took
+    stalls: float = 0.0  # segments that the sender's host refused
 
 
 def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: float) -> str:
     """The name of the limit. `goodput_bps`: of the whole transfer, the part that was not simulated included."""
+    if limits.disk_bps < limits.wire_bps and goodput_bps >= FULL * limits.disk_bps:
+        return limits.disk_is
     if goodput_bps >= FULL * limits.wire_bps:
-        return WIRE
+        return limits.wire_is
     missing = limits.wire_bps * evidence.end_s / 8 - evidence.delivered_bytes
     if limits.window_bps(streams) < limits.wire_bps and evidence.window_limited > 0.5:
         return limits.window_is
     early = limits.wire_bps * min(evidence.slow_start_end_s, evidence.end_s) / 8 - evidence.slow_start_bytes
     if early >= missing / 2:
         return SLOW_START
+    if evidence.stalls > max(evidence.lost, evidence.overflows):
+        return STALL
     if evidence.lost > evidence.overflows:
         return LOSS
     return BUFFER if evidence.overflows else LAW

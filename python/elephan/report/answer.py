@@ -29,7 +29,7 @@ def answer(run: Run) -> list[str]:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
     changed = change_lines(view)
-    parts += [_hung(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
+    parts += [_hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
     spread = spread_lines(run)
     # What the scenario is about comes first.
     first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
@@ -124,6 +124,15 @@ def _hung(run: Run) -> str:
     if bites := int(run.summary.get("watchdogs", 0)):
         said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
     return " ".join(said)
+
+
+def _stalled(run: Run) -> str:
+    """Segments that hosts refused because their own queues were full."""
+    stalls = int(column(run.flows, "send_stall").sum())
+    if not stalls:
+        return ""
+    segments = "1 segment" if stalls == 1 else f"{stalls} segments"
+    return f"Hosts refused {segments} because qdisc and ring were full (send stalls)."
 
 
 def _limited(run: Run) -> str:

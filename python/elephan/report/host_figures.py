@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.hostrows import drops
 from elephan.measures import column
 from elephan.quantity import show
 from elephan.report import draw as d
@@ -26,8 +27,7 @@ def _sampled(view: View) -> bool:
 def _busiest(view: View) -> str:
     """The host that dropped most or, if none did, whose processor was busiest."""
     hosts = view.run.hosts
-    drops = sum(column(hosts, name) for name in ("drops_ring", "drops_backlog", "drops_throttle", "drops_socket"))
-    order = np.lexsort((column(hosts, "cpu"), drops))
+    order = np.lexsort((column(hosts, "cpu"), drops(view.run)))
     return texts(hosts, "host")[int(order[-1])]
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan import theory
-from elephan.longpath.path import Answer
+from elephan.longpath.forms import Bounds
+from elephan.longpath.question import Question
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.dots import mark, reach, row_height, rows_of, small_heading
 from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
+
+if TYPE_CHECKING:
+    from elephan.longpath.path import Answer
 
 _DASHES = ("-", "--", ":")  # for more laws than there are colours
 
@@ -79,9 +85,8 @@ def progress(answer: Answer) -> Drawing:
     return Drawing("progress", "What has arrived", caption, figure)
 
 
-def responses(answer: Answer) -> Drawing | None:
+def responses(question: Question, limits: Bounds) -> Drawing | None:
     """Goodput of one stream against the loss of the path, by the response functions; None without any."""
-    question, limits = answer.question, answer.limits
     loss = np.geomspace(1e-10, 1e-2, 160)
     lines = {}
     for law in question.laws:
@@ -109,3 +114,52 @@ def responses(answer: Answer) -> Drawing | None:
         "Closed form: response functions, cut off at the wire. How little loss it takes."
     )  # fmt: skip
     return Drawing("responses", "What loss leaves", caption, figure)
+
+
+def forbidden(question: Question, _limits: Bounds) -> Drawing | None:
+    """Buffer needed against the rate of the path, and the rates that the buffer forbids; None if the sender is no faster."""
+    fast, rtt, buffer = question.device_bps, question.rtt_s, float(question.buffer_bytes)
+    if fast <= question.rate_bps:
+        return None
+    rates = np.linspace(0.0, fast, 201)[1:]
+    whole = (fast - rates) / fast * rates * rtt / 8  # bytes
+    clocked = np.maximum(0.0, 1 - rates / np.minimum(fast, 2 * rates)) * rates * rtt / 8
+    top = max(float(whole.max()), min(buffer, 2 * float(whole.max())))
+    (x, x_unit), (y, y_unit) = scale_for(fast, "bps"), scale_for(top, "bytes")
+    figure, (axes,) = new_figure(height=2.9)
+    area = theory.forbidden_area(fast, buffer, rtt)
+    if area is not None:
+        axes.axvspan(area[0] * x, area[1] * x, color=color(1), alpha=0.12, linewidth=0)
+    axes.plot(rates * x, whole * y, color=color(0), label="a window at once")
+    axes.plot(rates * x, clocked * y, color=color(0), linewidth=1.0, dashes=(4, 3), label="clocked by ACKs in slow start")
+    axes.plot(question.rate_bps * x, theory.memory_needed(fast, question.rate_bps, rtt) * y, "o", color=color(0), markersize=6)
+    axes.set_xlim(0, fast * x)
+    axes.set_ylim(0, top * y * 1.15)
+    if buffer <= top:
+        d.reference(axes, buffer * y, f"buffer {show(buffer, 'bytes')}", "right")
+    axes.set_xlabel(f"rate of the path, {x_unit}")
+    small_heading(axes, "buffer for no loss", y_unit)
+    d.legend(axes, loc="upper left")
+    said = "Shaded: the forbidden area, rates at which this buffer loses part of a full window. " if area else ""
+    form = f"Closed form: (f - s) / f s RTT for a sender at f = {show(fast, 'bps')}."
+    caption = f"{said}{form} The dot is this path; paced at its rate it needs next to nothing."
+    return Drawing("forbidden", "The forbidden area", caption, figure)
+
+
+# What needs no simulation, in the order of the report.
+CLOSED: dict[str, Callable[[Question, Bounds], Drawing | None]] = {"forbidden": forbidden, "responses": responses}
+
+
+def closed(answer: Answer) -> list[Drawing]:
+    """Those of the figures of closed forms that there are, drawn unless they have been."""
+    found = [answer.drawn[name] if name in answer.drawn else CLOSED[name](answer.question, answer.limits) for name in CLOSED]
+    return [drawing for drawing in found if drawing is not None]
+
+
+def draw_ahead(question: Question, limits: Bounds, drawn: dict[str, Drawing | None]) -> None:
+    """Draws the closed forms into `drawn`, for a thread beside the simulation."""
+    for name, function in CLOSED.items():
+        drawing = function(question, limits)
+        if drawing is not None:
+            drawing.png()
+        drawn[name] = drawing

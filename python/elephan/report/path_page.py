@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from elephan import theory
 from elephan.claims import interval_text
 from elephan.longpath.forms import Form
 from elephan.longpath.path import Answer, Row
+from elephan.longpath.settings import streams_needed
 from elephan.longpath.simulate import SECOND_HALF
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
@@ -23,8 +25,8 @@ def _streams(count: int) -> str:
 
 def value_text(form: Form) -> str:
     """A closed form as a person writes it."""
-    if form.unit == "segments":
-        return f"{form.value:,.0f} segments".replace(",", "\u202f")
+    if form.unit in ("segments", "packets"):
+        return f"{form.value:,.0f} {form.unit}".replace(",", "\u202f")
     if form.unit == "1":
         return f"{form.value:.2g}"
     return show(form.value, form.unit, 4)
@@ -56,9 +58,31 @@ def answer_lines(answer: Answer) -> list[str]:
         )
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
+    if area := _forbidden(answer):
+        lines.append(area)
     wanted = next(form for form in answer.forms if form.name == "bdp")
-    lines.append(f"To fill the path {value_text(wanted)} must be in flight; the settings below allow it.")
+    needed = streams_needed(answer.question, best.streams)
+    allow = (
+        "the settings below allow it"
+        if needed == best.streams
+        else f"a window of TCP ends at 1 GiB, so that takes {needed} streams"
+    )
+    lines.append(f"To fill the path {value_text(wanted)} must be in flight; {allow}.")
     return lines
+
+
+def _forbidden(answer: Answer) -> str:
+    """Whether the path lies in the forbidden area."""
+    question = answer.question
+    area = theory.forbidden_area(question.device_bps, question.buffer_bytes, question.rtt_s)
+    if area is None or not area[0] < question.rate_bps < area[1]:
+        return ""
+    need = theory.memory_needed(question.device_bps, question.rate_bps, question.rtt_s)
+    where = f"{show(area[0], 'bps')} to {show(area[1], 'bps')}"
+    return (
+        f"The path lies in the forbidden area ({where}): of a window sent at {show(question.device_bps, 'bps')} "
+        f"{show(need, 'bytes')} would have to wait, and there is room for {show(question.buffer_bytes, 'bytes')}."
+    )
 
 
 def results_table(answer: Answer) -> Table:
@@ -97,14 +121,13 @@ def path_page(answer: Answer) -> Page:
     manifest, question = answer.manifest(), answer.question
     lines = [[Cell(line.text), Cell(line.why)] for line in answer.settings]
     sysctl = Table([Column("line"), Column("why")], lines, "net.* lines belong into /etc/sysctl.d/; the others are commands.")
-    response = figures.responses(answer)
     look = "how far the points are from the dashed line, and whether more streams or another law bring them nearer."
     sections = [
         Section("", look, [figures.times(answer)], look=True),
         Section("Results", tables=[results_table(answer), limits_table(answer)]),
         Section("Over time", drawings=[figures.progress(answer)]),
         Section("Settings of the hosts", tables=[sysctl]),
-        Section("Closed forms", tables=[forms_table(answer)], drawings=[response] if response else []),
+        Section("Closed forms", tables=[forms_table(answer)], drawings=figures.closed(answer)),
     ]
     assumed = f"Assumed: {'; '.join(question.assumed)}." if question.assumed else ""
     return Page(

@@ -79,6 +79,7 @@ class Drawing:
     caption: str
     figure: Figure = field(repr=False)
     _svg: str = field(default="", repr=False)
+    _png: bytes = field(default=b"", repr=False)
 
     def svg(self) -> str:
         """The figure as SVG text, the same bytes every time; drawn once."""
@@ -105,14 +106,23 @@ class Drawing:
         svg = re.sub(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)', f"{self.name}-", svg)
         return svg.replace("<svg ", f'<svg role="img" aria-label="{self.title}" ', 1).strip()
 
-    def save(self, folder: Path) -> None:
-        """Writes `NAME.svg` and `NAME.png` (on white)."""
+    def png(self) -> bytes:
+        """The figure as a PNG on white; drawn once."""
         import matplotlib as mpl
 
+        self.svg()  # finds the layout
+        if not self._png:
+            data = io.BytesIO()
+            with mpl.rc_context(SETTINGS):
+                self.figure.savefig(data, format="png", dpi=160, facecolor="white", metadata={"Software": "elephan"})
+            self._png = data.getvalue()
+        return self._png
+
+    def save(self, folder: Path) -> None:
+        """Writes `NAME.svg` and `NAME.png` (on white)."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{self.name}.svg").write_text(self.svg(), encoding="utf-8")
-        with mpl.rc_context(SETTINGS):
-            self.figure.savefig(folder / f"{self.name}.png", dpi=160, facecolor="white", metadata={"Software": "elephan"})
+        (folder / f"{self.name}.png").write_bytes(self.png())
 
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

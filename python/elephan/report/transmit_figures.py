@@ -21,46 +21,42 @@ def _sampled(view: View) -> bool:
     return bool(view.run.transmit_samples.num_rows)
 
 
-def _busiest(view: View) -> tuple[str, int, d.Array, d.Array, d.Array]:
-    """Name and number of the port at which most waits, and its times in ns, packets in the qdisc and in the ring."""
+def _busiest(view: View) -> tuple[str, d.Array, d.Array]:
+    """Name of the port at which most waits, its times in ns and the packets that were found waiting since the sample before."""
     samples = view.run.transmit_samples
-    port, time = column(samples, "port").astype(int), column(samples, "time_ns")
-    qdisc, ring = column(samples, "qdisc_packets"), column(samples, "ring_packets")
-    sums = {int(p): float((qdisc + ring)[port == p].sum()) for p in np.unique(port)}
-    chosen = max(sums, key=lambda p: sums[p])
-    mine = port == chosen
-    return view.port_names()[chosen], chosen, time[mine], qdisc[mine], ring[mine]
+    port, time, found = column(samples, "port").astype(int), column(samples, "time_ns"), column(samples, "found_max_packets")
+    chosen = max(np.unique(port), key=lambda p: float(found[port == p].sum()))
+    return view.port_names()[int(chosen)], time[port == chosen], found[port == chosen]
 
 
-def _room(view: View, name: str) -> float:
-    """Packets that qdisc and ring of a port hold together."""
+def _room(view: View, name: str) -> tuple[float, float]:
+    """Packets that the ring of a port holds, and qdisc and ring together."""
     host = name.split("->", 1)[0].split("[", 1)[0]
     words = view.run.resolved["hosts"][host]["transmit"]
-    return sum(float(str(words[key]).split()[0]) for key in ("txqueuelen", "ring"))
+    queue, ring = (float(str(words[key]).split()[0]) for key in ("txqueuelen", "ring"))
+    return ring, queue + ring
 
 
 def _plot_waiting(axes: Axes, view: View) -> None:
-    name, _, time, qdisc, ring = _busiest(view)
+    name, time, found = _busiest(view)
     x = d.time_scale(view.run.duration_ns)[0]
-    d.heading(axes, f"waiting in the host at {arrow(name)}", "packets")
-    times, both = d.thin(time * x, qdisc + ring)
-    _, inner = d.thin(time * x, ring)
-    if times.size == inner.size:
-        axes.fill_between(times, inner, color=BLUE, alpha=0.35, linewidth=0, label="ring")
-        axes.fill_between(times, inner, both, color=ORANGE, alpha=0.35, linewidth=0, label="qdisc")
-    axes.plot(times, both, color=ORANGE, linewidth=0.9)
-    room = _room(view, name)
-    top = max(float((qdisc + ring).max()), 1.0)
-    if room <= 1.6 * top:
+    d.heading(axes, f"waiting in the host, {arrow(name)}", "packets")
+    times, found = d.thin(time * x, found)
+    ring, room = _room(view, name)
+    inner = np.minimum(found, ring)
+    axes.fill_between(times, inner, color=BLUE, alpha=0.35, linewidth=0, label="ring", step="pre")
+    axes.fill_between(times, inner, found, color=ORANGE, alpha=0.5, linewidth=0, label="qdisc", step="pre")
+    top = max(float(found.max()), 1.0)
+    if room <= 3 * top:
         d.reference(axes, room, f"room for {room:,.0f}".replace(",", "\u202f"), "right")
         top = max(top, room)
-    axes.set_ylim(0, top * 1.12)
+    axes.set_ylim(0, top * 1.2)
     stalls = view.events("send_stall")
     if stalls.size:
         shown = np.unique(np.round(stalls / view.run.duration_ns * 600)) / 600 * view.run.duration_ns
         place = axes.get_xaxis_transform()
         axes.plot(shown * x, np.ones(shown.size), "|", color=INK, markersize=6, markeredgewidth=0.8, transform=place, clip_on=False)
-    d.legend(axes, loc="upper right", bbox_to_anchor=(1, 0.92), ncols=2)
+    d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
 @figure("transmit", "congestion window, and what waits in the host's queue and ring", lambda v: few(v) and _sampled(v))
@@ -73,5 +69,7 @@ def transmit(view: View) -> Drawing:
     what = (
         "nothing was refused" if stalls == 0 else f"{stalls} refused in all" + ("; ticks" if view.events("send_stall").size else "")
     )
-    caption = f"Below: packets in the qdisc (txqueuelen) and in the driver's ring of the busiest host; {what}. A refused segment stays unsent."
+    caption = (
+        f"Below: most packets in the driver's ring and in the qdisc between two samples; {what}. A refused segment stays unsent."
+    )
     return Drawing("transmit", "What waits in the host", caption, fig)

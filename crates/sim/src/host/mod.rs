@@ -15,6 +15,7 @@ use elephan_units::Time;
 
 use crate::packet::traits;
 use crate::world::World;
+pub use kernel::CPU_BUSY;
 use kernel::Kernel;
 use transmit::Port;
 pub use transmit::TXQUEUE_FULL;
@@ -38,6 +39,8 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
+    /// Segments of some host leave in bursts.
+    pub bursts: bool,
     /// What an interrupt has just refused; kept to spare an allocation.
     refused: Vec<(u32, Refused)>,
     /// By link; empty when no host has a transmit side.
@@ -63,6 +66,7 @@ impl Hosts {
                 .collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
+            bursts: models().any(|models| models.transmit.is_some_and(|transmit| transmit.burst.is_some())),
             refused: Vec::new(),
             ports: transmit::ports(plan),
         }

@@ -24,6 +24,8 @@ pub struct Port {
     room: Room,
     /// Segments that were refused.
     stalls: u64,
+    /// Most packets that one has found since the last sample.
+    found: u64,
 }
 
 /// Those of a plan, by link.
@@ -32,7 +34,7 @@ pub fn ports(plan: &Plan) -> Vec<Option<Box<Port>>> {
     if plan.links.iter().all(|link| of(link.from).is_none()) {
         return Vec::new();
     }
-    let port = |words| Box::new(Port { room: Room::new(words), stalls: 0 });
+    let port = |words| Box::new(Port { room: Room::new(words), stalls: 0, found: 0 });
     plan.links.iter().map(|link| of(link.from).map(port)).collect()
 }
 
@@ -41,7 +43,21 @@ impl Hosts {
     fn is_full(&mut self, now: Time, net: &mut Net, link: u32, offer: &Offer) -> bool {
         let Some(port) = self.ports[link as usize].as_deref_mut() else { return false };
         let (_, waiting) = net.links[link as usize].queue_at(now);
+        let (qdisc, ring) = port.room.split(waiting);
+        port.found = port.found.max(qdisc + ring);
         !port.room.takes(waiting, offer)
+    }
+
+    /// How many segments of a socket leave as the next burst; none if it waits for more.
+    #[cold]
+    pub fn gather(&mut self, now: Time, socket: &mut Socket) -> u32 {
+        let port = self.ports.get_mut(socket.first_link as usize).and_then(|port| port.as_deref_mut());
+        let Some((port, longest)) = port.and_then(|port| port.room.longest_burst().map(|longest| (port, longest)))
+        else {
+            return 1;
+        };
+        port.room.begin_burst();
+        socket.endpoint.next_burst(now, longest)
     }
 
     /// Whether the host refuses the segment that `socket` has just written into `packet`; then the socket knows.
@@ -91,6 +107,7 @@ impl World<'_> {
                 port: i as i64,
                 qdisc_packets: qdisc as i64,
                 ring_packets: ring as i64,
+                found_max_packets: std::mem::take(&mut port.found).max(qdisc + ring) as i64,
                 send_stalls: port.stalls as i64,
             });
         }

@@ -5,6 +5,7 @@
 //! is 0) and 32-bit on the wire.
 
 mod ack;
+mod burst;
 mod connect;
 mod ecn;
 mod local;

@@ -2,6 +2,7 @@
 
 mod accecn;
 mod bottleneck;
+mod burst;
 mod common;
 mod detection;
 mod ecn;

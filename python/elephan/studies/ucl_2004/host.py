@@ -45,13 +45,13 @@ def goodput(results: Results) -> Drawing:
                 if np.isfinite(found.low):
                     ax.plot([x, x], [found.low * 1e-6, found.high * 1e-6], color=MUTED, linewidth=1.0)
         ax.set_xticks(range(len(STACKS)), [NAMES[stack] for stack in STACKS])
-        ax.set_ylim(0, 900)
+        ax.set_ylim(0, 1000)
         d.reference(ax, LEFT_BPS * 1e-6, "left by the background", "right")
         d.heading(ax, f"{network} ({NETWORKS[network]}): Mb/s")
     axes[-1].legend(loc="upper left", ncols=2, fontsize=8, frameon=False)
     caption = (
-        "A single flow beside 200 Mb/s of self-similar background, buffer of one BDP. Costs of packets at the sender: none; those of a "
-        "server of 2003 without the walk of SACK blocks, with the fast path, with the full walk. Means with 95 % intervals."
+        "A single flow beside 200 Mb/s of self-similar background, buffer of one BDP. Costs of packets at the sender: none; those "
+        "of a server of 2003 without the walk of SACK blocks, with the fast path, with the full walk. Means with 95 % intervals."
     )
     return Drawing("host-goodput", "A single flow, with and without what packets cost", caption, fig)
 
