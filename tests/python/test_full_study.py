@@ -48,6 +48,7 @@ FOUND = {
         },
         20,
     ),
+    "uva-2003": ({"C004-7/formula": "fails", "slide-15/single": "fails", "slide-15/ratio-before": "fails"}, 26),
     "pcp-2006": (
         {
             "C002-1": "fails",

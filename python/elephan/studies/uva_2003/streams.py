@@ -161,6 +161,7 @@ def txqueuelen(results: Results) -> Drawing:
     known = [(p, g) for p, g in known if not math.isnan(g)]
     rooms = np.geomspace(50, 10_000, 200)
     form = np.array([theory.stalled_goodput(room + RING, 0.1, 60, growth=DELAYED_GROWTH) for room in rooms]) * 1e-6
+    form = np.minimum(form, 1e3 * PAYLOAD)
     axes.fill_between(rooms, form[:, 0], form[:, 1], color=MUTED, alpha=0.18, linewidth=0, label="after one stall, closed form")
     axes.plot([p.value for p, _ in known], [g * 1e-6 for _, g in known], marker="o", color=BLUE, clip_on=False, label="simulated")
     d.legend(axes, loc="lower right")
@@ -168,7 +169,7 @@ def txqueuelen(results: Results) -> Drawing:
     d.plain_ticks(axes, [p.value for p, _ in known], [p.label for p, _ in known])
     axes.set_ylim(0, 1000)
     axes.set_xlabel("txqueuelen, packets")
-    d.reference(axes, 1e3 * 1448 / 1538, "what the wire carries", "left")
+    d.reference(axes, 1e3 * PAYLOAD, "what the wire carries", "left")
     d.heading(axes, "mean goodput of the first minute, Mb/s")
     caption = "One Reno stream at 1 Gb/s over 100 ms, nothing slower than the interface, a ring of 256. Linux 2.4's default is 100."
     return Drawing("txqueuelen", "Throughput against txqueuelen", caption, fig)
