@@ -62,9 +62,10 @@ class Scenario(ScenarioModel):
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = (
-        None
-    )
+    traffic: (
+        list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | DiskCopy | Replay | dict[str, Any]]
+        | None
+    ) = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
