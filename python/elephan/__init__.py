@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from . import cc, host, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
+    from .burst import memory_from_burst, read_burst
     from .errors import ElephanError, InputError
     from .guest import CongestionControl
     from .longpath.path import Answer, path
@@ -46,9 +47,11 @@ __all__ = [
     "l2",
     "load",
     "measures",
+    "memory_from_burst",
     "path",
     "prr",
     "queue",
+    "read_burst",
     "rtt",
     "run",
     "stats",
@@ -66,6 +69,8 @@ _NAMES = {
     "Sweep": ("elephan.sweeps", "Sweep"),
     "analyze": ("elephan.analysis.trace", "analyze"),
     "Trace": ("elephan.analysis.trace", "Trace"),
+    "memory_from_burst": ("elephan.burst", "memory_from_burst"),
+    "read_burst": ("elephan.burst", "read_burst"),
     "path": ("elephan.longpath.path", "path"),
     "Answer": ("elephan.longpath.path", "Answer"),
     "compare": ("elephan.panel.panel", "compare"),

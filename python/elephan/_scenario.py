@@ -43,7 +43,8 @@ class Scenario(ScenarioModel):
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
-    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true, captures = "none" }.
+    record: What is written down. Default: { flows = true, ports = "switches", messages = true, events = true, datagrams = 0,
+        captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -61,7 +62,9 @@ class Scenario(ScenarioModel):
     congestion_management: NoCongestionManagement | Qcn | Ecm | dict[str, Any] | None = None
     reroute: Time | None = None
     links: list[Link | dict[str, Any]] | None = None
-    traffic: list[Bulk | Messages | Transfers | Users | Cbr | Frames | Incast | Onoff | Replay | dict[str, Any]] | None = None
+    traffic: (
+        list[Bulk | Messages | Transfers | Users | Cbr | Burst | Frames | Incast | Onoff | Replay | dict[str, Any]] | None
+    ) = None
     change: list[Change | dict[str, Any]] | None = None
     record: Record | dict[str, Any] | None = None
     sweep: Vary | dict[str, Any] | None = None
@@ -1963,7 +1966,8 @@ class Receive(Table):
 
     ring: Descriptors of the interface's receive ring : frames that wait for an interrupt. Default: "256 p".
     coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
-    coalesce_frames: Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits. Default: 0.
+    coalesce_frames: Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number
+        waits. Default: 0.
     interrupts_per_s: Interrupts a second at most; 0: no limit. Default: 8000.
     napi: Whether the softirq takes frames straight from the ring (NAPI), so that there is no backlog. Default: false.
     backlog: Packets that may wait between interrupt and softirq (`netdev_max_backlog`); without NAPI. Default: "300 p".
@@ -2190,7 +2194,7 @@ class Link(Table):
     pairing: Which members are joined. Default: "auto".
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
-        comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction. Default: true.
+        comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways. Default: true.
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -2363,7 +2367,7 @@ class Direction(Table):
 
     rate: Rate on the wire.
     delay: Propagation delay.
-    up: Whether it carries anything; a link is down both ways if it is in one.
+    up: Of one of `ports` only: whether its link carries anything, both ways.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -2517,7 +2521,8 @@ class Roce(Table):
     """Options of RoCE connections.
 
     mtu: Payload of a full packet. Default: "1 KB".
-    ack_every: Packets in order for one acknowledgement; the last packet of a message is acknowledged at once. Default: 1.
+    ack_every: Packets in order for one acknowledgement; the last packet of a message, and the last that a window allows, is
+        acknowledged at once. Default: 1.
     window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
     timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
     nak_interval: A missing packet is reported again after so long. Default: "500 us".
@@ -3006,6 +3011,117 @@ class Cbr(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class Burst(Table):
+    """UDP packets one right behind the other, a given number of them.
+
+    from_: Sending hosts: a group, a member (`"client[2]"`), some (`"client[0-3]"`), or an array of these.
+    to: Receiving hosts.
+    packets: How many packets.
+    name: Its name in results and overrides (`traffic.NAME.load`); without it the kind, numbered from the second on.
+    pairing: Which senders send to which receivers. Default: "auto".
+    connections: Connections or streams of each pair. Default: 1.
+    start: When it starts: a time, or `{ uniform = ["0 s", "100 ms"] }` drawn for each connection. Default: "0 s".
+    stop: Nothing new is sent from here on; without it to the end of the run.
+    congestion_control: Congestion control of the senders: a name, a table with `kind` and its parameters, or a class written in
+        Python. Without it, that of the senders' stack.
+    transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
+        (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
+    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    roce: Options of these connections with `transport = "roce"`.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
+        at it. Default: 0.
+    weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
+        at it. Default: 1.
+    packet_size: UDP payload of a packet. Default: "1 KB".
+    rate: Rate on the wire, headers and framing of the first link included. Without it that of the first link.
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "burst")
+
+    from_: str | list[str]
+    to: str | list[str]
+    packets: int
+    name: str | None = None
+    pairing: Literal["auto", "all", "permutation", "random"] | None = None
+    connections: int | None = None
+    start: Time | Uniform | dict[str, Any] | None = None
+    stop: Time | None = None
+    congestion_control: (
+        Literal[
+            "reno",
+            "cubic",
+            "highspeed",
+            "scalable",
+            "griddt",
+            "bic",
+            "hybla",
+            "htcp",
+            "westwood",
+            "vegas",
+            "veno",
+            "illinois",
+            "yeah",
+            "compound",
+            "dctcp",
+            "bbr",
+            "bbr3",
+            "ledbat",
+            "fast",
+            "swift",
+            "lp",
+            "xcp",
+            "explicit_rate",
+            "copa",
+            "pcp",
+            "dcqcn",
+            "timely",
+            "hpcc",
+            "none",
+        ]
+        | Reno
+        | Cubic
+        | Highspeed
+        | Scalable
+        | Griddt
+        | Bic
+        | Hybla
+        | Htcp
+        | Westwood
+        | Vegas
+        | Veno
+        | Illinois
+        | Yeah
+        | Compound
+        | Dctcp
+        | Bbr
+        | Bbr3
+        | Ledbat
+        | Fast
+        | Swift
+        | Lp
+        | Xcp
+        | ExplicitRate
+        | Copa
+        | Pcp
+        | Dcqcn
+        | Timely
+        | Hpcc
+        | NoCongestionControl
+        | Guest
+        | LawFactory
+        | dict[str, Any]
+        | None
+    ) = None
+    transport: Literal["tcp", "roce"] | None = None
+    tcp: Tcp | dict[str, Any] | None = None
+    roce: Roce | dict[str, Any] | None = None
+    priority: int | None = None
+    weight: int | None = None
+    packet_size: Size | None = None
+    rate: Rate | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Frames(Table):
     """Ethernet frames of one size without IP, at a fixed rate or at random times.
 
@@ -3490,6 +3606,8 @@ class Record(Table):
         "client[0]->sw"]`. Default: "switches".
     messages: Whether each message and transfer has its row in `messages`. Default: true.
     events: Whether drops, pauses, timeouts and other rare things have their rows in `events`. Default: true.
+    datagrams: How many datagrams (or raw frames) of each stream its receiver logs in `datagrams`, with their numbers and times of
+        arrival: the first so many that come, 0 for none. Default: 0.
     captures: Packets that a run with a folder writes to pcapng files, one for each host or port: `"none"`, `"hosts"` (every host
         that sends or receives traffic), or an array of hosts and ports such as `["client[0]", "sw->server"]`. Default: "none".
     snap: Bytes of each captured packet that are kept, payload (zeros) included; without it the headers are.
@@ -3500,6 +3618,7 @@ class Record(Table):
     ports: Literal["switches", "all", "none"] | list[str] | None = None
     messages: bool | None = None
     events: bool | None = None
+    datagrams: int | None = None
     captures: Literal["hosts", "none"] | list[str] | None = None
     snap: Size | None = None
 
@@ -3528,6 +3647,7 @@ __all__ = [
     "Bic",
     "Blue",
     "Bulk",
+    "Burst",
     "Bursts",
     "Cake",
     "Cbr",

@@ -35,22 +35,24 @@ def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     return core.build("TransmitSide", float(rate), **plain(params))
 
 
-def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:  # noqa: N802
-    """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs `interrupt`
-    seconds for each frame that it takes in hand and `packet` for each that it serves.
+def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:
+    """The receive side of a host whose processor does nothing else: ring, interrupts, backlog, and a server that needs
+    `interrupt` seconds for each frame that it takes in hand and `packet` for each that it serves.
 
-    `frame(now)`: a frame is in; its number, from 0. `advance(now)` lets time pass. `served()`: (number, instant done) of the frames
-    served since it was asked last; `dropped()`: (number, reason) likewise, reasons being rx_ring, rx_backlog and rx_throttle. Properties:
-    `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds. Raises InputError.
+    `frame(now)`: a frame is in; its number, from 0. `advance(now)` lets time pass. `served()`: (number, instant done) of the
+    frames served since it was asked last; `dropped()`: (number, reason) likewise, reasons being rx_ring, rx_backlog and
+    rx_throttle. Properties: `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds.
+    Raises InputError.
     """
     return core.build("ReceiveSide", float(packet), float(interrupt), **plain(params))
 
 
-def SackWalk(kind: str = "full") -> Any:  # noqa: N802
+def SackWalk(kind: str = "full") -> Any:
     """What a sender looks at for SACK blocks: `full`, `fastpath` or `none`.
 
-    `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with `blocks`, (left,
-    right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises InputError.
+    `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with
+    `blocks`, (left, right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises
+    InputError.
     """
     return core.build("SackWalker", kind)
 

@@ -17,6 +17,19 @@ from typing import Any
 
 from elephan import core
 from elephan._model import plain
+from elephan.errors import InputError
+from elephan.quantity import bits_per_second
+from elephan.runs import check_seed
+
+
+def _congestion_point(law: str, seed: int, params: dict[str, Any]) -> Any:
+    check_seed(seed)
+    return core.build("CongestionPoint", law, seed, **plain(params))
+
+
+def _reaction_point(law: str, line_rate: float | str, seed: int, params: dict[str, Any]) -> Any:
+    check_seed(seed)
+    return core.build("ReactionPoint", law, bits_per_second(line_rate), seed, **plain(params))
 
 
 def qcn_congestion_point(*, seed: int = 1, **params: Any) -> Any:
@@ -26,16 +39,16 @@ def qcn_congestion_point(*, seed: int = 1, **params: Any) -> Any:
     that the queue has accepted, `queue_bytes` waiting then, it among them; it returns None, or the feedback from 1 to 63 that its
     source is told. `source` matters to `fair` only; `told` lists all (source, feedback) of the last frame. Raises InputError.
     """
-    return core.build("CongestionPoint", "qcn", seed, **plain(params))
+    return _congestion_point("qcn", seed, params)
 
 
-def qcn_reaction_point(*, line_rate: float = 10e9, seed: int = 1, **params: Any) -> Any:
-    """The reaction point of one limiter under QCN, in a port of `line_rate` bit/s.
+def qcn_reaction_point(*, line_rate: float | str = 10e9, seed: int = 1, **params: Any) -> Any:
+    """The reaction point of one limiter under QCN, in a port of `line_rate` (bit/s, or as "10 Gbps").
 
     `notify(now, feedback)`, feedback from 1 to 63; `on_sent(now, size)` for each frame; `on_timer(now)` when `next_timer()` (None
     for never) has come. Properties: `rate` and `target_rate` in bit/s, `limited`. Raises InputError.
     """
-    return core.build("ReactionPoint", "qcn", line_rate, seed, **plain(params))
+    return _reaction_point("qcn", line_rate, seed, params)
 
 
 def ecm_congestion_point(*, seed: int = 1, **params: Any) -> Any:
@@ -44,18 +57,20 @@ def ecm_congestion_point(*, seed: int = 1, **params: Any) -> Any:
     As `qcn_congestion_point`, but the feedback is in pages, negative to slow down and positive to speed up, the latter for frames
     that are `tagged` as limited by this point; 0.0 is the message ECM(0,0), which stops the source. Raises InputError.
     """
-    return core.build("CongestionPoint", "ecm", seed, **plain(params))
+    return _congestion_point("ecm", seed, params)
 
 
-def ecm_reaction_point(*, line_rate: float = 10e9, seed: int = 1, **params: Any) -> Any:
-    """The reaction point of one limiter under ECM, in a port of `line_rate` bit/s.
+def ecm_reaction_point(*, line_rate: float | str = 10e9, seed: int = 1, **params: Any) -> Any:
+    """The reaction point of one limiter under ECM, in a port of `line_rate` (bit/s, or as "10 Gbps").
 
     As `qcn_reaction_point`, with `notify(now, feedback, point=0)`: feedback in pages, 0 to stop, from congestion point `point`. The
     property `point` is the one that limits it, `stopped_until` the end of a stop. Raises InputError.
     """
-    return core.build("ReactionPoint", "ecm", line_rate, seed, **plain(params))
+    return _reaction_point("ecm", line_rate, seed, params)
 
 
 def parameters(point: Any) -> dict[str, Any]:
-    """The parameters of a congestion or reaction point, defaults included, as a scenario writes them."""
+    """The parameters of a congestion or reaction point, defaults included, as a scenario writes them. Raises InputError."""
+    if not hasattr(point, "parameters"):
+        raise InputError(f"parameters are those of a congestion or reaction point, not of {point!r}")
     return dict(json.loads(point.parameters()))

@@ -20,7 +20,7 @@ import numpy as np
 
 from elephan import hostrows, sharing, stats
 from elephan.errors import InputError, nearest
-from elephan.rows import EMPTY, Array, part_of
+from elephan.rows import EMPTY, Array, NoSuchPart, part_of
 from elephan.rows import column as column
 from elephan.rows import texts as texts
 from elephan.rows import windows as windows
@@ -152,7 +152,7 @@ def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
 
 def _goodput_windows(window_ns: int) -> Callable[[Run], Array]:
     def values(run: Run) -> Array:
-        shares = windows(run, window_ns)[1]
+        shares = windows(run, window_ns, datagrams=True)[1]
         return np.asarray(shares.sum(axis=1) * 8e9 / window_ns) if shares.size else EMPTY
 
     return values
@@ -163,6 +163,21 @@ def _limited(part: str) -> Callable[[Run], Array]:
         parts = {key: column(run.flows, f"snd_lim_time_{key}_ns") for key in ("rwin", "cwnd", "snd")}
         total = np.sum(list(parts.values()), axis=0)
         return np.asarray(parts[part][total > 0] / total[total > 0], dtype=np.float64)
+
+    return values
+
+
+def _burst(name: str) -> Callable[[Run], Array]:
+    """What the log of a run's first burst says; nothing where there is no such log, or nothing was lost."""
+
+    def values(run: Run) -> Array:
+        from elephan.burst import read_burst
+
+        try:
+            found = getattr(read_burst(run), name)
+        except InputError:
+            return EMPTY
+        return EMPTY if found is None else np.asarray([float(found)])
 
     return values
 
@@ -203,9 +218,14 @@ _ALL = [
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
     Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
-    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms", _jain_windows(1_000_000)),
-    Measure("jain_10ms", "1", "Jain index of the flows in each window of 10 ms", _jain_windows(10_000_000)),
-    Measure("jain_100ms", "1", "Jain index of the flows in each window of 100 ms", _jain_windows(100_000_000)),
+    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", _goodput_windows(1_000_000_000)),
+    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", _jain_windows(1_000_000)),
+    Measure(
+        "jain_10ms", "1", "Jain index of the flows in each window of 10 ms, UDP and frames left out", _jain_windows(10_000_000)
+    ),
+    Measure(
+        "jain_100ms", "1", "Jain index of the flows in each window of 100 ms, UDP and frames left out", _jain_windows(100_000_000)
+    ),
     Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
@@ -251,13 +271,18 @@ _ALL = [
     Measure("fast_retransmits", "1", "fast retransmits of each flow", _flow_column("fast_retran")),
     Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", _after_warmup("flow_samples", "srtt_ns")),
     Measure("cwnd_bytes", "bytes", "samples of the congestion window", _after_warmup("flow_samples", "cwnd_bytes")),
+    Measure("send_stalls", "1", "segments of each flow that its host's own queue refused", _flow_column("send_stall")),
+    Measure("burst_first_lost", "1", "number of the first packet that a burst lost", _burst("first_lost")),
+    Measure("burst_lost", "1", "packets that a burst lost", _burst("lost")),
+    Measure("burst_memory_bytes", "bytes", "memory before the slow link as a burst measures it", _burst("memory_bytes")),
     Measure("sender_limited", "%", "share of time that the sender had nothing to send (RFC 4898)", _limited("snd")),
     Measure("receiver_limited", "%", "share of time limited by the receive window (RFC 4898)", _limited("rwin")),
     Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
-_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits"}
+_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
+_OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes"}
 _OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
 _OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
@@ -379,7 +404,10 @@ def title(name: str) -> str:
 
 
 def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where the run has no such values (0 for sums and counts)."""
+    """One number of a run; NaN where the run has no such values (0 for sums and counts).
+
+    Raises InputError for what is no statistic, and for a part in brackets that the run does not have.
+    """
     measure, take = parse(name)
     values = measure.values(run)
     values = values[~np.isnan(values)]
@@ -388,14 +416,23 @@ def statistic(run: Run, name: str) -> float:
     return TAKES[take](values)
 
 
-def statistics(run: Run, names: tuple[str, ...] = DEFAULT) -> dict[str, float]:
-    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out."""
+def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
+    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out.
+
+    A part in brackets that the run does not have is an InputError, or with `strict=False` has no values: one list of statistics
+    serves runs of several scenarios.
+    """
     cache: dict[str, Array] = {}
     found: dict[str, float] = {}
     for name in names:
         measure, take = parse(name)
         if measure.name not in cache:
-            values = measure.values(run)
+            try:
+                values = measure.values(run)
+            except NoSuchPart:
+                if strict:
+                    raise
+                values = EMPTY
             cache[measure.name] = values[~np.isnan(values)]
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
+
+from elephan.errors import InputError
 
 _SPAN = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _PREFIX = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -20,38 +23,64 @@ _NUMBER = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER.match(text)
     if match is None:
-        raise ValueError(f'"{text}" is not {what}; write it like "{example}"')
+        raise InputError(f'"{text}" is not {what}; write it like "{example}"')
     if not match[2]:
-        raise ValueError(f'"{text}" has no unit; write {what} like "{example}"')
+        raise InputError(f'"{text}" has no unit; write {what} like "{example}"')
     return float(match[1].replace("_", "")), match[2]
 
 
+def _unscaled(text: str, units: dict[str, float], what: str, example: str) -> float:
+    """A quantity whose units take no other prefixes than those listed."""
+    amount, unit = _split(text, what, example)
+    if unit not in units:
+        raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+    return amount * units[unit]
+
+
 def _scaled(text: str, units: dict[str, float], what: str, example: str) -> float:
-    number, unit = _split(text, what, example)
+    amount, unit = _split(text, what, example)
     for prefix, factor in (_PREFIX | _BINARY).items():
         if unit.startswith(prefix) and unit[len(prefix) :] in units:
-            return number * factor * units[unit[len(prefix) :]]
-    raise ValueError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+            return amount * factor * units[unit[len(prefix) :]]
+    raise InputError(f'unknown unit "{unit}" in "{text}"; write {what} like "{example}"')
+
+
+_LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}
+
+
+def number(value: Any, what: str, example: str) -> float:
+    """A plain number as float; `what` it is and how to write it are for the error."""
+    if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__") or (hasattr(value, "shape") and value.shape):
+        raise InputError(f"{value!r} is not {what}; write it like {example}")
+    return float(value)
 
 
 def seconds(value: float | str) -> float:
     """A time in seconds, from seconds or a text such as `"5 ms"`."""
     if not isinstance(value, str):
-        return float(value)
-    number, unit = _split(value, "a time", "5 ms")
-    if unit not in _SPAN:
-        raise ValueError(f'unknown unit "{unit}" in "{value}"; write a time like "5 ms"')
-    return number * _SPAN[unit]
+        return number(value, "a time", '"5 ms" or a number of seconds')
+    return _unscaled(value, _SPAN, "a time", "5 ms")
 
 
 def bits_per_second(value: float | str) -> float:
     """A rate in bit/s, from bit/s or a text such as `"10 Gbps"`."""
-    return _scaled(value, _RATE, "a rate", "10 Gbps") if isinstance(value, str) else float(value)
+    if isinstance(value, str):
+        return _scaled(value, _RATE, "a rate", "10 Gbps")
+    return number(value, "a rate", '"10 Gbps" or a number of bit/s')
 
 
 def size_bytes(value: float | str) -> float:
     """A size in bytes, from bytes or a text such as `"48 KiB"`."""
-    return _scaled(value, _SIZE, "a size", "48 KiB") if isinstance(value, str) else float(value)
+    if isinstance(value, str):
+        return _scaled(value, _SIZE, "a size", "48 KiB")
+    return number(value, "a size", '"48 KiB" or a number of bytes')
+
+
+def metres(value: float | str) -> float:
+    """A length in metres, from metres or a text such as `"100 m"`."""
+    if not isinstance(value, str):
+        return number(value, "a length", '"100 m" or a number of metres')
+    return _unscaled(value, _LENGTH, "a length", "100 m")
 
 
 def parse_any(text: str) -> tuple[float, str] | None:
@@ -59,7 +88,7 @@ def parse_any(text: str) -> tuple[float, str] | None:
     for read, unit in ((seconds, "s"), (bits_per_second, "bps"), (size_bytes, "bytes")):
         try:
             return read(text), unit
-        except ValueError:
+        except InputError:
             continue
     return None
 

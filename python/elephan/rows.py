@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from elephan.errors import InputError
+from elephan.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,13 +38,41 @@ def texts(table: pa.Table, name: str) -> list[str]:
     return [str(value) for value in table.column(name).to_pylist()]
 
 
-def windows(run: Run, window_ns: int, begin_ns: float | None = None) -> tuple[Array, Array, list[int]]:
+def flow_names(run: Run) -> dict[int, str]:
+    """What a reader would call each flow: its traffic if it is the only one of it, else its source or its destination where that
+    tells all flows apart, else where it goes, with its number where others go the same way.
+    """
+    flows = run.flows
+    numbers = [int(number) for number in column(flows, "flow")]
+    traffic, source, destination = (texts(flows, key) for key in ("traffic", "source", "destination"))
+    of_traffic = Counter(traffic)
+    ends = next((ends for ends in (source, destination) if len(set(ends)) == len(ends)), None)
+    if ends is None:
+        pairs = [f"{a} → {b}" for a, b in zip(source, destination, strict=True)]
+        of_pair = Counter(pairs)
+        alike = [f"flow {n}" if len(of_pair) == 1 else f"flow {n}, {pair}" for n, pair in zip(numbers, pairs, strict=True)]
+        ends = [pair if of_pair[pair] == 1 else other for pair, other in zip(pairs, alike, strict=True)]
+    names = [entry if of_traffic[entry] == 1 else end for entry, end in zip(traffic, ends, strict=True)]
+    return dict(zip(numbers, names if len(set(names)) == len(names) else ends, strict=True))
+
+
+def adaptive(samples: pa.Table) -> pa.Table:
+    """The rows of `flow_samples` of flows that have a window: not UDP and raw frames, which answer to nothing."""
+    if "cwnd_bytes" not in samples.column_names or not samples.column("cwnd_bytes").null_count:
+        return samples
+    import pyarrow.compute as pc
+
+    return samples.filter(pc.is_valid(samples.column("cwnd_bytes")))
+
+
+def windows(run: Run, window_ns: int, begin_ns: float | None = None, datagrams: bool = False) -> tuple[Array, Array, list[int]]:
     """Bytes delivered per window and flow after the warm-up: `(window starts in ns, windows x flows, flow ids)`.
 
-    `begin_ns`: where the first window starts, instead of at the end of the warm-up. From
-    the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are coarser than the window.
+    `begin_ns`: where the first window starts, instead of at the end of the warm-up. `datagrams`: with UDP and raw frames,
+    which take no part in sharing a link. From the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are
+    coarser than the window.
     """
-    samples = run.flow_samples
+    samples = run.flow_samples if datagrams else adaptive(run.flow_samples)
     nothing: tuple[Array, Array, list[int]] = (EMPTY, np.empty((0, 0)), [])
     if not samples.num_rows:
         return nothing
@@ -65,12 +94,17 @@ def windows(run: Run, window_ns: int, begin_ns: float | None = None) -> tuple[Ar
     return edges[:-1], np.stack(shares, axis=1), [int(i) for i in ids]
 
 
+class NoSuchPart(InputError):
+    """A traffic entry, host or port that the run does not have."""
+
+
 class Part:
     """The part of a run that a statistic names in brackets, as measures see a run: conditions with commas between.
 
     `web` or `web+bulk`: flows of these traffic entries. `to NAME`, `from NAME`: flows between hosts. `with timeouts`, `without
     timeouts`: flows whose retransmission timer has expired, or never. `at sw->server`: one port. `during 100-400 ms`: samples and
-    messages between these times, both included.
+    messages between these times, both included. What is the name of a traffic entry of the run is always that entry, whatever
+    words and signs are in it. Raises NoSuchPart.
     """
 
     def __init__(self, run: Run, selection: str) -> None:
@@ -79,18 +113,30 @@ class Part:
         self._timeouts: bool | None = None
         self._port = ""
         self._span: tuple[int, int] | None = None
-        for condition in selection.split(", "):
-            word, _, rest = condition.partition(" ")
-            if word in _ENDS and rest:
-                self._flow_conditions.append((_ENDS[word], [rest]))
-            elif condition in ("with timeouts", "without timeouts"):
-                self._timeouts = word == "with"
-            elif word == "at" and rest:
-                self._port = rest
-            elif word == "during" and rest:
-                self._span = _span_ns(rest)
-            else:
-                self._flow_conditions.append(("traffic", condition.split("+")))
+        entries = _traffic_names(run)
+        rest = selection
+        while rest:
+            names, after = _leading_names(rest, entries)
+            if names:
+                self._flow_conditions.append(("traffic", names))
+                rest = after
+                continue
+            condition, _, rest = rest.partition(", ")
+            self._add(condition, entries)
+
+    def _add(self, condition: str, entries: list[str]) -> None:
+        """A condition that is not the name of a traffic entry."""
+        word, _, rest = condition.partition(" ")
+        if word in _ENDS and rest:
+            self._flow_conditions.append((_ENDS[word], [_host(self._run, condition, rest, entries)]))
+        elif condition in ("with timeouts", "without timeouts"):
+            self._timeouts = word == "with"
+        elif word == "at" and rest:
+            self._port = _port(self._run, rest)
+        elif word == "during" and rest:
+            self._span = _span_ns(rest)
+        else:
+            raise NoSuchPart(f'"{condition}": the run has no such traffic{nearest(condition, entries)}')
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)
@@ -162,6 +208,54 @@ class Part:
 
 _ENDS = {"to": "destination", "from": "source"}
 _UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000}
+
+
+def _traffic_names(run: Run) -> list[str]:
+    """Names of the traffic entries of a run, those without a flow too, longest first."""
+    entries = run.resolved.get("traffic", [])
+    names = {str(entry["name"]) for entry in entries if "name" in entry} | set(texts(run.flows, "traffic"))
+    return sorted(names, key=lambda name: (-len(name), name))
+
+
+def _leading_names(text: str, entries: list[str]) -> tuple[list[str], str]:
+    """The traffic entries that a text begins with, `+` between them, and what follows the next comma; none if it does not."""
+    names: list[str] = []
+    rest = text
+    while name := next((name for name in entries if rest == name or rest.startswith((f"{name}, ", f"{name}+"))), None):
+        names.append(name)
+        rest = rest[len(name) :]
+        if not rest.startswith("+"):
+            return names, rest.removeprefix(", ")
+        rest = rest[1:]
+    return [], text
+
+
+def _host(run: Run, condition: str, name: str, entries: list[str]) -> str:
+    """A host that a condition names: one with a count of 1 is called without a number, the others with theirs."""
+    ends = {*texts(run.flows, "source"), *texts(run.flows, "destination")}
+    if name in ends:
+        return name
+    group, _, number = name.partition("[")
+    count = run.resolved.get("hosts", {}).get(group, {}).get("count")
+    if group in run.resolved.get("hosts", {}) and _numbered(number, count):
+        return name  # a host without traffic
+    hint = nearest(condition, [*(f"{word} {end}" for word in _ENDS for end in sorted(ends)), *entries])
+    raise NoSuchPart(f'"{condition}": the run has neither a host "{name}" nor such traffic{hint}')
+
+
+def _numbered(number: str, count: Any) -> bool:
+    """Whether `2]` is the number of one of `count` hosts, or there is no number and no count."""
+    if count is None:
+        return not number
+    return number.endswith("]") and number[:-1].isdecimal() and int(number[:-1]) < int(count)
+
+
+def _port(run: Run, name: str) -> str:
+    """The name of a port, which must be one of the run's."""
+    names = texts(run.ports, "name")
+    if name not in names:
+        raise NoSuchPart(f'"at {name}": the run has no such port{nearest(name, names)}')
+    return name
 
 
 def _span_ns(text: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import core, folder
+from elephan import core, folder, measures
 from elephan.errors import InputError
 from elephan.quantity import seconds
 from elephan.source import Source, open_source
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TABLES = (
     "flows",
     "messages",
+    "datagrams",
     "flow_samples",
     "ports",
     "port_samples",
@@ -107,6 +108,11 @@ class Run:
     def messages(self) -> pa.Table:
         """A row per application message or transfer."""
         return self.tables["messages"]
+
+    @property
+    def datagrams(self) -> pa.Table:
+        """A row per datagram that a receiver has logged (`record.datagrams`)."""
+        return self.tables["datagrams"]
 
     @property
     def flow_samples(self) -> pa.Table:
@@ -220,6 +226,11 @@ class Run:
         """The figure that the scenario chose for its answer, if any."""
         return str(self.manifest.get("figure", ""))
 
+    @property
+    def curated_statistics(self) -> tuple[str, ...]:
+        """The statistics that the scenario chose for its answer, if any."""
+        return tuple(str(name) for name in self.manifest.get("statistics", []))
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the self-contained HTML report of this run."""
         from elephan.report.run_page import write_run_report
@@ -259,6 +270,7 @@ def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenari
         **folder.manifest_head("run", source.stem),
         "look_for": source.notes.look_for,
         "figure": source.notes.figure,
+        "statistics": list(source.notes.statistics),
         "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
         "seed": seed,
         "overrides": dict(overrides),
@@ -328,6 +340,8 @@ def run(
         from elephan.report.run_figures import known
 
         known(source.notes.figure)
+    for name in source.notes.statistics:
+        measures.parse(name)
 
     def execute(where: Path | None) -> Any:
         with run_bar(source.stem, progress) as tick:

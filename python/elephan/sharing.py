@@ -15,6 +15,8 @@ import numpy.typing as npt
 from elephan.rows import EMPTY, Array, column, windows
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from elephan.runs import Run
 
 _WINDOW_NS = 1_000_000_000
@@ -33,8 +35,11 @@ def first_lasting(good: npt.NDArray[np.bool_], lasting: int) -> int:
 
 
 def shares_after_last_start(run: Run) -> tuple[Array, int, float] | None:
-    """Shares per second and flow from the last start to the first end, which flow started last, and that time in ns."""
-    flows = run.flows
+    """Shares per second and flow from the last start to the first end, which flow started last, and that time in ns.
+
+    Of flows that answer to congestion: UDP and frames are left out, which have no law.
+    """
+    flows = _lawful(run.flows)
     start, end = column(flows, "start_ns"), column(flows, "end_ns")
     if start.size < 2:
         return None
@@ -45,6 +50,14 @@ def shares_after_last_start(run: Run) -> tuple[Array, int, float] | None:
     bytes_ = bytes_[starts + _WINDOW_NS <= until]
     newest = ids.index(int(column(flows, "flow")[int(start.argmax())]))
     return bytes_ / np.maximum(bytes_.sum(axis=1, keepdims=True), 1.0), newest, until - begin
+
+
+def _lawful(flows: pa.Table) -> pa.Table:
+    """The flows that have a congestion control."""
+    import pyarrow.compute as pc
+
+    known = "congestion_control" in flows.column_names
+    return flows.filter(pc.not_equal(flows.column("congestion_control"), "")) if known else flows
 
 
 def convergence(run: Run) -> Array:
@@ -70,7 +83,7 @@ def delta_fair(run: Run) -> Array:
 
 def reclaim(run: Run) -> Array:
     """One time in ns: after the first flow has ended the others have 80 % of the goodput of the 20 s before, for 5 s."""
-    end = column(run.flows, "end_ns")
+    end = column(_lawful(run.flows), "end_ns")
     if not (end < run.duration_ns - _WINDOW_NS).any():
         return EMPTY
     first = float(np.nanmin(end))

@@ -15,14 +15,13 @@ life, warm-up included.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.rows import Array, column, texts
+from elephan.rows import Array, column, flow_names, texts
 
 if TYPE_CHECKING:
     from elephan.runs import Run
@@ -207,21 +206,9 @@ class _Closures:
 
 def _about(run: Run, flows: list[int]) -> dict[int, tuple[str, str, str]]:
     """What a reader would call some flows, their source and their destination."""
-    numbers = column(run.flows, "flow").astype(int)
-    traffic = texts(run.flows, "traffic")
-    at = {int(number): i for i, number in enumerate(numbers)}
-    source, destination = texts(run.flows, "source"), texts(run.flows, "destination")
-    pairs = list(zip(source, destination, strict=True))
-    lone = {name for name, count in Counter(traffic).items() if count == 1}
-    distinct = {pair for pair, count in Counter(pairs).items() if count == 1}
-
-    def name(i: int, flow: int) -> str:
-        if traffic[i] in lone:
-            return traffic[i]
-        between = f"{source[i]} → {destination[i]}"
-        return between if pairs[i] in distinct else f"flow {flow}, {between}"
-
-    return {flow: (name(at[flow], flow), source[at[flow]], destination[at[flow]]) for flow in flows}
+    names, wanted = flow_names(run), set(flows)
+    ends = zip(column(run.flows, "flow").astype(int), texts(run.flows, "source"), texts(run.flows, "destination"), strict=True)
+    return {int(flow): (names[int(flow)], source, destination) for flow, source, destination in ends if int(flow) in wanted}
 
 
 def _goodput(run: Run, flows: list[int], spans: list[tuple[float, float]]) -> dict[int, tuple[float, float]]:

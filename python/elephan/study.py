@@ -264,7 +264,7 @@ def run_study(
 
         def reduce(job: Job, run: Run) -> dict[str, float]:
             first.offer(job, lambda: {"scenario": run.scenario, "provenance": run.provenance})
-            return measures.statistics(run, study.statistics)
+            return measures.statistics(run, study.statistics, strict=False)
 
         outcomes = run_jobs(jobs, reduce, workers=workers, label=study.name, progress=progress)
         facts: dict[str, Any] = {**first.told, "failures": failures(outcomes)}

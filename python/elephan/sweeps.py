@@ -249,6 +249,7 @@ def sweep(
     if isinstance(statistics, str) or not isinstance(statistics, Sequence):
         raise InputError(f"statistics are a list of names, not {statistics!r}")
     check_workers(workers)
+    answering = list(statistics or source.notes.statistics)
     if not statistics:
         statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     for name in statistics:
@@ -261,7 +262,7 @@ def sweep(
             f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
         )
     first = Earliest(jobs)
-    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": list(source.notes.statistics)}
+    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering}
 
     guests: dict[str, Any] = {}
 

@@ -1,7 +1,8 @@
 """Closed forms to hold a simulation against: response functions, headroom, buffers, queues.
 
 Every function takes numbers in base units (seconds, bit/s, bytes) or texts (`"10 Gbps"`, `"50 ms"`, `"0.5 MB"`); where
-a parameter says "array", a numpy array gives an array of the same shape. Wrong values raise `ValueError` with one line.
+a parameter says "array", a numpy array gives an array of the same shape. Wrong values raise `InputError`, a
+`ValueError`, with one line.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from elephan.quantity import bits_per_second, seconds, size_bytes
+from elephan.errors import InputError
+from elephan.quantity import bits_per_second, metres, number, seconds, size_bytes
 
 Array = npt.NDArray[np.float64]
 
@@ -28,13 +30,16 @@ TIMESTAMP_OPTION_BYTES = 12  # RFC 7323, padded
 def _positive(**named: float) -> None:
     for name, value in named.items():
         if not value > 0:
-            raise ValueError(f"{name} must be positive, not {value:g}")
+            raise InputError(f"{name} must be positive, not {value:g}")
 
 
 def _probability(p: float | Array) -> Array:
-    array = np.asarray(p, dtype=np.float64)
+    try:
+        array = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{p!r} is not a loss probability; write it like 1e-4") from None
     if not ((array > 0) & (array <= 1)).all():
-        raise ValueError("the loss probability p must be above 0 and at most 1")
+        raise InputError("the loss probability p must be above 0 and at most 1")
     return array
 
 
@@ -146,55 +151,56 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: 
     Valid for rare loss (p below about 1e-2), no timeouts, no other limit on the window.
     """
     if name not in _RESPONSE:
-        raise ValueError(f'no response function "{name}": {", ".join(_RESPONSE)}')
+        raise InputError(f'no response function "{name}": {", ".join(_RESPONSE)}')
     rtt_s = seconds(rtt)
     _positive(rtt=rtt_s)
     try:
         return _back(_RESPONSE[name](_probability(p), rtt_s, **parameters), p)  # type: ignore[no-any-return]
     except TypeError:
-        raise ValueError(f'"{name}" does not take {", ".join(parameters)}') from None
+        raise InputError(f'"{name}" does not take {", ".join(parameters)}') from None
 
 
-def mathis(p: float | Array, rtt: float | str, mss: float = 1460, constant: float = math.sqrt(1.5)) -> Any:
+def mathis(p: float | Array, rtt: float | str, mss: float | str = 1460, constant: float = math.sqrt(1.5)) -> Any:
     """Throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
 
     Mathis et al. 1997. `constant`: 1.2247 periodic loss and an ACK a segment, 0.87 with delayed ACKs, 1.31 and 0.93
     with random loss.
     """
-    rtt_s = seconds(rtt)
-    _positive(rtt=rtt_s, mss=mss)
-    return _back(np.asarray(_reno(_probability(p), rtt_s, constant) * mss * 8 / rtt_s), p)
+    rtt_s, mss_b, constant = seconds(rtt), size_bytes(mss), number(constant, "a constant of the square-root law", "1.22")
+    _positive(rtt=rtt_s, mss=mss_b)
+    return _back(np.asarray(_reno(_probability(p), rtt_s, constant) * mss_b * 8 / rtt_s), p)
 
 
 def pftk(
     p: float | Array,
     rtt: float | str,
     rto: float | str = 1.0,
-    mss: float = 1460,
-    b: int = 2,
+    mss: float | str = 1460,
+    b: float = 2,
     window_max: float = math.inf,
 ) -> Any:
     """Throughput in bit/s of Reno with timeouts (Padhye et al. 1998, equation 32); `p` may be an array.
 
     `b` segments are acknowledged by one ACK; `rto` in seconds; `window_max` in segments.
     """
-    rtt_s, rto_s = seconds(rtt), seconds(rto)
-    _positive(rtt=rtt_s, rto=rto_s, mss=mss, b=b, window_max=window_max)
+    rtt_s, rto_s, mss_b = seconds(rtt), seconds(rto), size_bytes(mss)
+    b, window_max = number(b, "a number of segments", "2"), number(window_max, "a number of segments", "100")
+    _positive(rtt=rtt_s, rto=rto_s, mss=mss_b, b=b, window_max=window_max)
     q = _probability(p)
     waits = rto_s * np.minimum(1.0, 3 * np.sqrt(3 * b * q / 8)) * q * (1 + 32 * q**2)
     rate = np.minimum(window_max / rtt_s, 1 / (rtt_s * np.sqrt(2 * b * q / 3) + waits))
-    return _back(np.asarray(rate * mss * 8), p)
+    return _back(np.asarray(rate * mss_b * 8), p)
 
 
 # -- Ethernet --------------------------------------------------------------------------------------------------------
 
 
-def max_goodput(rate: float | str, mtu: float = 1500, timestamps: bool = False) -> float:
+def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = False) -> float:
     """Highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets of `mtu` IP bytes.
 
     10 Gb/s and 1500 bytes: 9.4928 Gb/s, with timestamps 9.4148 Gb/s.
     """
-    rate_bps = bits_per_second(rate)
+    rate_bps, mtu = bits_per_second(rate), size_bytes(mtu)
     payload = mtu - TCP_IP_HEADER_BYTES - (TIMESTAMP_OPTION_BYTES if timestamps else 0)
     _positive(rate=rate_bps, payload=payload)
     return rate_bps * payload / (mtu + ETHERNET_OVERHEAD_BYTES)
@@ -205,24 +211,39 @@ def _in_flight_bytes(rate: float, length: float, quanta: float) -> tuple[int, in
     return math.ceil(2 * length * PROPAGATION_S_PER_M * rate / 8 - 1e-9), math.ceil(quanta * QUANTUM_BITS / 8)
 
 
-def headroom(rate: float | str, length: float, mtu: int = 1538, quanta: float = 60) -> int:
+def _quanta(quanta: float) -> float:
+    return number(quanta, "a number of pause quanta of 512 bit times", "60")
+
+
+def _whole(value: float, name: str) -> int:
+    if not math.isfinite(value) or value != int(value):
+        raise InputError(f"{name} must be a whole number of bytes, not {value:g}")
+    return int(value)
+
+
+def headroom(rate: float | str, length: float | str, mtu: float | str = 1538, quanta: float = 60) -> int:
     """Vendor's headroom in bytes per ingress port: what can still arrive after the decision to send XOFF.
 
     A frame already started in the reverse direction, the PAUSE frame, two propagation times, the response time of the
-    sender and the frame that it just started. `length` in metres, `mtu` the largest frame on the wire (1538 for 1500 IP
-    bytes), `quanta` the response time in pause quanta. 10 Gb/s, 100 m, 1538 B, 60 quanta: 8250 B.
+    sender and the frame that it just started. `length` in metres or as "100 m", `mtu` the largest frame on the wire (1538
+    for 1500 IP bytes), `quanta` the response time in pause quanta. 10 Gb/s, 100 m, 1538 B, 60 quanta: 8250 B.
     Not a proof of losslessness: see `headroom_exact`.
     """
-    rate_bps = bits_per_second(rate)
-    _positive(rate=rate_bps, mtu=mtu)
-    if length < 0 or quanta < 0:
-        raise ValueError("length and quanta cannot be negative")
-    cable, answer = _in_flight_bytes(rate_bps, length, quanta)
-    return 2 * mtu + PAUSE_WIRE_BYTES + cable + answer
+    rate_bps, length_m, mtu_b, quanta = bits_per_second(rate), metres(length), _whole(size_bytes(mtu), "mtu"), _quanta(quanta)
+    _positive(rate=rate_bps, mtu=mtu_b)
+    if length_m < 0 or quanta < 0:
+        raise InputError("length and quanta cannot be negative")
+    cable, answer = _in_flight_bytes(rate_bps, length_m, quanta)
+    return 2 * mtu_b + PAUSE_WIRE_BYTES + cable + answer
 
 
 def headroom_exact(
-    rate: float | str, length: float, mtu: int = 1538, quanta: float = 60, ports: int = 1, charged: int | None = None
+    rate: float | str,
+    length: float | str,
+    mtu: float | str = 1538,
+    quanta: float = 60,
+    ports: int = 1,
+    charged: float | str | None = None,
 ) -> int:
     """Bytes of shared memory needed above XOFF so that `ports` ingress ports never lose a frame, without any drain.
 
@@ -231,19 +252,21 @@ def headroom_exact(
     after the decision.
     10 Gb/s, 100 m, 60 quanta, 3 ports: 27 323 B, so 21 829 B is the largest lossless XOFF in 49 152 B.
     """
-    if ports < 1:
-        raise ValueError("at least one port")
-    frame = mtu - 20 if charged is None else charged
-    late = headroom(rate, length, mtu, quanta) - mtu
-    whole = late // mtu
-    return (frame - 1) + -(-late // mtu) * frame + (ports - 1) * (whole + 2) * frame
+    count = number(ports, "a number of ports", "3")
+    if count < 1 or count != int(count):
+        raise InputError(f"ports must be a whole number from 1 on, not {count:g}")
+    mtu_b = _whole(size_bytes(mtu), "mtu")
+    frame = mtu_b - 20 if charged is None else _whole(size_bytes(charged), "charged")
+    late = headroom(rate, length, mtu_b, quanta) - mtu_b
+    whole = late // mtu_b
+    return (frame - 1) + -(-late // mtu_b) * frame + (int(count) - 1) * (whole + 2) * frame
 
 
-def pause_time(rate: float | str, quanta: int) -> float:
+def pause_time(rate: float | str, quanta: float) -> float:
     """Seconds of `quanta` pause quanta: 0xFFFF at 10 Gb/s are 3.355392 ms."""
     rate_bps = bits_per_second(rate)
     _positive(rate=rate_bps)
-    return quanta * QUANTUM_BITS / rate_bps
+    return _quanta(quanta) * QUANTUM_BITS / rate_bps
 
 
 # -- buffers on fast-slow-fast paths (Meijer, de Laat et al.) --------------------------------------------------------
@@ -256,21 +279,23 @@ def bdp(rate: float | str, rtt: float | str) -> float:
     return rate_bps * rtt_s / 8
 
 
-def memory_needed(f: float | str, s: float | str, rtt: float | str) -> float:
+def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: bool = False) -> float:
     """Bytes of memory before a slow link `s` so that a window `s * rtt`, sent at the fast rate `f`, loses nothing.
 
-    `(f - s) / f * s * rtt`; 0 when the link is not slower.
+    `(f - s) / f * s * rtt`; 0 when the link is not slower. `clocked`: sent in slow start by acknowledgements that come at
+    `s` and let out two segments each, so at `min(f, 2 s)` instead of `f`.
     """
     fast, slow, rtt_s = bits_per_second(f), bits_per_second(s), seconds(rtt)
     _positive(f=fast, s=slow, rtt=rtt_s)
+    fast = min(fast, 2 * slow) if clocked else fast
     return max(0.0, (fast - slow) / fast * slow * rtt_s / 8)
 
 
-def forbidden_area(f: float | str, memory: float | str, rtt: float | str) -> tuple[float, float] | None:
+def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocked: bool = False) -> tuple[float, float] | None:
     """Rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
 
     Roots of `s^2 - f s + f M / R = 0`: 1 Gb/s, 0.5 MB and 50 ms give 87.69 and 912.31 Mb/s. It exists above R = 4 M /
-    f.
+    f. `clocked`, as in `memory_needed`: the lower end is then `2 M / R`, and the upper one, above f / 2, the same.
     """
     fast, bits, rtt_s = bits_per_second(f), 8 * size_bytes(memory), seconds(rtt)
     _positive(f=fast, memory=bits, rtt=rtt_s)
@@ -278,7 +303,7 @@ def forbidden_area(f: float | str, memory: float | str, rtt: float | str) -> tup
     if square <= 0:
         return None
     root = math.sqrt(square)
-    return (fast - root) / 2, (fast + root) / 2
+    return 2 * bits / rtt_s if clocked else (fast - root) / 2, (fast + root) / 2
 
 
 def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
@@ -293,6 +318,28 @@ def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
     fast, slow, bits = bits_per_second(f), bits_per_second(s), 8 * size_bytes(memory)
     _positive(f=fast, s=slow, memory=bits)
     return math.inf if slow >= fast else bits * fast / (slow * (fast - slow))
+
+
+def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
+    """Number of the first packet, counted from 0, that a burst at rate `f` loses before a link `s` with `memory` bytes.
+
+    `M / (B (1 - s / f))`, with `frame` the bytes B that a packet takes of the memory (with its header and check sequence, without
+    preamble and gap) and both rates on the wire; infinite if s >= f. Whole packets and the one in service move it by less than
+    `1 / (1 - s / f)`. 1 Gb/s, 155.52 Mb/s, 0.5 MB and 1000 B: 592.1.
+    """
+    fast, slow, held, each = bits_per_second(f), bits_per_second(s), size_bytes(memory), size_bytes(frame)
+    _positive(f=fast, s=slow, memory=held, frame=each)
+    return math.inf if slow >= fast else held / (each * (1 - slow / fast))
+
+
+def burst_lost(packets: float, f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
+    """Packets that a burst of `packets` loses: of those after the first lost one a share of `1 - s / f`.
+
+    45 000 packets of 1000 B at 1 Gb/s before 155.52 Mb/s and 0.5 MB: 37 502, 83 %.
+    """
+    fast, slow = bits_per_second(f), bits_per_second(s)
+    beyond = packets - burst_first_lost(f, s, memory, frame)
+    return max(0.0, beyond * (1 - slow / fast)) if beyond > 0 else 0.0
 
 
 # -- transmit queues of hosts ----------------------------------------------------------------------------------------
@@ -339,8 +386,9 @@ def stalled_goodput(
 
 
 def _load(load: float) -> float:
+    load = number(load, "a load", "0.5")
     if not 0 <= load < 1:
-        raise ValueError(f"the load must be at least 0 and below 1, not {load:g}")
+        raise InputError(f"the load must be at least 0 and below 1, not {load:g}")
     return load
 
 

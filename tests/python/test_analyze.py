@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -324,3 +325,69 @@ def test_a_flow_that_will_not_recover_in_time() -> None:
     assert found.recovers_within(3.0)
     with pytest.raises(ValueError, match="at least two points"):
         phases.find([0.0], [0.0], 0.1)
+
+
+LOOKS = """1700000000.0
+ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5201
+\t cubic rtt:10/1 mss:1448 cwnd:10 bytes_sent:30000 bytes_acked:20000 segs_out:30 segs_in:12
+1700000001.0
+ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5201
+\t cubic rtt:10/1 mss:1448 cwnd:20 bytes_sent:130000 bytes_acked:120000 segs_out:130 segs_in:62
+1700000002.0
+ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5201
+\t cubic rtt:10/1 mss:1448 cwnd:10 bytes_sent:9000 bytes_acked:7000 segs_out:9 segs_in:5
+1700000003.0
+ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5201
+\t cubic rtt:10/1 mss:1448 cwnd:10 bytes_sent:59000 bytes_acked:57000 segs_out:59 segs_in:25
+"""
+
+
+def test_ss_of_ports_that_are_used_again(tmp_path: Path) -> None:
+    """Counters that fall are another connection's: 100 000 bytes in the second between looks, then 50 000."""
+    file = tmp_path / "ss.log"
+    file.write_text(LOOKS)
+    trace = el.analyze(file)
+    rows = trace.connections.to_pylist()
+    assert [row["delivered_bytes"] for row in rows] == [120000, 57000]
+    assert [row["goodput_bps"] for row in rows] == [800e3, 400e3]
+    assert trace.notes == ["1 pair of ends had more than one connection in turn: counters began anew"]
+
+
+def test_ss_in_lines_of_one_connection(tmp_path: Path) -> None:
+    """`ss -O` writes head and details in one line."""
+    two, one = tmp_path / "two.log", tmp_path / "one.log"
+    two.write_text(LOOKS)
+    one.write_text(LOOKS.replace("5201\n\t", "5201     "))
+    assert el.analyze(one).connections == el.analyze(two).connections
+    assert el.analyze(one).samples == el.analyze(two).samples
+
+
+def test_iperf3_streams_without_a_socket(tmp_path: Path) -> None:
+    result = json.loads((DATA / "iperf3.json").read_text())
+    whole = el.analyze(DATA / "iperf3.json").connections.to_pylist()
+    for interval in result["intervals"]:
+        for stream in interval["streams"]:
+            del stream["socket"]
+    file = tmp_path / "iperf3.json"
+    file.write_text(json.dumps(result))
+    trace = el.analyze(file)
+    found = trace.connections.to_pylist()
+    assert [row["delivered_bytes"] for row in found] == [row["delivered_bytes"] for row in whole]
+    assert "without a socket" in trace.notes[0]
+
+
+def test_intervals_that_get_wider_than_asked_for_are_told(lossy: el.Run) -> None:
+    file = lossy.captures[0]
+    assert not [note for note in el.analyze(file, every="1 ms").notes if "intervals" in note]
+    notes = [note for note in el.analyze(file, every="1 us").notes if "intervals" in note]
+    assert notes, "more than 2^20 microseconds"
+    assert "not 1 µs" in notes[0]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-5", '"many"', "null"])
+def test_damaged_numbers_of_iperf3_are_one_line(number: str, tmp_path: Path) -> None:
+    text = re.sub(r'("streams":.*?"bytes":\s*)\d+', rf"\g<1>{number}", (DATA / "iperf3.json").read_text(), count=1, flags=re.DOTALL)
+    file = tmp_path / "iperf3.json"
+    file.write_text(text)
+    with pytest.raises(el.InputError, match="an interval is damaged"):
+        el.analyze(file)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import elephan as el
+import pytest
 from elephan import measures
 
 
@@ -30,8 +29,8 @@ def test_parameters_and_errors() -> None:
     assert el.host.parameters(side)["ring"] == "100 p"
     with pytest.raises(el.InputError, match="unknown key"):
         el.host.Receive(rign=100)
+    side.frame(1.0)
     with pytest.raises(el.InputError, match="must not go back"):
-        side.frame(1.0)
         side.frame(0.5)
     with pytest.raises(el.InputError):
         el.host.SackWalk("quick")

@@ -168,6 +168,7 @@ def test_a_hot_port_in_a_run_and_its_figure() -> None:
         (lambda: el.l2.qcn_congestion_point(page=0), 'CongestionPoint: page: "0 B": must be above zero'),
         (lambda: el.l2.qcn_congestion_point(stop_at=0), "CongestionPoint: stop_at: is of the network, not of a point by itself"),
         (lambda: el.l2.qcn_reaction_point(line_rate=0), "line_rate must be from 1 to 1e14 bit/s, not 0"),
+        (lambda: el.l2.qcn_reaction_point(line_rate=1e6), "rate_min 5 Mbps is above line_rate, 1 Mbps"),
         (lambda: el.l2.qcn_reaction_point(jitter=2), "ReactionPoint: jitter: 2: must be at most 1"),
         (lambda: el.l2.qcn_reaction_point().notify(0.0, 64), "feedback must be a whole number from 0 to 63, not 64"),
         (lambda: el.l2.ecm_reaction_point().on_sent(-1.0, 1500), "now must be from 0 to 18446744 s, not -1"),
@@ -179,3 +180,23 @@ def test_what_is_wrong_is_said_in_one_line(make: Any, message: str) -> None:
         make()
     assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
+
+
+def test_wrong_arguments_give_a_line_with_value_and_unit() -> None:
+    cp, rp = el.l2.qcn_congestion_point(**SEED), el.l2.ecm_reaction_point(line_rate="10 Gbps")
+    assert rp.rate == 10e9
+    for wrong, line in (
+        (lambda: cp.enqueue("1 ms", 1500, 3000), "now is a number of seconds, not '1 ms'"),
+        (lambda: cp.enqueue(0.0, "1500 B", 3000), "size is a number of bytes, not '1500 B'"),
+        (lambda: cp.enqueue(0.0, 1500, "3 kB"), "queue_bytes is a number of bytes, not '3 kB'"),
+        (lambda: cp.enqueue(0.0, 1500, 3000, source=-1), "source is a whole number from 0 to 4294967295, not -1"),
+        (lambda: rp.notify(0.0, "-1"), "feedback is a number of pages, not '-1'"),
+        (lambda: rp.on_sent(0.0, None), "size is a number of bytes, not None"),
+        (lambda: rp.on_timer("soon"), "now is a number of seconds, not 'soon'"),
+        (lambda: el.l2.qcn_reaction_point(line_rate="10"), '"10" has no unit; write a rate like "10 Gbps"'),
+        (lambda: el.l2.qcn_reaction_point(seed="a"), "a seed is a whole number from 0 to 2^63 - 1, not 'a'"),
+        (lambda: el.l2.parameters(3), "parameters are those of a congestion or reaction point, not of 3"),
+    ):
+        with pytest.raises(el.InputError) as error:
+            wrong()
+        assert str(error.value) == line

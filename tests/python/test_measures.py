@@ -137,7 +137,7 @@ def test_a_measure_of_one_traffic_entry() -> None:
     assert measures.statistic(run, "goodput_bps[b c].min/max") == pytest.approx(0.5)
     assert measures.statistic(run, "goodput_bps[a+b c].sum") == 16
     assert measures.statistic(run, "jain_1ms[b c].mean") == pytest.approx(40**2 / (2 * 1000))
-    assert math.isnan(measures.statistic(run, "goodput_bps[d].mean"))
+    assert measures.statistics(run, ("goodput_bps[d].mean", "goodput_bps[d].count"), strict=False) == {"goodput_bps[d].count": 0}
     found = measures.statistics(run, ("goodput_bps[a].sum", "goodput_bps[b c].sum", "goodput_bps.sum"))
     assert list(found.values()) == [10, 6, 16]
     assert measures.unit_of("goodput_bps[a].mean") == "bps"
@@ -179,6 +179,55 @@ def test_a_measure_of_a_host_a_port_and_a_time() -> None:
         ("drops[to h[0]].sum", "about ports"),
         ("goodput_bps[during 1-2 ms].sum", "whole run"),
         ("queue_bytes[during soon].sum", "is not a time"),
+    ):
+        with pytest.raises(InputError, match=words):
+            measures.statistic(run, name)
+
+
+def named(*names: str) -> Run:
+    """A run with a flow of each traffic entry, from h[0] to h[1], h[2] ... with 1, 2, 4 ... bit/s; h[9] has no traffic."""
+    n = len(names)
+    flows = pa.table(
+        {
+            "flow": list(range(n)),
+            "traffic": list(names),
+            "source": ["h[0]"] * n,
+            "destination": [f"h[{i + 1}]" for i in range(n)],
+            "goodput_bps": [2.0**i for i in range(n)],
+        }
+    )
+    ports = pa.table({"name": ["h[0]->sw"], "drops": [3]})
+    run = make({"flows": flows, "ports": ports})
+    run.resolved["hosts"] = {"h": {"count": 10}}
+    return run
+
+
+def test_names_of_traffic_in_brackets_may_be_any_words() -> None:
+    run = named("to C[0]", "from h[0]", "a, b", "c+d", "with timeouts", "web", "to h[1]")
+    for name, expected in (
+        ("to C[0]", 1),
+        ("from h[0]", 2),  # the entry, not the host
+        ("a, b", 4),
+        ("c+d", 8),
+        ("c+d+a, b+web", 4 + 8 + 32),
+        ("with timeouts", 16),
+        ("to h[1]", 64),
+        ("to h[2]", 2),  # no entry of this name: the host
+        ("a, b, to h[3]", 4),
+        ("to h[9]", 0),  # a host without traffic
+    ):
+        assert measures.statistic(run, f"goodput_bps[{name}].sum") == expected, name
+
+
+def test_a_part_that_the_run_does_not_have_is_refused() -> None:
+    run = named("web", "bulk")
+    for name, words in (
+        ("goodput_bps[wep].sum", 'no such traffic; did you mean "web"'),
+        ("goodput_bps[web+bulc].sum", '"web\\+bulc": the run has no such traffic'),
+        ("goodput_bps[to C[0]].sum", 'neither a host "C\\[0\\]" nor such traffic'),
+        ("goodput_bps[to h[10]].sum", "neither a host"),
+        ("goodput_bps[to h].sum", "neither a host"),
+        ("drops[at h[0]->s].sum", 'no such port; did you mean "h\\[0\\]->sw"'),
     ):
         with pytest.raises(InputError, match=words):
             measures.statistic(run, name)

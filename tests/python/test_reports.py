@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elephan import measures
 from elephan.errors import InputError
 from elephan.report import draw, style
 from elephan.report.page import Page, Section, render
@@ -17,6 +18,7 @@ from elephan.report.run_page import answer, run_page
 from elephan.report.terminal import braille
 from elephan.report.view import View, nice_step
 from elephan.runs import Run
+from elephan.source import library, open_source
 
 
 class Outside(HTMLParser):
@@ -59,7 +61,7 @@ def test_text_is_escaped() -> None:
     assert evil not in render(page)
 
 
-UNUSUAL = ("completion", "ranking", "limiters")  # figures that need other runs than the made-up one
+UNUSUAL = ("completion", "ranking", "limiters", "burst", "forbidden-area")  # figures that need other runs than the made-up one
 
 
 @pytest.mark.parametrize("name", [name for name in REGISTRY if name not in UNUSUAL and "pause" not in name])
@@ -130,3 +132,11 @@ def test_powers_of_ten_are_written_without_formulas():
     assert style.plain_power(r"$\mathdefault{10^{-6}}$") == "10⁻⁶"
     assert style.plain_power(r"$\mathdefault{2\times10^{12}}$") == "2\u00d710¹²"
     assert style.plain_power("0.5") == "0.5"
+
+
+def test_figures_and_statistics_that_the_library_names_exist() -> None:
+    for entry in library().values():
+        notes = open_source(entry.name).notes
+        assert not notes.figure or notes.figure in REGISTRY, entry.name
+        for name in notes.statistics:
+            measures.parse(name)

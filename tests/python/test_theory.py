@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from elephan import theory
+from elephan.errors import InputError
 
 
 def test_max_goodput() -> None:
@@ -132,6 +134,37 @@ def test_wrong_values_give_one_line(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"^.+$") as caught:
         wrong()  # type: ignore[operator]
     assert "\n" not in str(caught.value)
+
+
+def test_texts_with_units_are_numbers() -> None:
+    assert theory.headroom("10 Gbps", "100 m", "1538 B") == theory.headroom(10e9, 100, 1538) == 8250
+    assert theory.headroom("10 Gbps", "0.1 km") == 8250
+    assert theory.mathis(1e-4, "100 ms", mss="1460 B") == theory.mathis(1e-4, 0.1)
+    assert theory.max_goodput("10 Gbps", "1500 B") == theory.max_goodput(10e9)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (lambda: theory.headroom("10", 100), '"10" has no unit; write a rate like "10 Gbps"'),
+        (lambda: theory.headroom([1], 100), '[1] is not a rate; write it like "10 Gbps" or a number of bit/s'),
+        (lambda: theory.headroom("10 Gbps", "100"), '"100" has no unit; write a length like "100 m"'),
+        (lambda: theory.headroom("10 Gbps", "5 us"), 'unknown unit "us" in "5 us"; write a length like "100 m"'),
+        (lambda: theory.headroom("10 Gbps", None), 'None is not a length; write it like "100 m" or a number of metres'),
+        (
+            lambda: theory.headroom("10 Gbps", 1, quanta="60"),
+            "'60' is not a number of pause quanta of 512 bit times; write it like 60",
+        ),
+        (lambda: theory.headroom_exact("10 Gbps", 1, ports="3"), "'3' is not a number of ports; write it like 3"),
+        (lambda: theory.pause_time("10 Gbps", "3"), "'3' is not a number of pause quanta of 512 bit times; write it like 60"),
+        (lambda: theory.md1_wait("0.5", "5 ms"), "'0.5' is not a load; write it like 0.5"),
+        (lambda: theory.mathis("a", "5 ms"), "'a' is not a loss probability; write it like 1e-4"),
+    ],
+)
+def test_texts_that_are_no_numbers_give_a_line_with_value_and_unit(wrong: Callable[[], object], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        wrong()
+    assert str(caught.value) == line
 
 
 def test_griddt_is_reno_by_default_and_mulTCP_with_n_streams() -> None:

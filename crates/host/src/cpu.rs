@@ -170,7 +170,7 @@ impl SackHint {
         (in_flight, segment_bytes): (u64, u32),
     ) -> u64 {
         let count = blocks.len().min(self.blocks.len());
-        let full = count as u64 * in_flight;
+        let full = (count as u64).saturating_mul(in_flight);
         match how {
             SackWalk::None => return 0,
             SackWalk::Full => return full,

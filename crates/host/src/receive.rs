@@ -52,7 +52,7 @@ pub struct Receive {
     pub ring: Packets,
     /// Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`).
     pub coalesce: Span,
-    /// Frames that cause the interrupt at once (ethtool's `rx-frames`); 0: any number waits.
+    /// Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number waits.
     pub coalesce_frames: u32,
     /// Interrupts a second at most; 0: no limit.
     #[schemars(extend("x-source" = "Linux e1000: InterruptThrottleRate"))]
@@ -103,6 +103,10 @@ impl Receive {
             if limit == Packets(0) {
                 return Some((key, "0 p: no frame would ever be received".to_owned()));
             }
+        }
+        if self.coalesce_frames > 0 && self.coalesce == Span::ZERO {
+            let message = "the last frames would wait for ever: say for how long with coalesce";
+            return Some(("coalesce_frames", message.to_owned()));
         }
         if self.gro && !self.napi {
             return Some(("gro", "works in the poll of NAPI: set napi = true".to_owned()));

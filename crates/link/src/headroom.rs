@@ -32,6 +32,8 @@ pub struct Feeder {
     pub rate: Rate,
     /// The direction in which the PAUSE flies.
     pub reverse_rate: Rate,
+    /// How frames are framed.
+    pub framing: Framing,
     /// One way.
     pub propagation: Span,
     pub response_quanta: u16,
@@ -52,10 +54,14 @@ impl Feeder {
         u64::try_from(bits.div_ceil(8 * u128::from(elephan_units::PS_PER_S))).unwrap_or(u64::MAX)
     }
 
+    /// Bytes of a full frame on the wire and charged.
+    fn full(self, mtu: u32) -> (u64, u64) {
+        (u64::from(self.framing.wire_bytes(mtu)), u64::from(self.framing.charged_bytes(mtu)))
+    }
+
     /// Charged bytes of the frames that start after the decision, whatever their lengths.
     fn still(self, mtu: u32) -> u64 {
-        let wire = u64::from(Framing::Ethernet.wire_bytes(mtu));
-        let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
+        let (wire, charged) = self.full(mtu);
         let before_last = self.after_decision(wire).saturating_sub(1);
         before_last - (wire - charged) * before_last.div_ceil(wire) + charged
     }
@@ -80,18 +86,17 @@ pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16,
     (charged - 1) + still.div_ceil(wire) * charged + ports.saturating_sub(1) * (still / wire + 2) * charged
 }
 
-/// The same for Ethernet frames of any lengths up to `mtu` IP bytes and ingress links that differ: what they need together
+/// The same for frames of any lengths up to `mtu` IP bytes and ingress links that differ: what they need together
 /// above a threshold of what they have in common.
 pub fn any_need(feeders: &[Feeder], mtu: u32) -> u64 {
-    let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
-    let others: u64 = feeders.iter().map(|f| charged + f.still(mtu)).sum();
+    let others: u64 = feeders.iter().map(|f| f.full(mtu).1 + f.still(mtu)).sum();
     // The crossing frame itself takes the place of the one just complete.
     others.saturating_sub(1)
 }
 
 /// What one port, or one priority of it, needs for itself.
 pub fn own_need(feeder: Feeder, mtu: u32) -> u64 {
-    u64::from(Framing::Ethernet.charged_bytes(mtu)) + feeder.still(mtu)
+    feeder.full(mtu).1 + feeder.still(mtu)
 }
 
 /// Zhu et al. 2015, section 4: `buffer` bytes for `ports` ports of `priorities` priorities, each with `flight` bytes of headroom.
@@ -120,7 +125,7 @@ mod tests {
 
     fn feeder(rate: Rate, response_quanta: u16) -> Feeder {
         let (propagation, latency) = (HUNDRED_METRES, Span::ZERO);
-        Feeder { rate, reverse_rate: rate, propagation, response_quanta, latency }
+        Feeder { rate, reverse_rate: rate, framing: Framing::Ethernet, propagation, response_quanta, latency }
     }
 
     #[test]
@@ -156,6 +161,13 @@ mod tests {
         assert_eq!(slow.after_decision(1538), 21_310);
         let late = Feeder { latency: Span::from_us(1), ..slow };
         assert_eq!(late.after_decision(1538), 22_560);
+    }
+
+    /// Without framing D is 1500 + 84 + 1250 + 3840 = 6674, and all of it is charged: 6673 + 1500, and the one that crosses.
+    #[test]
+    fn frames_without_framing() {
+        let bare = Feeder { framing: Framing::None, ..feeder(TEN_GIG, 60) };
+        assert_eq!(own_need(bare, 1500), 1500 + 6673 + 1500);
     }
 
     /// Zhu et al. 2015: 32 ports of 40G, 12 MB, eight priorities, 22.4 kB in flight: 24.47 kB; with beta 8 ECN below 21.75 kB.

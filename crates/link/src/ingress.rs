@@ -165,7 +165,8 @@ impl IngressMemory {
             }
             Threshold::Dynamic { alpha } => {
                 let limit = (alpha * free as f64) as u64;
-                free > 0 && (own == 0 || own + HYSTERESIS_BYTES <= limit)
+                // Where all of the memory is headroom nothing is ever free.
+                (free > 0 || self.shared == 0) && (own == 0 || own + HYSTERESIS_BYTES <= limit)
             }
             Threshold::None => true,
         }
@@ -279,6 +280,18 @@ mod tests {
         }
         // Both have 20 kB, and the limit is 40 again.
         assert_eq!(resumed, [1, 0]);
+    }
+
+    /// All of the memory is headroom: an account is paused by each frame and resumes when it has none left.
+    #[test]
+    fn nothing_but_headroom() {
+        for threshold in [Threshold::Dynamic { alpha: 1.0 }, fixed(3000, 1000)] {
+            let mut m = IngressMemory::new(10_000, 10_000, threshold, vec![Some(5000); 2]);
+            assert_eq!(admit(&mut m, 0, 1500), (true, vec![0]));
+            assert_eq!(admit(&mut m, 0, 1500), (true, vec![]));
+            assert_eq!(release(&mut m, 0, 1500), [0u32; 0]);
+            assert_eq!((release(&mut m, 0, 1500), m.is_pausing()), (vec![0], false));
+        }
     }
 
     proptest! {

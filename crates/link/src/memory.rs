@@ -10,8 +10,9 @@ use crate::spec::Pause;
 #[derive(Clone, Debug)]
 pub struct SharedMemory {
     capacity: u64,
+    /// From so many bytes on a frame is refused or makes the memory pause.
+    tight: u64,
     used: u64,
-    peak: u64,
     pause: Option<Pause>,
     pausing: bool,
     ports: Vec<Port>,
@@ -25,7 +26,20 @@ struct Port {
 
 impl SharedMemory {
     pub fn new(capacity: u64, ports: usize, pause: Option<Pause>) -> SharedMemory {
-        SharedMemory { capacity, used: 0, peak: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+        let tight = pause.map_or(u64::MAX, |pause| pause.xoff.get()).min(capacity.saturating_add(1));
+        SharedMemory { capacity, tight, used: 0, pause, pausing: false, ports: vec![Port::default(); ports] }
+    }
+
+    /// Charges a frame that came in through `port` if it fits and makes nobody pause, whatever else has been released by now.
+    #[inline]
+    pub fn admit_easily(&mut self, port: u32, bytes: u32) -> bool {
+        let used = self.used + u64::from(bytes);
+        let easy = used < self.tight && !self.pausing;
+        if easy {
+            self.used = used;
+            self.ports[port as usize].charged += u64::from(bytes);
+        }
+        easy
     }
 
     /// Charges a frame that came in through `port`; false if it does not fit.
@@ -35,7 +49,6 @@ impl SharedMemory {
             return false;
         }
         self.used += u64::from(bytes);
-        self.peak = self.peak.max(self.used);
         self.ports[port as usize].charged += u64::from(bytes);
         true
     }
@@ -89,9 +102,6 @@ impl SharedMemory {
     }
     pub fn used(&self) -> u64 {
         self.used
-    }
-    pub fn peak(&self) -> u64 {
-        self.peak
     }
     /// The occupancy at which paused ports resume.
     pub fn xon(&self) -> u64 {

@@ -61,7 +61,7 @@ fn run(kind: &str, limited: bool, steps: &[Step]) -> Result<(), TestCaseError> {
             Step::Wait { us } => now += Span::from_us(us),
             Step::Enqueue { flow, bytes, ecn, priority, weight } => {
                 let item = Item { handle: n as u32, flow, bytes, ecn, priority, weight, at: now };
-                queue.on_arrival(now, bytes, None);
+                queue.on_arrival(now, bytes, 0, None);
                 let verdict = queue.enqueue(now, item, &mut discarded);
                 match verdict {
                     Verdict::Dropped(reason) => prop_assert!(!reason.is_empty()),
@@ -132,7 +132,7 @@ fn limits_can_change() {
         let mut discarded = Vec::new();
         for handle in 0..10 {
             let item = Item { handle, flow: 1, bytes: 1000, at: Time::ZERO, ..Item::default() };
-            queue.on_arrival(Time::ZERO, 1000, None);
+            queue.on_arrival(Time::ZERO, 1000, 0, None);
             queue.enqueue(Time::ZERO, item, &mut discarded);
         }
         assert_eq!(queue.packets(), 2, "{name}");

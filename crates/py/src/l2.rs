@@ -39,13 +39,23 @@ fn no_such(kind: &str) -> PyErr {
 }
 
 /// Bytes of a frame.
-fn frame(name: &str, bytes: f64) -> PyResult<u32> {
+fn frame(name: &str, bytes: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let bytes = number::real(name, bytes, "bytes")?;
     let whole = number::bytes(name, bytes)?;
     u32::try_from(whole).map_err(|_| ScenarioError::new_err(format!("{name} must be a frame's bytes, not {bytes}")))
 }
 
+/// The number of a source or of a congestion point.
+fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    value.extract().map_err(|_| {
+        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
+        ScenarioError::new_err(format!("{name} is a whole number from 0 to {}, not {given}", u32::MAX))
+    })
+}
+
 /// Refuses times that go back.
-fn later(before: &mut Time, now: f64) -> PyResult<Time> {
+fn later(before: &mut Time, now: &Bound<'_, PyAny>) -> PyResult<Time> {
+    let now = number::real("now", now, "seconds")?;
     let at = number::time("now", now)?;
     if at < *before {
         let before = before.seconds();
@@ -86,15 +96,23 @@ impl CongestionPoint {
     }
 
     /// A frame of `size` bytes is accepted; `queue_bytes` wait then, it among them. What its source is told, or None.
-    #[pyo3(signature = (now, size, queue_bytes, source=0, tagged=false))]
-    fn enqueue(&mut self, now: f64, size: f64, queue_bytes: f64, source: u32, tagged: bool) -> PyResult<Option<f64>> {
+    #[pyo3(signature = (now, size, queue_bytes, source=None, tagged=false))]
+    fn enqueue(
+        &mut self,
+        now: &Bound<'_, PyAny>,
+        size: &Bound<'_, PyAny>,
+        queue_bytes: &Bound<'_, PyAny>,
+        source: Option<&Bound<'_, PyAny>>,
+        tagged: bool,
+    ) -> PyResult<Option<f64>> {
+        let waiting = number::bytes("queue_bytes", number::real("queue_bytes", queue_bytes, "bytes")?)?;
+        let (bytes, source) = (frame("size", size)?, source.map_or(Ok(0), |source| whole("source", source))?);
         later(&mut self.now, now)?;
-        let (bytes, queue) = (frame("size", size)?, number::bytes("queue_bytes", queue_bytes)?);
         let CongestionPoint { point, told, .. } = self;
         told.clear();
         let from = || Source { port: 0, key: source, flow: source };
         guard(|| {
-            point.on_frame((bytes, queue), tagged, from, told);
+            point.on_frame((bytes, waiting), tagged, from, told);
             Ok(())
         })?;
         Ok(self.told.iter().find(|(of, _)| of.key == source).map(|(_, feedback)| feedback.value()))
@@ -130,6 +148,9 @@ impl ReactionPoint {
         }
         let law = law("ReactionPoint", kind, params)?;
         let line = Rate(line_rate.round() as u64);
+        if let Some(least) = law.rate_min().filter(|least| *least > line) {
+            return Err(ScenarioError::new_err(format!("rate_min {least} is above line_rate, {line}")));
+        }
         let reaction = law.reaction(line, Stream::new(seed, "l2", "reaction point")).ok_or_else(|| no_such(kind))?;
         Ok(ReactionPoint { law, reaction, line, now: Time::ZERO })
     }
@@ -146,8 +167,16 @@ impl ReactionPoint {
     }
 
     /// A notification of congestion point `point` comes.
-    #[pyo3(signature = (now, feedback, point=0))]
-    fn notify(&mut self, now: f64, feedback: f64, point: u32) -> PyResult<()> {
+    #[pyo3(signature = (now, feedback, point=None))]
+    fn notify(
+        &mut self,
+        now: &Bound<'_, PyAny>,
+        feedback: &Bound<'_, PyAny>,
+        point: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let what = if self.kind() == "qcn" { "feedback, from 0 to 63" } else { "pages" };
+        let (feedback, point) =
+            (number::real("feedback", feedback, what)?, point.map_or(Ok(0), |point| whole("point", point))?);
         let says = match &self.law {
             CongestionManagement::Qcn(_) if (0.0..=63.0).contains(&feedback) && feedback.fract() == 0.0 => {
                 Feedback::Qcn(feedback as u8)
@@ -167,8 +196,9 @@ impl ReactionPoint {
     }
 
     /// A frame of `size` bytes is sent.
-    fn on_sent(&mut self, now: f64, size: f64) -> PyResult<()> {
-        let (at, bytes) = (later(&mut self.now, now)?, frame("size", size)?);
+    fn on_sent(&mut self, now: &Bound<'_, PyAny>, size: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = frame("size", size)?;
+        let at = later(&mut self.now, now)?;
         guard(|| {
             self.reaction.on_sent(at, bytes);
             Ok(())
@@ -176,7 +206,7 @@ impl ReactionPoint {
     }
 
     /// The time of `next_timer()` has come.
-    fn on_timer(&mut self, now: f64) -> PyResult<()> {
+    fn on_timer(&mut self, now: &Bound<'_, PyAny>) -> PyResult<()> {
         let at = later(&mut self.now, now)?;
         guard(|| {
             self.reaction.on_timer(at);

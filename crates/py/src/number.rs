@@ -30,3 +30,11 @@ pub fn time(name: &str, seconds: f64) -> PyResult<Time> {
 pub fn span(name: &str, seconds: f64) -> PyResult<Span> {
     Ok(Span::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
 }
+
+/// A plain number from whatever was given; `what` it is, with its unit, is for the error.
+pub fn real(name: &str, value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
+    value.extract().map_err(|_| {
+        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
+        ScenarioError::new_err(format!("{name} is a number of {what}, not {given}"))
+    })
+}

@@ -106,7 +106,7 @@ impl PyQueue {
         let item = Item { handle, flow, bytes, ecn, priority, weight, at: now };
         let PyQueue { queue, discarded, .. } = self;
         let verdict = guard(|| {
-            queue.on_arrival(now, bytes, None);
+            queue.on_arrival(now, bytes, 0, None);
             Ok(queue.enqueue(now, item, discarded))
         })?;
         let said = match verdict {

@@ -40,6 +40,7 @@ every = "1 ms"
 TABLES = [
     "flows",
     "messages",
+    "datagrams",
     "flow_samples",
     "ports",
     "port_samples",

@@ -4,7 +4,8 @@ use crate::names::Text;
 use crate::table::table;
 
 table! {
-    /// A row is a host with a model of its receive side or of its processor, at the end of the run.
+    /// A row is a host with a model of its receive side or of its processor, at the end of the run. All but `cpu` is of the whole run,
+    /// the warm-up included.
     HostRow, HostColumns in "hosts" {
         /// Name of the host
         host: Text = "",

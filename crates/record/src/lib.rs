@@ -28,8 +28,8 @@ pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{
-    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
-    TransmitSampleRow,
+    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
+    SwitchSampleRow, TransmitSampleRow,
 };
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};

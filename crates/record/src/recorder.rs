@@ -12,8 +12,8 @@ use crate::closures::{HoldRow, PauseRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
-    EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
-    TransmitSampleRow,
+    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
+    SwitchSampleRow, TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -106,6 +106,7 @@ recorder! {
     Recorder, specs { folder: Option<PathBuf>, captures: Vec<String>, }
     flows: FlowRow,
     messages: MessageRow,
+    datagrams: DatagramRow,
     flow_samples: FlowSampleRow,
     ports: PortRow,
     port_samples: PortSampleRow,

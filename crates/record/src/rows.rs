@@ -243,14 +243,29 @@ table! {
 }
 
 table! {
+    /// A row is a datagram, or a frame without IP, as its receiver logs it (`record.datagrams`): the first of each stream, in the
+    /// order in which they come.
+    DatagramRow, DatagramColumns in "datagrams" {
+        /// Stream that it belongs to
+        flow: i64 = "",
+        /// Its number in the stream, counted from 0 as they were sent
+        seq: i64 = "",
+        /// When its last bit was in
+        time_ns: i64 = "ns",
+        /// Its payload
+        payload_bytes: i64 = "B",
+    }
+}
+
+table! {
     /// A row is the state of a flow at a sample time.
     FlowSampleRow, FlowSampleColumns in "flow_samples" {
         /// Sample time
         time_ns: i64 = "ns",
         /// The flow
         flow: i64 = "",
-        /// Congestion window; of RoCE under a law that holds none, what its rate fills in a base round trip
-        cwnd_bytes: f64 = "B",
+        /// Congestion window; of RoCE under a law that holds none, what its rate fills in a base round trip; null of UDP and frames
+        cwnd_bytes: Option<f64> = "B",
         /// Slow-start threshold; null while infinite
         ssthresh_bytes: Option<f64> = "B",
         /// Bytes sent and not yet acknowledged, as the sender counts them
@@ -261,7 +276,7 @@ table! {
         pacing_bps: Option<f64> = "bit/s",
         /// Payload read by the receiving application since the start
         delivered_bytes: i64 = "B",
-        /// `closed`, `handshake`, `slow_start`, `congestion_avoidance`, `recovery` or `loss`
+        /// `closed`, `handshake`, `slow_start`, `congestion_avoidance`, `recovery` or `loss`; empty of UDP and frames
         phase: Text = "",
         /// Bytes in the network, as the sender counts them (RFC 6675 pipe); as all that follows an instrument of RFC 4898
         pipe_size: i64 = "B",

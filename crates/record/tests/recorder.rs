@@ -110,6 +110,7 @@ fn every_table_is_there_even_when_empty() {
     let names = [
         "flows",
         "messages",
+        "datagrams",
         "flow_samples",
         "ports",
         "port_samples",

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! work of b bytes       ceil(b / mtu) packets, numbered on (PSN, 24 bits on the wire); only the last is shorter
-//! data in order         acknowledged each `ack_every`-th, and the last of each work request
+//! data in order         acknowledged each `ack_every`-th, the last of each work request, and the last that a window allows
 //! data out of order     dropped; answered by a NAK with the number that is missing, again after `nak_interval`
 //! data of before        dropped, acknowledged again
 //! NAK, or `timeout` without progress:   the sender goes back to the first packet that is not acknowledged

@@ -12,7 +12,7 @@ pub struct Options {
     /// Payload of a full packet.
     #[schemars(extend("x-source" = "Zhu et al. 2015, Li et al. 2019"))]
     pub mtu: Bytes,
-    /// Packets in order for one acknowledgement; the last packet of a message is acknowledged at once.
+    /// Packets in order for one acknowledgement; the last packet of a message, and the last that a window allows, is acknowledged at once.
     #[schemars(extend("x-source" = "assumption"), range(min = 1, max = 1000))]
     pub ack_every: u32,
     /// Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.

@@ -71,8 +71,8 @@ impl Receiver {
         &self.counters
     }
 
-    /// A data packet is in: its number, its payload, whether it is the last of its work request, whether it is marked.
-    pub fn on_data(&mut self, now: Time, psn: u32, len: u32, last: bool, marked: bool) -> Reply {
+    /// A data packet is in: its number, its payload, whether it asks for an acknowledgement, whether it is marked.
+    pub fn on_data(&mut self, now: Time, psn: u32, len: u32, asks: bool, marked: bool) -> Reply {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(len);
         let notify = self.notes(now, marked);
@@ -82,7 +82,7 @@ impl Receiver {
             self.received += u64::from(len);
             self.nak_at = None;
             self.waiting += 1;
-            let answer = (last || self.waiting >= self.options.ack_every).then(|| self.acknowledge());
+            let answer = (asks || self.waiting >= self.options.ack_every).then(|| self.acknowledge());
             return Reply { taken: len, answer, notify };
         }
         if number < self.expected {

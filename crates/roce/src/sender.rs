@@ -26,6 +26,8 @@ pub struct Data {
     pub len: u32,
     /// The last of its work request.
     pub last: bool,
+    /// It is to be acknowledged at once: it is the last of its work request, or of what a window allows.
+    pub asks: bool,
     /// It was sent before.
     pub again: bool,
 }
@@ -185,6 +187,14 @@ impl Sender {
         self.cc.on_nic(&self.path.nic);
     }
 
+    /// The interface runs at another rate from now on.
+    pub fn set_line(&mut self, rate_bps: f64) {
+        if rate_bps != self.path.nic.rate_bps {
+            self.path.nic.rate_bps = rate_bps;
+            self.cc.on_nic(&self.path.nic);
+        }
+    }
+
     /// bit/s at which packets leave now.
     pub fn rate_bps(&self) -> f64 {
         let line = self.path.nic.rate_bps;
@@ -229,9 +239,10 @@ impl Sender {
         let wire = self.wire_bytes(len);
         self.cc.on_sent(now, u64::from(wire), self.inflight_wire());
         let again = self.next < self.fresh;
-        let data = Data { psn: wire::psn(self.next), len, last: self.next + 1 == work.end_packet, again };
+        let (psn, last) = (wire::psn(self.next), self.next + 1 == work.end_packet);
         self.next += 1;
         self.sent = end;
+        let data = Data { psn, len, last, asks: last || !self.has_room(), again };
         self.fresh = self.fresh.max(self.next);
         self.ready_at = now.saturating_add(Span::from_seconds(f64::from(wire) * 8.0 / self.rate_bps()));
         if self.timer.is_none() {

@@ -20,6 +20,8 @@ const SEND_MIDDLE: u8 = 0x01;
 const SEND_LAST: u8 = 0x02;
 const ACKNOWLEDGE: u8 = 0x11;
 const NOTIFICATION: u8 = 0x81;
+/// Bit of a packet that asks for an acknowledgement (InfiniBand volume 1, section 9.2.9).
+const ACKNOWLEDGE_REQUEST: u8 = 0x80;
 /// Default partition.
 const PARTITION: [u8; 2] = [0xFF, 0xFF];
 /// AETH of an ACK without credits, and of a NAK for a sequence error.
@@ -29,7 +31,7 @@ const SYNDROME_NAK: u8 = 0x60;
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    Data { psn: u32, last: bool },
+    Data { psn: u32, last: bool, asks: bool },
     Answer(Answer),
     Notification,
 }
@@ -38,7 +40,7 @@ pub enum Kind {
 /// that is expected next, a NAK that one. Of data the first packet of a work request is not told apart from those in its middle.
 pub fn headers(kind: Kind, queue_pair: u32) -> ([u8; 16], usize) {
     let (operation, number, syndrome) = match kind {
-        Kind::Data { psn, last } => (if last { SEND_LAST } else { SEND_MIDDLE }, psn, None),
+        Kind::Data { psn, last, .. } => (if last { SEND_LAST } else { SEND_MIDDLE }, psn, None),
         Kind::Answer(Answer::Ack(psn)) => (ACKNOWLEDGE, psn.wrapping_sub(1) & PSN_MASK, Some(SYNDROME_ACK)),
         Kind::Answer(Answer::Nak(psn)) => (ACKNOWLEDGE, psn, Some(SYNDROME_NAK)),
         Kind::Notification => (NOTIFICATION, 0, None),
@@ -47,6 +49,9 @@ pub fn headers(kind: Kind, queue_pair: u32) -> ([u8; 16], usize) {
     bytes[0] = operation;
     bytes[2..4].copy_from_slice(&PARTITION);
     bytes[5..8].copy_from_slice(&queue_pair.to_be_bytes()[1..]);
+    if matches!(kind, Kind::Data { asks: true, .. }) {
+        bytes[8] = ACKNOWLEDGE_REQUEST;
+    }
     bytes[9..12].copy_from_slice(&number.to_be_bytes()[1..]);
     let Some(syndrome) = syndrome else { return (bytes, 12) };
     bytes[12] = syndrome;
@@ -90,7 +95,10 @@ mod tests {
             bytes[..len].to_vec()
         };
         let bth = |opcode, psn: [u8; 3]| vec![opcode, 0, 0xFF, 0xFF, 0, 0, 0, 0x12, 0, psn[0], psn[1], psn[2]];
-        assert_eq!(of(Kind::Data { psn: 0x01_0203, last: true }), bth(0x02, [1, 2, 3]));
+        assert_eq!(of(Kind::Data { psn: 0x01_0203, last: true, asks: false }), bth(0x02, [1, 2, 3]));
+        let mut asking = bth(0x01, [1, 2, 3]);
+        asking[8] = 0x80;
+        assert_eq!(of(Kind::Data { psn: 0x01_0203, last: false, asks: true }), asking);
         assert_eq!(of(Kind::Notification), bth(0x81, [0, 0, 0]));
         let ack = [bth(0x11, [0xFF, 0xFF, 0xFF]), vec![0x1F, 0, 0, 0]].concat();
         assert_eq!(of(Kind::Answer(Answer::Ack(0))), ack);

@@ -31,7 +31,7 @@ fn work_becomes_packets_at_the_line_rate() {
     assert_eq!((s.next_send(), s.poll_transmit(us(1.0))), (None, None));
     s.post(2500);
     s.post(2501);
-    let data = |psn, len, last| Some(Data { psn, len, last, again: false });
+    let data = |psn, len, last| Some(Data { psn, len, last, asks: last, again: false });
     assert_eq!(s.poll_transmit(us(1.0)), data(0, 1000, false));
     for (at, packet) in [(2.082, data(1, 1000, false)), (3.164, data(2, 500, true))] {
         assert_eq!((s.next_send(), s.poll_transmit(us(at - 0.001))), (Some(us(at)), None));
@@ -45,6 +45,23 @@ fn work_becomes_packets_at_the_line_rate() {
     assert_eq!((s.acked(), s.next_timer()), (2501, None));
 }
 
+/// One ACK for 16 packets, and a window of four: the fourth asks for one, and so does each of what that lets out.
+#[test]
+fn the_last_of_a_window_asks() {
+    let mut s = sender(&Options { ack_every: 16, window: Some(Bytes(4000)), ..Options::default() }, "none");
+    s.post(100_000);
+    let sent = |s: &mut Sender| {
+        let mut asks = vec![];
+        while let Some(at) = s.next_send() {
+            asks.extend(s.poll_transmit(at.max(us(1.0))).map(|data| data.asks));
+        }
+        asks
+    };
+    assert_eq!(sent(&mut s), [false, false, false, true]);
+    s.on_answer(us(11.0), &ack(Answer::Ack(4), us(1.0)));
+    assert_eq!(sent(&mut s), [false, false, false, true]);
+}
+
 /// A NAK of packet 1 acknowledges packet 0 and sends 1 and 2 again; so does a timer 4 ms after the last progress.
 #[test]
 fn it_goes_back() {
@@ -55,7 +72,7 @@ fn it_goes_back() {
     }
     s.on_answer(us(10.0), &ack(Answer::Nak(1), us(4.0)));
     assert_eq!((s.acked(), s.inflight(), s.counters().naks), (1000, 0, 1));
-    assert_eq!(s.poll_transmit(us(10.0)), Some(Data { psn: 1, len: 1000, last: false, again: true }));
+    assert_eq!(s.poll_transmit(us(10.0)), Some(Data { psn: 1, len: 1000, last: false, asks: false, again: true }));
     assert_eq!(s.next_timer(), Some(us(4010.0)));
     s.on_timer(us(4010.0));
     assert_eq!((s.counters().timeouts, s.inflight()), (1, 0));
@@ -150,7 +167,7 @@ proptest! {
             if arrival == Some(now) {
                 match flying.pop_first().unwrap().1 {
                     Carried::Data(data, left) => {
-                        let reply = r.on_data(now, data.psn, data.len, data.last, false);
+                        let reply = r.on_data(now, data.psn, data.len, data.asks, false);
                         if reply.taken > 0 {
                             // The next packet in order, as the work was cut.
                             prop_assert_eq!((r.received() - u64::from(reply.taken), reply.taken), offsets[read]);

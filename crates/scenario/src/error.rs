@@ -24,6 +24,16 @@ impl Problem {
         Problem::new(path, origin, message)
     }
 
+    /// At the value of `path`, which does not go with that of `other`: where only the other comes from an override, there.
+    pub fn between(tree: &Node, path: Path, other: &Path, message: impl Into<String>) -> Problem {
+        let mut problem = Problem::at(tree, path, message);
+        let theirs = tree.deepest(other).0.origin;
+        if matches!(theirs, Origin::Override(_)) && !matches!(problem.origin, Origin::Override(_)) {
+            problem.origin = theirs;
+        }
+        problem
+    }
+
     /// At the key of `path`.
     pub fn at_key(tree: &Node, path: Path, message: impl Into<String>) -> Problem {
         let key = match (path.0.last(), tree.at(&path.parent()).map(|n| &n.value)) {

@@ -1,16 +1,27 @@
 //! The nearest valid name, for "did you mean".
 
+/// A beginning that says enough about a word: so many letters, and most of it.
+const STEM_LEAST: usize = 5;
+
 /// The candidate nearest to `wrong` in edit distance (optimal string alignment, so that a swapped pair counts one),
-/// if it is near enough to be what was meant: at most a third of the letters, and at least two, may differ.
+/// if it is near enough to be what was meant: at most a third of the letters, and at least two, may differ. Else the only one that
+/// begins as `wrong` does: `priorities` for `priority`.
 pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = fold(wrong);
-    let allowed = (wrong.chars().count() / 3).max(2);
-    candidates
-        .into_iter()
-        .map(|c| (strsim::osa_distance(&folded, &fold(c)), c))
+    let length = wrong.chars().count();
+    let allowed = (length / 3).max(2);
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let near = candidates
+        .iter()
+        .map(|&c| (strsim::osa_distance(&folded, &fold(c)), c))
         .filter(|&(d, c)| d <= allowed && d < c.chars().count().max(2))
         .min_by_key(|&(d, _)| d)
-        .map(|(_, c)| c)
+        .map(|(_, c)| c);
+    near.or_else(|| {
+        let common = |c: &str| folded.chars().zip(fold(c).chars()).take_while(|(a, b)| a == b).count();
+        let mut alike = candidates.iter().filter(|c| common(c) >= STEM_LEAST && 4 * common(c) >= 3 * length);
+        alike.next().copied().filter(|_| alike.next().is_none())
+    })
 }
 
 fn fold(name: &str) -> String {
@@ -38,5 +49,7 @@ mod tests {
         assert_eq!(nearest("congestion-control", ["congestion_control", "name"]), Some("congestion_control"));
         assert_eq!(nearest("pause", ["none"]), None);
         assert_eq!(nearest("zz", ["ab"]), None);
+        assert_eq!(nearest("priority", ["xoff", "priorities", "per"]), Some("priorities"));
+        assert_eq!(nearest("delayed_ack", ["delayed_ack_timeout", "delayed_ack_segments"]), None);
     }
 }

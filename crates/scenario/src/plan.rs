@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use elephan_link::{
-    CongestionManagement, FlowControl, Framing, Loss, PauseReaction,
+    CongestionManagement, FlowControl, Framing, Loss, PauseReaction, Pfc, PfcPer,
     headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
@@ -95,32 +95,46 @@ pub struct Impairments {
     pub jitter: Option<Jitter>,
 }
 
-/// A link as headroom at its far end sees it.
-pub(crate) fn feeder(links: &[Link], nodes: &[Node], link: u32) -> Feeder {
+/// IP bytes of a full Ethernet frame, the least that headroom reckons with.
+const FULL_IP_BYTES: u64 = 1500;
+
+/// What a switch needs for one priority of one port that must lose nothing, `link` leading there, whose frames carry `ip_bytes` at
+/// most, and `management` their tags. What is counted at an egress queue is decided when a frame has passed the switch.
+pub(crate) fn headroom(
+    (links, nodes): (&[Link], &[Node]),
+    pfc: &Pfc,
+    link: u32,
+    (ip_bytes, management): (u64, &CongestionManagement),
+) -> u64 {
     let l = &links[link as usize];
-    Feeder {
+    let latency = match &nodes[l.to as usize].kind {
+        NodeKind::Switch(switch) if pfc.per == PfcPer::Egress => switch.latency,
+        _ => Span::ZERO,
+    };
+    let feeder = Feeder {
         rate: l.rate,
         reverse_rate: links[l.reverse as usize].rate,
+        framing: l.framing,
         propagation: l.delay,
         response_quanta: nodes[l.from as usize].pause.response_quanta,
-        latency: Span::ZERO,
-    }
+        latency,
+    };
+    let tag = management.handling().map_or(0, |handling| handling.tag.0);
+    let mtu = ip_bytes.max(FULL_IP_BYTES).saturating_add(tag);
+    headroom::own_need(feeder, u32::try_from(mtu).unwrap_or(u32::MAX / 2))
 }
-
-/// IP bytes of a full Ethernet frame, the least that headroom reckons with.
-pub(crate) const FULL_IP_BYTES: u32 = 1500;
 
 impl Plan {
     /// What a switch needs for one priority of one port that must lose nothing, `link` leading there: for frames of any
-    /// length up to the largest of the traffic, at the rate, delay and response time that hold at the start.
-    pub fn headroom(&self, link: u32) -> u64 {
+    /// length up to the largest of the traffic with its tag, at the rate, delay and response time that hold at the start.
+    pub fn headroom(&self, pfc: &Pfc, link: u32) -> u64 {
         let of = |traffic: &Traffic, flow: &FlowPlan| {
             let [sender, receiver] = [flow.sender, flow.receiver].map(|end| &*self.options[end as usize]);
-            ip_bytes(&traffic.kind, sender, receiver)
+            ip_bytes(traffic, sender, receiver)
         };
         let largest = self.traffic.iter().flat_map(|t| t.flows.iter().map(move |flow| of(t, flow))).max();
-        let mtu = u32::try_from(largest.unwrap_or(0)).unwrap_or(u32::MAX / 2).max(FULL_IP_BYTES);
-        headroom::own_need(feeder(&self.links, &self.nodes, link), mtu)
+        let frames = (largest.unwrap_or(0), &self.congestion_management);
+        headroom((&self.links, &self.nodes), pfc, link, frames)
     }
 }
 
@@ -198,6 +212,8 @@ pub struct Record {
     pub messages: bool,
     /// Rows of `events`.
     pub events: bool,
+    /// Most rows of `datagrams` of each stream.
+    pub datagrams: u64,
     pub captures: Captures,
 }
 

@@ -242,7 +242,7 @@ fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>
     if total > VARIANTS_MAX {
         return Err(format!("more than {VARIANTS_MAX} variants"));
     }
-    let names = short_names(axes);
+    let names = if zip { zipped_names(axes) } else { short_names(axes).into_iter().map(Some).collect() };
     let one = |n: u64| {
         let mut rest = n as usize;
         // The last parameter varies fastest.
@@ -253,7 +253,8 @@ fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>
         }
         let points: Vec<&(Json, Override)> = axes.iter().zip(picks).map(|(a, pick)| &a.points[pick]).collect();
         let show = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
-        let parts: Vec<String> = names.iter().zip(&points).map(|(n, (v, _))| format!("{n}={}", show(v))).collect();
+        let named = names.iter().zip(&points).filter_map(|(name, point)| Some((name.as_ref()?, point)));
+        let parts: Vec<String> = named.map(|(name, (value, _))| format!("{name}={}", show(value))).collect();
         Variant {
             label: if parts.is_empty() { "base".to_owned() } else { parts.join(", ") },
             values: axes.iter().zip(&points).map(|(a, (v, _))| (a.key.clone(), v.clone())).collect(),
@@ -261,6 +262,35 @@ fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>
         }
     };
     Ok((0..total).map(one).collect())
+}
+
+/// Names of zipped axes: those with the same values and a common end of their paths are said once, by that end.
+fn zipped_names(axes: &[Axis]) -> Vec<Option<String>> {
+    let alike = |a: &Axis, b: &Axis| a.points.iter().map(|(v, _)| v).eq(b.points.iter().map(|(v, _)| v));
+    let same_end = |a: &Axis, b: &Axis| a.key.rsplit('.').next() == b.key.rsplit('.').next();
+    let joined = |a: &Axis, b: &Axis| alike(a, b) && same_end(a, b);
+    let alone = short_names(axes);
+    let names: Vec<Option<String>> = axes
+        .iter()
+        .enumerate()
+        .map(|(i, axis)| {
+            if axes[..i].iter().any(|before| joined(before, axis)) {
+                return None;
+            }
+            let keys: Vec<&str> = axes.iter().filter(|other| joined(axis, other)).map(|a| a.key.as_str()).collect();
+            Some(if keys.len() > 1 { common_end(&keys) } else { alone[i].clone() })
+        })
+        .collect();
+    let clash = |i: usize| names[i].is_some() && names.iter().filter(|n| **n == names[i]).count() > 1;
+    if (0..names.len()).any(clash) { alone.into_iter().map(Some).collect() } else { names }
+}
+
+/// The last parts that all paths have in common.
+fn common_end(keys: &[&str]) -> String {
+    let mut parts: Vec<Vec<&str>> = keys.iter().map(|key| key.rsplit('.').collect()).collect();
+    let first = parts.swap_remove(0);
+    let common = first.iter().enumerate().take_while(|(i, part)| parts.iter().all(|p| p.get(*i) == Some(part))).count();
+    first[..common].iter().rev().copied().collect::<Vec<_>>().join(".").replace('"', "")
 }
 
 /// The shortest ends of the paths that tell them apart: `kind`, or `a.rate` and `b.rate`.

@@ -372,6 +372,43 @@ fn a_sweep_in_step() {
 }
 
 #[test]
+fn zipped_parameters_with_the_same_values_are_said_once() {
+    let text = "duration = \"1 s\"\n[hosts.a]\n[hosts.b]\n[switches.left]\nmemory = \"1 MB\"\n[switches.right]\nmemory = \"1 MB\"\n\
+        [[links]]\nbetween = [\"a\", \"left\"]\nrate = \"1 Gbps\"\ndelay = \"1 us\"\n\
+        [[links]]\nbetween = [\"left\", \"right\"]\nrate = \"1 Gbps\"\ndelay = \"1 us\"\n\
+        [[links]]\nbetween = [\"right\", \"b\"]\nrate = \"1 Gbps\"\ndelay = \"1 us\"\n\
+        [[traffic]]\nfrom = \"a\"\nto = \"b\"\nkind = \"bulk\"\n\
+        [sweep]\nzip = true\n\"switches.left.memory\" = [\"1 MB\", \"2 MB\"]\n\"switches.right.memory\" = [\"1 MB\", \"2 MB\"]\n";
+    let labels = |text: &str| -> Vec<String> {
+        let s = sweep(&Source::toml("t.toml", text), &[], None, None).unwrap();
+        s.variants.into_iter().map(|v| v.label).collect()
+    };
+    assert_eq!(labels(text), ["memory=1 MB", "memory=2 MB"]);
+    let more = format!("{text}\"links[1].rate\" = [\"1 Gbps\", \"2 Gbps\"]\n");
+    assert_eq!(labels(&more), ["memory=1 MB, rate=1 Gbps", "memory=2 MB, rate=2 Gbps"]);
+    let other = text.replace(
+        "\"switches.right.memory\" = [\"1 MB\", \"2 MB\"]",
+        "\"switches.right.memory\" = [\"1 MB\", \"3 MB\"]",
+    );
+    assert_eq!(labels(&other), ["left.memory=1 MB, right.memory=1 MB", "left.memory=2 MB, right.memory=3 MB"]);
+}
+
+/// Of two values that do not go together the one that was given on the command line is at fault.
+#[test]
+fn a_conflict_with_an_override_names_the_override() {
+    let error = |argument: &str| {
+        let overrides = [Override::parse(argument).unwrap()];
+        read(&source("pause"), &overrides, None).unwrap_err().0[0].to_string()
+    };
+    assert_eq!(error("duration=50 ms"), "-s duration=50 ms: warmup: 100 ms is not before the end of the run, 50 ms");
+    assert_eq!(error("warmup=2 s"), "-s warmup=2 s: 2 s is not before the end of the run, 1 s");
+    assert_eq!(
+        error("switches.sw.memory=20 KiB"),
+        "-s switches.sw.memory=20 KiB: switches.sw.flow_control.xoff: 21 KiB is above the switch's memory, 20 KiB"
+    );
+}
+
+#[test]
 fn json_is_read_as_well() {
     let toml = resolved("w3", &[]);
     let value: serde_json::Value = serde_json::json!({

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_random::Stream;
-use elephan_record::MessageRow;
+use elephan_record::{DatagramRow, MessageRow};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Setting, Source};
@@ -67,6 +67,7 @@ impl World<'_> {
                 sent_bytes: 0,
                 received_packets: 0,
                 received_bytes: 0,
+                copied_bytes: 0,
                 expected: 0,
                 reordered: 0,
             })),
@@ -149,6 +150,7 @@ impl World<'_> {
                 seen: State::Closed,
                 noted: (0, 0),
                 is_sender,
+                queued: false,
                 headers: None,
             }
         };
@@ -432,9 +434,13 @@ impl World<'_> {
             self.violation.get_or_insert(violation);
         }
         // The last acknowledgement may still have to be sent.
-        let (plan, sender, receiver) = (flow.plan, flow.sender, flow.receiver);
+        let (number, plan, sender, receiver) = (flow.number, flow.plan, flow.sender, flow.receiver);
         self.flush(now, sender);
         self.flush(now, receiver);
+        // A processor that was given this to send may have ended the flow meanwhile.
+        if self.flows[id as usize].as_ref().is_none_or(|flow| flow.number != number) {
+            return;
+        }
         if self.sockets[sender as usize].headers.is_some() {
             self.keep_memories(plan, sender, receiver);
         }
@@ -457,8 +463,8 @@ impl World<'_> {
         self.discard(receiver);
     }
 
-    /// A datagram is in; `seq` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
-    pub fn datagram_arrived(&mut self, id: u32, number: u32, bytes: u64, seq: Option<u32>) {
+    /// A datagram is in; `first` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
+    pub fn datagram_arrived(&mut self, now: Time, id: u32, number: u32, bytes: u64, (seq, first): (u32, bool)) {
         let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
         if flow.number != number {
             return;
@@ -466,10 +472,21 @@ impl World<'_> {
         if let Application::Datagrams(d) = &mut flow.application {
             d.received_packets += 1;
             d.received_bytes += bytes;
-            match seq {
-                Some(seq) if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
-                Some(_) => d.reordered += 1,
-                None => {}
+            match first {
+                true if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
+                true => d.reordered += 1,
+                false => d.copied_bytes += bytes,
+            }
+            if flow.done.is_none() && flow.size.is_some_and(|size| d.received_bytes - d.copied_bytes >= size) {
+                flow.done = Some(now);
+            }
+            if d.received_packets <= self.plan.record.datagrams {
+                self.recorder.datagrams.push(DatagramRow {
+                    flow: i64::from(number),
+                    seq: i64::from(seq),
+                    time_ns: now.ns(),
+                    payload_bytes: bytes as i64,
+                });
             }
         }
     }

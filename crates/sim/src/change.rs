@@ -25,6 +25,9 @@ impl World<'_> {
             for link in &change.links {
                 self.net.change_link(now, plan, link, self.next_change);
                 turned = turned.or(link.up.map(|_| link.link));
+                if link.rate.is_some() {
+                    self.roce_line(now, link.link);
+                }
             }
             for one in &change.laws {
                 self.laws[one.traffic as usize] = &one.law;
@@ -44,7 +47,8 @@ impl World<'_> {
         let down = |link: usize| net.links[link].general.as_ref().is_some_and(|g| g.down);
         let graph = Graph::of(self.plan, |link| !down(link));
         net.routes.renew(&graph);
-        let mut moved = self.roce.reroute(&net.routes, &self.flows);
+        net.reroute_notifications(self.plan, &graph);
+        let (mut moved, interfaces) = self.roce.reroute(net, &self.flows);
         for socket in self.sockets.iter_mut().filter(|s| s.number != NONE) {
             let Some(flow) = &self.flows[socket.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);
@@ -63,6 +67,9 @@ impl World<'_> {
         if let Some(log) = &mut net.log {
             let (kind, value) = (Kind::Change, Some(f64::from(moved)));
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: 0, value, reason: "reroute" });
+        }
+        for interface in interfaces {
+            self.roce_pump(now, interface);
         }
     }
 

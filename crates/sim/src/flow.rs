@@ -36,6 +36,8 @@ pub struct Socket {
     /// Fast retransmits and expired timers that have been logged.
     pub noted: (u64, u64),
     pub is_sender: bool,
+    /// It waits for the processor of its host to send.
+    pub queued: bool,
     /// Of a connection whose congestion control asks routers or looks at when each packet arrives.
     pub headers: Option<Box<Headers>>,
 }
@@ -161,6 +163,8 @@ pub struct Datagrams {
     pub sent_bytes: u64,
     pub received_packets: u64,
     pub received_bytes: u64,
+    /// Of these, in second copies of a datagram.
+    pub copied_bytes: u64,
     /// RFC 4737 section 3.3: the sequence number that is expected next, and the packets that came with a smaller one.
     pub expected: u32,
     pub reordered: u64,

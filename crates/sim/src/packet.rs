@@ -50,8 +50,10 @@ pub mod rdma {
     use elephan_units::Time;
 
     pub const DATA: u16 = 0;
-    /// The last packet of a work request.
+    /// The last packet of a work request; it asks for an acknowledgement.
     pub const LAST: u16 = 1;
+    /// Another that does.
+    pub const ASKING: u16 = 5;
     pub const ACK: u16 = 2;
     pub const NAK: u16 = 3;
     pub const CNP: u16 = 4;
@@ -100,7 +102,7 @@ pub struct Stamp {
 /// What a notification of congestion says.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice {
-    /// The link whose port is the congestion point.
+    /// The congestion point, by its number.
     pub point: u32,
     /// Whose frames were sampled: the key of a limiter.
     pub key: u32,

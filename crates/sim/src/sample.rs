@@ -52,7 +52,17 @@ impl World<'_> {
 
     fn sample_flows(&mut self, now: Time) {
         for flow in self.flows.iter().flatten() {
-            if !flow.begun || matches!(flow.application, Application::Datagrams(_)) {
+            if !flow.begun {
+                continue;
+            }
+            if let Application::Datagrams(datagrams) = &flow.application {
+                self.recorder.flow_samples.push(FlowSampleRow {
+                    time_ns: now.ns(),
+                    flow: i64::from(flow.number),
+                    delivered_bytes: datagrams.received_bytes as i64,
+                    phase: self.tables.phase(None),
+                    ..FlowSampleRow::default()
+                });
                 continue;
             }
             if let Some(row) = self.roce_sample(now, flow) {
@@ -66,13 +76,13 @@ impl World<'_> {
             self.recorder.flow_samples.push(FlowSampleRow {
                 time_ns: now.ns(),
                 flow: i64::from(flow.number),
-                cwnd_bytes: cc.window(),
+                cwnd_bytes: Some(cc.window()),
                 ssthresh_bytes: Some(cc.ssthresh()).filter(|s| s.is_finite()),
                 inflight_bytes: endpoint.inflight() as i64,
                 srtt_ns: endpoint.srtt().map(|s| s.ns()),
                 pacing_bps: cc.pacing_rate(),
                 delivered_bytes: flow.delivered(&self.sockets, &self.roce) as i64,
-                phase: self.tables.phase(endpoint.phase()),
+                phase: self.tables.phase(Some(endpoint.phase())),
                 pipe_size: stats.pipe_size as i64,
                 sample_rtt_ns: (stats.count_rtt > 0).then_some(stats.sample_rtt_ns as i64),
                 cur_rto_ns: stats.cur_rto_ns as i64,
@@ -126,7 +136,7 @@ impl World<'_> {
             self.recorder.switch_samples.push(SwitchSampleRow {
                 time_ns: now.ns(),
                 switch: self.tables.node(switch.node),
-                memory_bytes: switch.used() as i64,
+                memory_bytes: self.net.memory_used(now, switch) as i64,
                 pausing: switch.is_pausing(),
             });
         }

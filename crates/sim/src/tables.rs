@@ -111,8 +111,9 @@ impl Tables {
         self.laws.iter().find(|(known, _)| known == name).map_or(self.empty, |(_, text)| *text)
     }
 
-    pub fn phase(&self, phase: Phase) -> Text {
-        let place = PHASES.iter().position(|&p| p == phase);
+    /// The name of a phase; empty without one.
+    pub fn phase(&self, phase: Option<Phase>) -> Text {
+        let place = PHASES.iter().position(|&p| Some(p) == phase);
         place.map_or(self.empty, |i| self.phases[i])
     }
 

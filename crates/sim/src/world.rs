@@ -17,7 +17,7 @@ use crate::Error;
 use crate::clocks::Clock;
 use crate::flow::{Arrivals, Flow, Socket};
 use crate::guests;
-use crate::host::{HOST, Hosts, TXQUEUE_FULL};
+use crate::host::{CPU_BUSY, HOST, Hosts, TXQUEUE_FULL};
 use crate::limits::stopped;
 use crate::net::{self, LIMITERS, Layout, NONE, Net, Paths, REFRESH, Routes};
 use crate::packet::traits;
@@ -246,7 +246,7 @@ impl<'a> World<'a> {
             let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
             let first = p.traits & traits::COPY == 0;
             self.net.packets.free(packet);
-            self.datagram_arrived(dest, number, bytes, first.then_some(seq));
+            self.datagram_arrived(now, dest, number, bytes, (seq, first));
             return;
         }
         let socket = &mut self.sockets[dest as usize];
@@ -408,7 +408,12 @@ impl<'a> World<'a> {
         p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
         p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
         let link = self.net.routes.link(route);
-        if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
+        let node = self.plan.links[link as usize].from;
+        let swamped = self.hosts.receive && self.is_swamped(node);
+        if swamped {
+            self.net.injected += 1;
+            self.net.drop_packet(now, link, packet, CPU_BUSY);
+        } else if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
             self.net.injected += 1;
             self.net.links[link as usize].counts.drops += 1;
             self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
@@ -416,8 +421,8 @@ impl<'a> World<'a> {
             self.net.send(now, link, packet);
         }
         self.spare = self.net.packets.take();
-        if self.hosts.receive {
-            self.charge_datagram(now, self.plan.links[link as usize].from);
+        if self.hosts.receive && !swamped {
+            self.charge_datagram(now, node);
         }
     }
 

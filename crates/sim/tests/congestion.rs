@@ -209,16 +209,18 @@ fn senders_stop_and_go_on() {
 #[test]
 fn datagrams_fill_the_port_of_their_host() {
     let (mut b, pairs, port) = hotspot(60, 1, qcn());
-    b.plan.links[0].queue = serde_json::from_value(json!({ "kind": "fifo", "limit": "100 p" })).unwrap();
     b.plan.record.events = true;
     let options = b.options("rfc", json!({}));
     b.traffic(cbr("6 Gbps"), &pairs, options);
-    let (tables, summary) = run(&b.plan, false);
-    let drops = integers(&tables, "ports", "drops");
-    assert_eq!(drops[0] + drops[port as usize], summary["drops"].as_i64().unwrap());
-    // 4 of 6 Gb/s in 50 ms are some 16 000 frames of 1538 B.
-    assert!((14_000..18_000).contains(&drops[0]), "{summary}");
-    assert_eq!(integers(&tables, "ports", "queue_max_packets")[0], 100);
+    for kind in ["fifo", "codel", "prio"] {
+        b.plan.links[0].queue = serde_json::from_value(json!({ "kind": kind, "limit": "100 p" })).unwrap();
+        let (tables, summary) = run(&b.plan, false);
+        let drops = integers(&tables, "ports", "drops");
+        assert_eq!(drops[0] + drops[port as usize], summary["drops"].as_i64().unwrap());
+        // 4 of 6 Gb/s in 50 ms are some 16 000 frames of 1538 B.
+        assert!((14_000..18_000).contains(&drops[0]), "{kind} {summary}");
+        assert_eq!(integers(&tables, "ports", "queue_max_packets")[0], 100);
+    }
 }
 
 /// A limiter for each flow says which one it is for.
@@ -237,6 +239,56 @@ fn limiters_of_flows() {
     flows.sort_unstable();
     flows.dedup();
     assert_eq!(flows, [0, 1, 2]);
+}
+
+/// A limiter follows its port: the host's link falls to 1 Gb/s, below the limited rate, so there is nothing left to limit. When it
+/// is back at 10 Gb/s the 100 packets that wait drain at the 1 Gb/s that are left of it, in 1.2 ms, and the limiter is gone.
+#[test]
+fn limiters_hear_of_another_rate() {
+    let (mut b, pairs, port) = hotspot(60, 1, qcn());
+    let rate = |at, link, gbps: u64| {
+        let rate = Some(Rate(gbps * 1_000_000_000));
+        Change { at: ms(at), links: vec![LinkChange { link, rate, ..LinkChange::default() }], laws: vec![] }
+    };
+    b.plan.changes.extend([rate(30, 0, 1), rate(40, 0, 10), rate(40, port, 10)]);
+    let options = b.options("rfc", json!({}));
+    b.plan.links[0].queue = serde_json::from_value(json!({ "kind": "fifo", "limit": "100 p" })).unwrap();
+    b.traffic(cbr("9 Gbps"), &pairs, options);
+    let (tables, summary) = run(&b.plan, false);
+    let of = |column| integers(&tables, "limiter_samples", column);
+    assert!(of("time_ns").iter().all(|&time| time <= ms(42).ns()), "{:?}", of("time_ns").last());
+    // The port of 10 Gb/s carries all of it again.
+    assert!((0.88..0.92).contains(&settled(&tables, port, ms(45)).utilisation), "{summary}");
+}
+
+/// What a changed limit admits of datagrams holds behind limiters too.
+#[test]
+fn limiters_hear_of_another_limit() {
+    let (mut b, pairs, _) = hotspot(40, 1, qcn());
+    let limit = Some(elephan_link::queue::Limit { bytes: u64::MAX, packets: 100 });
+    let change = LinkChange { link: 0, limit, ..LinkChange::default() };
+    b.plan.changes.insert(0, Change { at: ms(5), links: vec![change], laws: vec![] });
+    let options = b.options("rfc", json!({}));
+    b.traffic(cbr("6 Gbps"), &pairs, options);
+    let (tables, _) = run(&b.plan, false);
+    assert_eq!(integers(&tables, "ports", "queue_max_packets")[0], 100);
+}
+
+/// IEEE 802.1Qau has a congestion point for each queue of a port: a class that has its share is not told because another is full.
+#[test]
+fn each_class_has_its_congestion_point() {
+    let (mut b, pairs, port) = hotspot(30, 2, qcn());
+    b.plan.record.events = true;
+    let classes = json!([{ "priorities": [3], "percent": 50 }, { "priorities": [0], "percent": 50 }]);
+    b.plan.links[port as usize].queue = serde_json::from_value(json!({ "kind": "ets", "classes": classes })).unwrap();
+    let options = b.options("rfc", json!({}));
+    // Of 2 Gb/s the first has a quarter, the second wants five times what is left.
+    b.traffic(cbr("500 Mbps"), &pairs[..1], options);
+    b.traffic(cbr("8 Gbps"), &pairs[1..], options);
+    b.plan.traffic[0].priority = 3;
+    let (tables, summary) = run(&b.plan, false);
+    let received = integers(&tables, "ports", "notifications_received");
+    assert!(received[0] == 0 && received[2] > 10, "{received:?} {summary}");
 }
 
 /// With PAUSE for the receiver's port (strict marks: 68 kB of 150) nothing at all is lost, and QCN still takes the queue to its

@@ -119,6 +119,97 @@ fn pause_is_forgotten_and_said_again() {
     assert_eq!(begins[1], 2_003_079);
 }
 
+/// A sender at 10 Gb/s whose switch drains 1 Gb/s and pauses it, 20 km away; its link, towards the switch.
+fn paused_from_afar() -> (Builder, u32) {
+    let mut b = Builder::new(Span::from_ms(12));
+    let pause = Pause { per: PausePer::Memory, xoff: Bytes(400_000), xon: Bytes(100_000), quanta: 0xFFFF };
+    let switch = b.switch(Some(1_000_000), Span::ZERO, FlowControl::Pause(pause));
+    let (sender, receiver) = (b.host(), b.host());
+    let link = b.link(sender, switch, TEN_GIG, Span::from_us(100), None);
+    b.link(switch, receiver, GIG, SHORT, None);
+    let options = b.options("rfc", json!({}));
+    b.traffic(cbr("10 Gbps"), &[(sender, receiver)], options);
+    b.plan.nodes[sender as usize].pause.response_quanta = 60;
+    b.plan.record.events = true;
+    (b, link)
+}
+
+/// Ends and beginnings of closures, and when the switch first told its neighbour to resume.
+fn closures(plan: &elephan_scenario::Plan) -> (Vec<i64>, Vec<i64>, i64) {
+    let (tables, _) = run(plan, false);
+    let (times, kinds) = (ints(&tables, "events", "time_ns"), words(&tables, "events", "kind"));
+    let resumed = times.iter().zip(&kinds).find(|(_, kind)| *kind == "resume").map_or(0, |(time, _)| *time);
+    (ints(&tables, "pauses", "begin_ns"), ints(&tables, "pauses", "end_ns"), resumed)
+}
+
+/// A PAUSE is under way when the sender's link gets ten times as fast: its quanta are a tenth as long then, 3.355 ms instead of
+/// 33.55, and it is said again in time.
+#[test]
+fn a_pause_under_way_counts_at_the_new_rate() {
+    let mut b = Builder::new(Span::from_ms(30));
+    let pause = Pause { per: PausePer::Memory, xoff: Bytes(1_000_000), xon: Bytes(100_000), quanta: 0xFFFF };
+    let switch = b.switch(Some(1_500_000), Span::ZERO, FlowControl::Pause(pause));
+    let (sender, receiver) = (b.host(), b.host());
+    let link = b.link(sender, switch, GIG, Span::from_us(100), None);
+    b.link(switch, receiver, Rate(10_000_000), SHORT, None);
+    let options = b.options("rfc", json!({}));
+    b.traffic(cbr("1 Gbps"), &[(sender, receiver)], options);
+    b.plan.record.events = true;
+    let (tables, _) = run(&b.plan, false);
+    let (times, kinds) = (ints(&tables, "events", "time_ns"), words(&tables, "events", "kind"));
+    let paused = times.iter().zip(&kinds).find(|(_, kind)| *kind == "pause").map(|(time, _)| *time).unwrap();
+    let faster = LinkChange { link, rate: Some(TEN_GIG), ..LinkChange::default() };
+    let at = Time::ZERO + Span::from_ns(paused as u64 + 50_000);
+    b.plan.changes.push(Change { at, links: vec![faster], laws: vec![] });
+    let (_, summary) = run(&b.plan, false);
+    assert_eq!(summary["drops"], json!(0), "{summary}");
+}
+
+/// One direction of a link is down from one instant to another.
+fn one_way(b: &mut Builder, link: u32, from: Span, to: Span) {
+    for (at, up) in [(from, false), (to, true)] {
+        let one = LinkChange { link, up: Some(up), ..LinkChange::default() };
+        b.plan.changes.push(Change { at: Time::ZERO + at, links: vec![one], laws: vec![] });
+    }
+}
+
+/// An XON is on its way for 100 us when that direction fails for a moment: the station has lost its carrier and goes on then, not
+/// when the pause would have run out.
+#[test]
+fn an_xon_that_is_cut_off() {
+    let (b, _) = paused_from_afar();
+    let (_, ends, resumed) = closures(&b.plan);
+    assert!(ends[0] > resumed + 100_000, "{ends:?} {resumed}");
+    let (mut b, link) = paused_from_afar();
+    let at = resumed as u64 + 50_000;
+    one_way(&mut b, link + 1, Span::from_ns(at), Span::from_ns(at + 1000));
+    assert_eq!(closures(&b.plan).1[0], at as i64);
+}
+
+/// The other direction, in which the paused station sends, says nothing about its pause: it lasts.
+#[test]
+fn a_failure_forgets_no_pause_of_the_other_direction() {
+    let (mut b, link) = paused_from_afar();
+    let (begins, ends, _) = closures(&b.plan);
+    let at = begins[0] as u64 + 20_000;
+    one_way(&mut b, link, Span::from_ns(at), Span::from_ns(at + 1000));
+    let (again, late, _) = closures(&b.plan);
+    // What the failure cuts off of the last frames in flight the switch need not drain.
+    assert!(again[0] == begins[0] && late[0] > at as i64 + 1_000_000 && late[0] <= ends[0], "{late:?} {ends:?}");
+}
+
+/// A PAUSE is in and its response time, 3.072 us, runs: after the failure the station is not paused by it.
+#[test]
+fn a_pause_in_its_response_time() {
+    let (mut b, link) = paused_from_afar();
+    let begins = closures(&b.plan).0;
+    let from = begins[0] as u64 - 1_000;
+    outage(&mut b, link, Span::from_ns(from), Span::from_ns(from + 500));
+    let (again, ..) = closures(&b.plan);
+    // It is said again at the repair, and takes 67 ns, 100 us and the response time.
+    assert!(again[0] >= from as i64 + 500 + 67 + 100_000 + 3072, "{again:?} {begins:?}");
+}
+
 /// 100 ms without a link: the sender's timer backs off and the transfer is completed whole.
 #[test]
 fn tcp_survives_an_outage() {

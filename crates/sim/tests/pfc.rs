@@ -2,12 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use arrow_array::{Int64Array, StringArray};
 use common::{Builder, run};
 use elephan_link::headroom::{Feeder, any_need, exact_need, own_need};
-use elephan_link::{FlowControl, Pause, PausePer, Pfc};
+use elephan_link::{FlowControl, Framing, Pause, PausePer, Pfc};
 use elephan_record::Tables;
-use elephan_scenario::{Change, LinkChange, NodeKind, Plan};
+use elephan_scenario::{Change, LinkChange, NodeKind, Plan, Switch, Traffic};
 use elephan_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -147,6 +149,7 @@ impl Net {
         let feeder = |l: &elephan_scenario::Link| Feeder {
             rate: l.rate,
             reverse_rate: plan.links[l.reverse as usize].rate,
+            framing: l.framing,
             propagation: l.delay,
             response_quanta: self.response,
             latency,
@@ -209,6 +212,154 @@ proptest! {
             prop_assert!(lossy && !LOSSLESS.contains(&traffic.priority), "{kind} of priority {}", traffic.priority);
         }
     }
+}
+
+/// What befalls a network: links that are down for a while, other rates, other delays; instants in us.
+#[derive(Clone, Debug)]
+enum Blow {
+    Outage { link: usize, at: u64, lasts: u64 },
+    Rate { link: usize, at: u64, gbps: u64 },
+    Delay { link: usize, at: u64, ns: u64 },
+}
+
+fn blows() -> impl Strategy<Value = Vec<Blow>> {
+    let outage = (0usize..12, 0u64..150, 0u64..60).prop_map(|(link, at, lasts)| Blow::Outage { link, at, lasts });
+    let rate = (0usize..24, 0u64..200, prop::sample::select(vec![5u64, 10, 25]))
+        .prop_map(|(link, at, gbps)| Blow::Rate { link, at, gbps });
+    let delay = (0usize..24, 0u64..200, 0u64..5000).prop_map(|(link, at, ns)| Blow::Delay { link, at, ns });
+    prop::collection::vec(prop_oneof![outage, rate, delay], 1..6)
+}
+
+/// The entries of `changes`, in their order.
+fn strike(plan: &mut Plan, blows: &[Blow]) {
+    let count = plan.links.len();
+    let mut change = |at_us: u64, links: Vec<LinkChange>| {
+        plan.changes.push(Change { at: Time::ZERO + Span::from_us(at_us), links, laws: vec![] });
+    };
+    let of = |link: usize| LinkChange { link: (link % count) as u32, ..LinkChange::default() };
+    for blow in blows {
+        match *blow {
+            Blow::Outage { link, at, lasts } => {
+                let both = |up| [2 * link, 2 * link + 1].map(|l| LinkChange { up: Some(up), ..of(l) }).to_vec();
+                change(at, both(false));
+                change(at + lasts, both(true));
+            }
+            Blow::Rate { link, at, gbps } => {
+                change(at, vec![LinkChange { rate: Some(Rate(gbps * 1_000_000_000)), ..of(link) }]);
+            }
+            Blow::Delay { link, at, ns } => {
+                change(at, vec![LinkChange { delay: Some(Span::from_ns(ns)), ..of(link) }]);
+            }
+        }
+    }
+    plan.changes.sort_by_key(|change| change.at);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Failures, other rates and other delays while ports are paused, under every kind of flow control, with and without QCN,
+    /// over every kind of queue that keeps priorities apart: the run accounts for every packet (else it fails), is the same
+    /// twice, and is over when its streams are, unless it reports a deadlock (of two switches that share their whole memories): a
+    /// port where frames wait for ever has lost a resumption.
+    #[test]
+    fn blows_leave_nothing_behind(
+        net in nets(), blows in blows(), managed in any::<bool>(), kind in 0usize..4, rdma in any::<bool>(), bites in any::<bool>(),
+        per in prop::sample::select(vec![
+            Per::PauseMemory, Per::PauseEgress, Per::PauseIngress, Per::PfcIngress, Per::PfcDynamic, Per::PfcEgress,
+        ]),
+    ) {
+        let mut net = net;
+        net.links.iter_mut().for_each(|(gbps, _)| *gbps = (*gbps).max(5));
+        let mut plan = net.plan(per);
+        plan.duration = Time::ZERO + Span::from_ms(8);
+        plan.traffic.iter_mut().for_each(|t| t.stop = Some(Time::ZERO + Span::from_us(100)));
+        let queue = [
+            json!({ "kind": "fifo" }),
+            json!({ "kind": "prio", "bands": 2 }),
+            json!({ "kind": "ets", "classes": [{ "priorities": [1] }, { "priorities": [0, 2], "queue": { "kind": "fq" } }] }),
+            json!({ "kind": "ets", "classes": [{ "priorities": [1], "strict": true }, { "priorities": [0, 2] }] }),
+        ];
+        for link in &mut plan.links {
+            if kind > 0 {
+                link.queue = serde_json::from_value(queue[kind].clone()).unwrap();
+            }
+        }
+        if managed {
+            let words = json!({ "kind": "qcn", "rate_min": "1 Gbps", "cycle_time": "100 us", "cycle_bytes": "15 kB" });
+            plan.congestion_management = serde_json::from_value(words).unwrap();
+        }
+        for node in &mut plan.nodes {
+            if let NodeKind::Switch(Switch { flow_control: FlowControl::Pfc(pfc), .. }) = &mut node.kind {
+                pfc.watchdog = bites.then_some(Span::from_us(40));
+            }
+        }
+        if rdma {
+            // Work that is posted is delivered whatever happens, so it must have come through before the end.
+            let mut more: Vec<Traffic> = plan.traffic.iter().take(2).cloned().collect();
+            for traffic in &mut more {
+                traffic.name.push_str(" too");
+                traffic.kind = serde_json::from_value(json!({ "kind": "bulk", "size": "20 kB" })).unwrap();
+                let options = json!({ "timeout": "100 us", "ack_every": 4, "window": "8 kB" });
+                traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+                traffic.congestion_control = serde_json::from_value(json!("dcqcn")).unwrap();
+            }
+            plan.traffic.extend(more);
+        }
+        strike(&mut plan, &blows);
+        plan.record.every = Some(Span::from_ms(1));
+        plan.record.events = true;
+        let (tables, summary) = run(&plan, false);
+        let (times, queues) = (text(&tables, "port_samples", "time_ns"), text(&tables, "port_samples", "queue_bytes"));
+        let last = times.iter().map(|t| t.parse::<u64>().unwrap()).max().unwrap().to_string();
+        let left: Vec<_> = times.iter().zip(&queues).filter(|(t, q)| **t == last && *q != "0").collect();
+        prop_assert!(left.is_empty() || !summary["deadlock"].is_null(), "{:?} {}", left, summary);
+        let (_, again) = run(&plan, false);
+        prop_assert_eq!(summary, again);
+    }
+}
+
+/// The default headroom is enough for packets of RoCE with a payload of 4096 B, without framing, and for queues counted after a
+/// switch of 2 us: two hosts flood a third, and the shared part has room for XOFF alone.
+#[test]
+fn the_default_headroom_holds_what_comes() {
+    for (words, framing, mtu) in [
+        (json!({ "priorities": [3], "xoff": "20 KB" }), Framing::Ethernet, 4096),
+        (json!({ "priorities": [3], "xoff": "20 KB" }), Framing::None, 1000),
+        (json!({ "priorities": [3], "xoff": "20 KB", "per": "egress" }), Framing::Ethernet, 1000),
+    ] {
+        let mut b = Builder::new(Span::from_ms(1));
+        let switch = b.switch(Some(1_000_000), Span::from_us(2), pfc(words.clone()));
+        let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+        for &host in &hosts {
+            b.link(host, switch, TEN_GIG, HUNDRED_METRES, None);
+        }
+        b.plan.links.iter_mut().for_each(|l| l.framing = framing);
+        b.options("rfc", json!({}));
+        for from in [0, 1] {
+            b.traffic(json!({ "kind": "bulk" }), &[(hosts[from], hosts[2])], 0);
+            let traffic = b.plan.traffic.last_mut().unwrap();
+            traffic.priority = 3;
+            let options = json!({ "mtu": format!("{mtu} B"), "ecn": false });
+            traffic.roce = Some(Arc::new(serde_json::from_value(options).unwrap()));
+            traffic.congestion_control = serde_json::from_value(json!("none")).unwrap();
+        }
+        b.plan.nodes.iter_mut().for_each(|n| n.pause.response_quanta = 60);
+        let own = b.plan.headroom(&serde_json::from_value::<Pfc>(words.clone()).unwrap(), 0);
+        let per_port = if words["per"] == "egress" { own_need(ethernet(HUNDRED_METRES), MTU) } else { 0 };
+        assert!(own > per_port, "{own}");
+        let NodeKind::Switch(node) = &mut b.plan.nodes[switch as usize].kind else { unreachable!() };
+        node.memory_bytes = Some(3 * own + 20_000);
+        let (_, summary) = run(&b.plan, false);
+        assert_eq!(summary["drops"], json!(0), "{words} {framing:?} {summary}");
+        assert!(summary["pauses_sent"].as_u64().unwrap() > 0);
+    }
+}
+
+/// A link of 10 Gb/s whose far end answers a PAUSE in 60 quanta.
+fn ethernet(propagation: Span) -> Feeder {
+    let framing = Framing::Ethernet;
+    Feeder { rate: TEN_GIG, reverse_rate: TEN_GIG, framing, propagation, response_quanta: 60, latency: Span::ZERO }
 }
 
 /// One port of one priority that nothing drains: 10 Gb/s, 100 m, 60 quanta, full frames, while full frames leave in the reverse
@@ -364,6 +515,32 @@ fn no_deadlock_without_a_cycle() {
     assert!(summary["pauses_sent"].as_u64().unwrap() > 10, "{summary}");
 }
 
+/// Two switches with 4 kB of shared memory each, beside the headroom, and traffic of one priority both ways over the link between
+/// them: what each keeps for the other fills the part that the other's pause waits for. The run says so.
+#[test]
+fn a_deadlock_through_shared_memory() {
+    let net = Net {
+        above: vec![0],
+        homes: vec![1, 1, 0],
+        links: [(5, 130), (25, 271), (25, 0), (5, 260)].into_iter().chain([(5, 0); 8]).collect(),
+        streams: vec![(0, 2, 20, 18, 0), (0, 2, 20, 18, 1), (2, 0, 36, 1000, 1)],
+        response: 11,
+        latency_ns: 404,
+        xoff: 4000,
+        refresh: false,
+    };
+    let mut plan = net.plan(Per::PfcIngress);
+    strike(&mut plan, &[Blow::Delay { link: 0, at: 2, ns: 818 }]);
+    plan.duration = Time::ZERO + Span::from_ms(8);
+    plan.traffic.iter_mut().for_each(|t| t.stop = Some(Time::ZERO + Span::from_us(100)));
+    plan.record.events = true;
+    plan.record.every = Some(Span::from_ms(1));
+    let (tables, summary) = run(&plan, false);
+    let queued = text(&tables, "port_samples", "queue_bytes");
+    assert!(queued[queued.len() - 10..].iter().any(|bytes| bytes != "0"), "it hangs");
+    assert_eq!(summary["deadlock"]["priority"], json!(1), "{summary}");
+}
+
 /// The watchdog breaks the deadlock: what waits is dropped, and frames move again.
 #[test]
 fn a_watchdog_breaks_the_deadlock() {
@@ -378,6 +555,75 @@ fn a_watchdog_breaks_the_deadlock() {
     let goodput = |summary: &Value| summary["goodput_bps"].as_f64().unwrap();
     assert!(goodput(&summary) > 3.0 * goodput(&hung), "{} {}", goodput(&summary), goodput(&hung));
     assert_eq!(run(&plan, false).1, summary);
+}
+
+/// Two priorities are held for the whole run by a port that sends a frame in 12 ms: one frame for each pause, then one for both
+/// every half of 65 535 quanta, 1.678 ms at 10 Gb/s.
+#[test]
+fn one_frame_repeats_all_pauses() {
+    let mut b = Builder::new(Span::from_ms(10));
+    let switch = b.switch(Some(1_000_000), Span::ZERO, pfc(json!({ "priorities": [2, 3], "xoff": "20 KB" })));
+    let (client, server) = (b.host(), b.host());
+    let link = b.link(client, switch, TEN_GIG, HUNDRED_METRES, None);
+    b.link(switch, server, Rate(1_000_000), HUNDRED_METRES, None);
+    b.options("rfc", json!({}));
+    for priority in [2, 3] {
+        stream(&mut b, (client, server), Rate(4_000_000_000), 1472, priority);
+    }
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(text(&tables, "ports", "pauses_sent")[link as usize + 1], "7", "{summary}");
+}
+
+/// `prio` with one band: while priority 3 is paused, priority 2 of the same band passes at its whole rate, and a watchdog drops
+/// nothing of it.
+#[test]
+fn a_band_with_a_paused_priority() {
+    let run_with = |watchdog: Option<&str>| {
+        let mut b = Builder::new(Span::from_ms(4));
+        b.plan.record.events = true;
+        let mut words = json!({ "priorities": [3], "xoff": "20 KB" });
+        if let Some(watchdog) = watchdog {
+            words["watchdog"] = json!(watchdog);
+        }
+        let switches = [0, 1].map(|_| b.switch(Some(1_000_000), Span::ZERO, pfc(words.clone())));
+        let hosts: Vec<u32> = (0..4).map(|_| b.host()).collect();
+        b.link(hosts[0], switches[0], TEN_GIG, HUNDRED_METRES, None);
+        b.link(hosts[1], switches[0], TEN_GIG, HUNDRED_METRES, None);
+        let trunk = b.link(switches[0], switches[1], TEN_GIG, HUNDRED_METRES, None);
+        b.link(switches[1], hosts[2], Rate(1_000_000), HUNDRED_METRES, None);
+        b.link(switches[1], hosts[3], TEN_GIG, HUNDRED_METRES, None);
+        b.plan.links[trunk as usize].queue = serde_json::from_value(json!({ "kind": "prio", "bands": 1 })).unwrap();
+        b.options("rfc", json!({}));
+        stream(&mut b, (hosts[0], hosts[2]), Rate(1_000_000_000), 1472, 3);
+        stream(&mut b, (hosts[1], hosts[3]), Rate(2_000_000_000), 1472, 2);
+        run(&b.plan, false)
+    };
+    let (tables, summary) = run_with(None);
+    assert_eq!(summary["drops"], json!(0));
+    assert!(goodputs(&tables)[1] / (2e9 * 1472.0 / 1538.0) > 0.99, "{summary}");
+    let (tables, summary) = run_with(Some("500 us"));
+    assert!(summary["watchdogs"].as_u64().unwrap() > 0);
+    let (kinds, flows) = (text(&tables, "events", "kind"), text(&tables, "events", "flow"));
+    assert!(kinds.iter().zip(&flows).all(|(kind, flow)| kind != "drop" || flow == "0"), "{summary}");
+}
+
+/// All of the memory is headroom, under a dynamic threshold: ports are paused by each frame, and go on.
+#[test]
+fn a_memory_that_is_all_headroom() {
+    let mut b = Builder::new(Span::from_ms(2));
+    let control = pfc(json!({ "priorities": [3], "alpha": 1.0, "headroom": "30 KB" }));
+    let switch = b.switch(Some(90_000), Span::ZERO, control);
+    let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+    for &host in &hosts {
+        b.link(host, switch, TEN_GIG, HUNDRED_METRES, None);
+    }
+    b.options("rfc", json!({}));
+    for from in [0, 1] {
+        stream(&mut b, (hosts[from], hosts[2]), TEN_GIG, 1472, 3);
+    }
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(summary["drops"], json!(0));
+    assert!(goodputs(&tables).iter().all(|rate| *rate > 1e9), "{summary}");
 }
 
 /// Without congestion, and with all traffic of one priority, a run with PFC is that without, frame for frame.

@@ -212,6 +212,50 @@ fn gro_answers_an_interrupt_with_one_ack() {
     assert!((0.095..0.115).contains(&with), "{with}");
 }
 
+/// A process that sends 100,000 datagrams a second on a processor that sends 50,000: half of them are not sent, and TCP, whose segments go
+/// first, is not shut out.
+#[test]
+fn datagrams_get_what_tcp_leaves() {
+    let (mut b, a, c) = pair(Span::from_s(2), Span::from_ms(1));
+    let options = b.options("rfc", json!({ "receive_window": "14480 B" }));
+    b.traffic(json!({ "kind": "cbr", "rate": "112 Mbps", "packet_size": "74 B" }), &[(a, c)], options);
+    b.traffic(json!({ "kind": "bulk" }), &[(a, c)], options);
+    b.plan.nodes[a as usize].models.cpu = cpu(json!({ "transmit": "20 us" }));
+    let (tables, summary) = run(&b.plan, false);
+    // Ten segments a round trip of 2 ms at least and 20 us each; the rest of the processor is for datagrams.
+    let segments = whole(&tables, "flows", "data_segs_out")[1] as f64;
+    assert!((7_000.0..10_100.0).contains(&segments), "{segments}");
+    let (sent, got) =
+        (whole(&tables, "flows", "data_segs_out")[0] as f64, whole(&tables, "flows", "data_segs_in")[0] as f64);
+    assert!((sent - 200_000.0).abs() < 2.0, "{sent}");
+    assert!((got + segments - 100_000.0).abs() < 1500.0, "{got} and {segments}");
+    assert!(summary["hosts"]["cpu_max"].as_f64().unwrap() > 0.999);
+}
+
+/// Looking changes nothing: frames that the host captures are joined like others.
+#[test]
+fn a_capture_leaves_gro_alone() {
+    let flows = |captured: bool| {
+        let (mut b, a, c) = pair(Span::from_ms(300), Span::from_ms(1));
+        let options = b.options("linux", json!({}));
+        b.traffic(json!({ "kind": "bulk" }), &[(a, c)], options);
+        b.plan.nodes[c as usize].models.receive = receive(json!({ "napi": true, "gro": true }));
+        if captured {
+            b.plan.record.captures.hosts = vec![c];
+        }
+        let folder = std::env::temp_dir().join(format!("elephan-gro-{}-{captured}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut recorder = elephan_record::Recorder::to_folder(&folder).unwrap();
+        let summary = elephan_sim::run(&b.plan, &mut recorder, &mut |_| true).unwrap();
+        recorder.finish().unwrap();
+        let captures = folder.join("captures").exists();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(captures, captured);
+        (summary["goodput_bps"].clone(), summary["packet_hops"].clone())
+    };
+    assert_eq!(flows(false), flows(true));
+}
+
 /// One loss with 1000 segments in flight, each of the 999 duplicate ACKs with one block: 999 x 1000 x 100 ns is 100 ms of walking for 40 ms of ACKs, in
 /// two bursts. The logger is silent for so long; with the hint, or without a walk, it is not.
 #[test]

@@ -13,6 +13,7 @@ use elephan_link::queue::QueueSpec;
 use elephan_link::{FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_roce::Options;
+use elephan_scenario::{Change, LinkChange};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -232,4 +233,77 @@ fn connections_of_a_host_take_turns() {
     let (_, s) = run(&b.plan, false);
     assert!(of(&s, "/jain") > 0.9999 && of(&s, "/bottleneck/utilisation") > 0.99, "{s}");
     assert!(of(&s, "/bottleneck/queue_max_bytes") < 3.0 * 1082.0, "{s}");
+}
+
+/// Two connections of one host under QCN, one to a port that falls to 1 Gb/s: what waits behind its limiter holds back itself only.
+#[test]
+fn a_limited_connection_holds_back_no_other() {
+    let mut b = Builder::new(Span::from_ms(20));
+    b.plan.congestion_management = serde_json::from_value(json!({ "kind": "qcn" })).unwrap();
+    let switch = b.switch(None, Span::ZERO, FlowControl::None);
+    let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+    for (&host, rate) in hosts.iter().zip([10, 1, 10]) {
+        b.link(host, switch, Rate(rate * GBPS), Span::from_us(1), None);
+    }
+    b.plan.warmup = Time::ZERO + Span::from_ms(10);
+    for to in [1, 2] {
+        roce(&mut b, json!({ "kind": "bulk" }), &[(hosts[0], hosts[to])], json!("none"), Options::default());
+    }
+    let (tables, s) = run(&b.plan, false);
+    let goodput = goodputs(&tables);
+    // 1000 of 1082 B; the limited one has at most its gigabit, the other what is left of ten.
+    assert!(goodput[0] < 0.95e9 && goodput[1] > 7.5e9, "{goodput:?} {s}");
+    assert_eq!(of(&s, "/drops"), 0.0);
+}
+
+fn goodputs(tables: &Tables) -> Vec<f64> {
+    let flows = &tables.iter().find(|t| t.name == "flows").unwrap().batches[0];
+    let goodput = flows.column_by_name("goodput_bps").unwrap();
+    goodput.as_primitive::<arrow_array::types::Float64Type>().values().to_vec()
+}
+
+/// A host with two links to two switches that both lead to the receiver: when the first fails its connections go on over the other
+/// interface, within what QCN leaves them of the 2 Gb/s there.
+#[test]
+fn a_connection_changes_its_interface() {
+    let mut b = Builder::new(Span::from_ms(20));
+    b.plan.reroute = Some(Span::from_ms(1));
+    b.plan.congestion_management = serde_json::from_value(json!({ "kind": "qcn" })).unwrap();
+    let [one, other] = [(); 2].map(|()| b.switch(None, Span::ZERO, FlowControl::None));
+    let (sender, receiver) = (b.host(), b.host());
+    let first = b.link(sender, one, Rate(10 * GBPS), Span::from_us(1), None);
+    b.link(one, receiver, Rate(10 * GBPS), Span::from_us(1), None);
+    let second = b.link(sender, other, Rate(10 * GBPS), Span::from_us(1), None);
+    b.link(other, receiver, Rate(2 * GBPS), Span::from_us(1), None);
+    roce(&mut b, json!({ "kind": "bulk" }), &[(sender, receiver); 2], json!("none"), Options::default());
+    let down = |link| LinkChange { link, up: Some(false), ..LinkChange::default() };
+    let at = Time::ZERO + Span::from_ms(5);
+    b.plan.changes.push(Change { at, links: vec![down(first), down(first + 1)], laws: vec![] });
+    b.plan.warmup = Time::ZERO + Span::from_ms(15);
+    b.plan.record.every = Some(Span::from_us(100));
+    let (tables, s) = run(&b.plan, false);
+    let total: f64 = goodputs(&tables).iter().sum();
+    assert!((1.0e9..1.9e9).contains(&total), "{total} {s}");
+    // The switch of the detour tells the host, whose port there keeps one packet behind the limiter at most.
+    assert!(of(&s, "/notifications_sent") > 0.0, "{s}");
+    let ports = tables.iter().find(|t| t.name == "ports").unwrap();
+    let most = ports.batches[0].column_by_name("queue_max_packets").unwrap().as_primitive::<Int64Type>().clone();
+    assert!(most.value(second as usize) <= 2, "{most:?}");
+}
+
+/// An interface of 1 Gb/s becomes one of 10: its connection goes at the new line rate, 1000 of 1082 B; under TIMELY it grows beyond
+/// the old one by steps of 10 Mb/s.
+#[test]
+fn a_sender_hears_of_another_line_rate() {
+    let (mut b, pairs) = star(1, 10 * GBPS, fifo(), Span::from_ms(10));
+    b.plan.links[2].rate = Rate(GBPS);
+    let faster = LinkChange { link: 2, rate: Some(Rate(10 * GBPS)), ..LinkChange::default() };
+    b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(3), links: vec![faster], laws: vec![] });
+    b.plan.warmup = Time::ZERO + Span::from_ms(5);
+    for (law, least) in [("none", 8.3e9), ("dcqcn", 8.3e9), ("hpcc", 8.3e9), ("timely", 1.1e9)] {
+        let mut b = Builder { plan: b.plan.clone() };
+        roce(&mut b, json!({ "kind": "bulk" }), &pairs, json!(law), Options::default());
+        let goodput = goodputs(&run(&b.plan, false).0)[0];
+        assert!(goodput > least, "{law}: {goodput}");
+    }
 }

@@ -21,6 +21,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::distribution::Quantity;
 use crate::{Distribution, Invalid, Sampler};
 
+/// Less than the smallest frame takes at 400 Gb/s: shorter slots only fill the memory.
+const SLOT_MIN: Span = Span::from_ns(1);
+
 /// The law of gaps whose mean is given by a load or a rate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -51,7 +54,9 @@ impl Gap {
             (Gap::Bernoulli(p), _) if !(*p > 0.0 && *p <= 1.0) => {
                 Err(Invalid::new("gap.bernoulli", format!("a probability above 0, at most 1, not {p}")))
             }
-            (Gap::Bernoulli(_), Some(Span::ZERO)) => Err(Invalid::new("slot", "a slot lasts longer than 0 s")),
+            (Gap::Bernoulli(_), Some(slot)) if slot < SLOT_MIN => {
+                Err(Invalid::new("slot", format!("{slot}: a slot lasts {SLOT_MIN} at least")))
+            }
             (Gap::Bernoulli(_), _) => Ok(()),
             (Gap::Drawn(_), Some(_)) => Err(Invalid::new("slot", "only gap = { bernoulli = ... } has slots")),
             (Gap::Drawn(law), None) => law.validate("gap"),

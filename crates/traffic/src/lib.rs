@@ -29,6 +29,7 @@ kind::registry! {
     transfers::Transfers, "Arrivals of whole transfers, each a new connection between a random pair.";
     users::Users, "Users in a closed loop: each thinks, transfers over a new connection, repeats.";
     cbr::Cbr, "UDP packets of one size at a constant (or Poisson) rate on the wire.";
+    burst::Burst, "UDP packets one right behind the other, a given number of them.";
     frames::Frames, "Ethernet frames of one size without IP, at a fixed rate or at random times.";
     incast::Incast, "A receiver asks all its senders at once for an answer each, again and again.";
     onoff::Onoff, "Self-similar background: superposed on/off sources with Pareto periods, as UDP.";

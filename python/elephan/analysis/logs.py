@@ -2,7 +2,8 @@
 
 iperf3 writes for each stream and interval bytes, retransmissions, congestion window and round-trip time (the last three at
 the sender under Linux). `ss -tin` writes the state of each connection at the moment of the call; a log is many calls, each after a
-line with its time (`date +%s.%N`, or ISO 8601), or at equal intervals if there are no such lines:
+line with its time (`date +%s.%N`, or ISO 8601), or at equal intervals if there are no such lines. Each connection has one line
+(`ss -O`) or two. Counters that fall begin a new connection on the same ports:
 
     while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > ss.log
 """
@@ -87,21 +88,27 @@ def _iperf3(file: Path, text: str) -> Found:
     try:
         intervals = list(result["intervals"])
         begin = float(result["start"]["timestamp"]["timesecs"])
+        round(begin * 1e9)  # no time is infinite
         protocol = str(result["start"]["test_start"]["protocol"]).lower()
-        ends = {one["socket"]: one for one in result["start"]["connected"]}
-    except (ValueError, KeyError, TypeError):
+        ends = {one["socket"]: one for one in result["start"].get("connected", []) if "socket" in one}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise InputError(f"{file}: not a result of iperf3 -J (no intervals)") from None
-    connections: dict[int, dict[str, Any]] = {}
+    connections: dict[Any, dict[str, Any]] = {}
     samples = []
+    nameless = False
     try:
-        for stream in (stream for interval in intervals for stream in interval.get("streams", [])):
-            if not stream.get("omitted"):
-                samples.append(_iperf3_sample(stream, protocol, ends, connections))
-    except (KeyError, TypeError, AttributeError, ValueError):
+        for interval in intervals:
+            for place, stream in enumerate(interval.get("streams", [])):
+                nameless |= "socket" not in stream
+                if not stream.get("omitted"):
+                    samples.append(_iperf3_sample(stream, stream.get("socket", f"stream {place}"), protocol, ends, connections))
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise InputError(f"{file}: not a result of iperf3 -J (an interval is damaged)") from None
     if not samples:
         raise InputError(f"{file}: not a result of iperf3 -J (no intervals)")
     notes = [f"iperf3 reports an error: {result['error']}"] if result.get("error") else []
+    if nameless:
+        notes.append("streams without a socket: those at the same place of each interval are taken for one")
     for row in connections.values():
         own = [s for s in samples if s["connection"] == row["connection"]]
         rtts = [s["rtt_mean_ns"] for s in own if s["rtt_mean_ns"]]
@@ -110,10 +117,12 @@ def _iperf3(file: Path, text: str) -> Found:
 
 
 def _iperf3_sample(
-    stream: dict[str, Any], protocol: str, ends: dict[int, dict[str, Any]], connections: dict[int, dict[str, Any]]
+    stream: dict[str, Any], socket: Any, protocol: str, ends: dict[int, dict[str, Any]], connections: dict[Any, dict[str, Any]]
 ) -> dict[str, Any]:
     """A stream's interval as a row of `connection_samples`; a stream that is new gets its row of `connections`."""
-    socket, known = stream["socket"], ends.get(stream["socket"], {})
+    if int(stream["bytes"]) < 0 or not stream["end"] >= 0 or not stream["seconds"] >= 0:
+        raise ValueError("bytes and times of an interval are not negative")
+    known = ends.get(socket, {})
     sends = stream.get("sender", True)
     local, remote = (
         (known.get("local_host", "local"), known.get("local_port", 0)),
@@ -205,7 +214,8 @@ def _calls(text: str, every_s: float) -> Iterator[tuple[float, tuple[str, ...], 
             if now is None and ends in seen:
                 counted, seen = counted + every_s, set()
             seen.add(ends)
-        elif ends is not None and "cwnd:" in line:
+        # The details follow in a line of their own, or under `ss -O` in the same one.
+        if ends is not None and "cwnd:" in line:
             yield (counted if now is None else now), ends, line
             ends = None
 
@@ -221,17 +231,21 @@ def _number(line: str, name: str) -> int | None:
 
 
 def _ss(file: Path, text: str, every_s: float) -> Found:
-    connections: dict[tuple[str, ...], dict[str, Any]] = {}
+    connections: dict[tuple[tuple[str, ...], int], dict[str, Any]] = {}
     samples: list[dict[str, Any]] = []
     last: dict[int, dict[str, Any]] = {}
+    lives: dict[tuple[str, ...], int] = {}  # connections that had these ends before
     begin: float | None = None
     timed = _has_times(text)
     for time, ends, line in _calls(text, every_s):
         if timed and time < _EPOCH_LEAST_S:
             continue  # a look before the first time
         begin = time if begin is None else begin
+        life = lives.setdefault(ends, 0)
+        if (before := connections.get((ends, life))) is not None and _started_anew(line, before):
+            life = lives[ends] = life + 1
         row = connections.setdefault(
-            ends,
+            (ends, life),
             {
                 "connection": len(connections),
                 "protocol": "tcp",
@@ -264,7 +278,15 @@ def _ss(file: Path, text: str, every_s: float) -> Found:
     for row in connections.values():
         row |= _closed([s for s in samples if s["connection"] == row["connection"]])
     notes = [] if timed else [f"the log has no times: the calls of ss are taken to be {every_s:g} s apart"]
+    if reused := sum(life > 0 for life in lives.values()):
+        notes.append(f"{reused} pair{'' if reused == 1 else 's'} of ends had more than one connection in turn: counters began anew")
     return list(connections.values()), samples, round(begin * 1e9), notes
+
+
+def _started_anew(line: str, before: dict[str, Any]) -> bool:
+    """Whether counters that never fall have fallen: the ports belong to another connection now."""
+    counters = (("bytes_acked", "delivered_bytes"), ("segs_out", "segs_out"), ("segs_in", "segs_in"))
+    return any((now := _number(line, name)) is not None and now < before.get(key, 0) for name, key in counters)
 
 
 def _has_times(text: str) -> bool:

@@ -120,11 +120,18 @@ def _recovery(ends: Array, rate: Array, last_cut: float, plateau: float) -> floa
     return (FULL * plateau - level) / slope if slope > 0 else math.inf
 
 
-def find(time_s: npt.ArrayLike, delivered_bytes: npt.ArrayLike, rtt_s: float, cuts_s: npt.ArrayLike | None = None) -> Phases:
+def find(
+    time_s: npt.ArrayLike,
+    delivered_bytes: npt.ArrayLike,
+    rtt_s: float,
+    cuts_s: npt.ArrayLike | None = None,
+    plateau_bps: float | None = None,
+) -> Phases:
     """The phases of a series.
 
     `time_s`, `delivered_bytes`: n times in seconds, ascending, and the bytes delivered (or acknowledged) by then. `rtt_s`: the
-    round-trip time. `cuts_s`: times at which the window was cut, if they are known. Errors: ValueError for fewer than two points
+    round-trip time. `cuts_s`: times at which the window was cut, if they are known. `plateau_bps`: what the path carries, if it is
+    known; a series that has never come there shows only its own highest rate. Errors: ValueError for fewer than two points
     or nothing delivered.
     """
     time, total = np.asarray(time_s, dtype=float), np.asarray(delivered_bytes, dtype=float)
@@ -135,7 +142,7 @@ def find(time_s: npt.ArrayLike, delivered_bytes: npt.ArrayLike, rtt_s: float, cu
     step = max(rtt_s, float(np.median(np.diff(time))), (time[-1] - time[0]) / 4000)
     ends, rate = _regular(time, total, step)
     rate = ndimage.median_filter(rate, size=SMOOTHED, mode="nearest")
-    plateau = float(np.percentile(rate, PLATEAU))
+    plateau = float(np.percentile(rate, PLATEAU)) if plateau_bps is None else plateau_bps
     cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
     cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
     names = [UNSETTLED] * rate.size

@@ -17,7 +17,7 @@ from elephan import core, folder
 from elephan.analysis import logs, phases
 from elephan.errors import InputError
 from elephan.measures import column, texts
-from elephan.quantity import seconds
+from elephan.quantity import seconds, show
 from elephan.runs import Run, load_run, read_table
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TABLES = ("connections", "connection_samples", "trace_events")
 VANTAGES = ("sender", "receiver", "between")
+INTERVALS_MAX = 1 << 20  # of a series whose interval was asked for; more double its width
 CUTS = ("retransmission", "dup_acks")
 
 Array = npt.NDArray[np.float64]
@@ -204,7 +205,24 @@ def _trace(file: Path, where: Path | None, options: dict[str, Any], beside: Run 
         tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
         return Trace(tables, summary, manifest, beside)
     tables, summary = _read(file, where, options, progress)
-    return Trace(tables, summary, manifest, beside)
+    trace = Trace(tables, summary, manifest, beside)
+    if options["every_ns"] is not None and (note := _widened(trace, options["every_ns"])):
+        summary["notes"].append(note)
+    return trace
+
+
+def _widened(trace: Trace, every_ns: int) -> str:
+    """A note about series whose intervals had to become wider than was asked for."""
+    samples = trace.samples
+    if not samples.num_rows:
+        return ""
+    wide = column(samples, "span_ns") > 1.5 * every_ns
+    if not wide.any():
+        return ""
+    count = len(np.unique(column(samples, "connection")[wide]))
+    widest = show(float(column(samples, "span_ns").max()), "ns")
+    series = "1 connection has" if count == 1 else f"{count} connections have"
+    return f"{series} intervals of up to {widest}, not {show(every_ns, 'ns')}: a series has at most {INTERVALS_MAX} of them"
 
 
 def _write(trace: Trace, partial: Path) -> None:

@@ -21,7 +21,8 @@ app.add_typer(study_app, name="study")
 
 Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB".')
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB"; may be repeated.'),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of all random draws; default: the scenario's.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for tables and report.")]
@@ -70,7 +71,11 @@ def run(
     json: Json = False,
     verbose: Verbose = False,
 ) -> None:
-    """One run: a summary on the terminal, tables and report in a folder."""
+    """One run: a summary on the terminal, tables and report in a folder.
+
+    The tables are Parquet files; elephan schema --tables says what is in them. With PAUSE or PFC the tables pauses and holds
+    say which port was paused when and by whom, and whose packets waited; in Python run.spreading() makes trees of them.
+    """
     from elephan import core, runs
     from elephan.cli import show
     from elephan.settings import settings
@@ -92,7 +97,12 @@ def sweep(
     set: Annotated[list[str] | None, typer.Option("--set", "-s", metavar="KEY=V1,V2", help="Change or sweep a parameter.")] = None,
     repetitions: Annotated[int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds.")] = None,
     seed: Seed = None,
-    statistic: Annotated[list[str] | None, typer.Option(help="A statistic such as latency_ns.p99; may be repeated.")] = None,
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A statistic such as latency_ns.p99 or drops[at sw->h[0]].sum (elephan list statistics); may be repeated."
+        ),
+    ] = None,
     workers: Workers = None,
     out: Out = None,
     json: Json = False,

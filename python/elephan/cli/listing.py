@@ -36,7 +36,12 @@ def rows(kind: str) -> list[tuple[str, str]]:
         from elephan.measures import MEASURES, TAKES
 
         takes = ("TAKE", "one of " + ", ".join(TAKES))
-        return [*((f"{measure.name}.TAKE", measure.description) for measure in MEASURES.values()), takes]
+        parts = (
+            "MEASURE[PART].TAKE",
+            "of a part of the run, conditions with commas between: NAME or NAME+NAME (traffic), to HOST, from HOST, with timeouts, "
+            "without timeouts, at PORT (sw->host), during 100-400 ms",
+        )
+        return [*((f"{measure.name}.TAKE", measure.description) for measure in MEASURES.values()), takes, parts]
     if kind == "workloads":
         from elephan.bench.workloads import WORKLOADS
 

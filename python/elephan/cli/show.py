@@ -75,7 +75,7 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
     for line in picture(done, min(console.width, 100)):
         console.print(line, style="cyan" if line.startswith("  ") else "dim", markup=False)
     table = _grid("statistic", "value")
-    for name, value in measures.statistics(done).items():
+    for name, value in _statistics(done).items():
         table.add_row(name, quantity(value, measures.unit_of(name), 4))
     console.print(table)
     if ignored_sweep:
@@ -88,13 +88,18 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
     _report_line(console, folder)
 
 
+def _statistics(done: Run) -> dict[str, float]:
+    """The statistics that the scenario names, then the usual ones."""
+    return measures.statistics(done, tuple(dict.fromkeys((*done.curated_statistics, *measures.DEFAULT))))
+
+
 def _captures(files: Sequence[Path]) -> str:
     return str(files[0]) if len(files) == 1 else f"{len(files)} files in {files[0].parent}"
 
 
 def run_json(done: Run, folder: Path) -> None:
     """A run for machines."""
-    print_json({"folder": str(folder), **done.manifest, "summary": done.summary, "statistics": measures.statistics(done)})
+    print_json({"folder": str(folder), **done.manifest, "summary": done.summary, "statistics": _statistics(done)})
 
 
 def _bounds(interval: Interval, unit: str) -> str:
@@ -111,17 +116,30 @@ def sweep(done: Sweep, folder: Path) -> None:
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
-    statistics = shown(done)[:3]
-    table = _grid("variant", *statistics)
-    for label in done.labels:
-        table.add_row(label, *(_bounds(done.interval(label, s), measures.unit_of(s)) for s in statistics))
-    console.print(table)
+    statistics = shown(done)
+    cells = {s: [_bounds(done.interval(label, s), measures.unit_of(s)) for label in done.labels] for s in statistics}
+    room = console.width - max(map(len, ("variant", *done.labels)))
+    for group in _fitting({s: max(map(len, (s, *column))) + 2 for s, column in cells.items()}, room):
+        table = _grid("variant", *group)
+        for i, label in enumerate(done.labels):
+            table.add_row(escape(label), *(cells[s][i] for s in group))
+        console.print(table)
     repetitions = len({row.seed for row in done.rows})
     if repetitions > 1:
         console.print(f"Means of {repetitions} runs, ± half of the 95 % interval.", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     _report_line(console, folder)
+
+
+def _fitting(widths: dict[str, int], room: int) -> list[list[str]]:
+    """Columns in tables as wide as there is room for, at least two in each."""
+    groups: list[list[str]] = [[]]
+    for name in widths:
+        if len(groups[-1]) >= 2 and sum(widths[n] for n in groups[-1]) + widths[name] > room:
+            groups.append([])
+        groups[-1].append(name)
+    return groups
 
 
 def sweep_json(done: Sweep, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,8 +22,17 @@ NAME_MAX = 22
 
 
 def short_names(labels: Sequence[str]) -> list[str]:
-    """Names short enough for an axis, on two lines where they are long."""
-    return ["\n".join(textwrap.wrap(label, NAME_MAX)[:2]) for label in labels]
+    """Names short enough for an axis, on two lines where they are long, broken after spaces and signs."""
+    return ["\n".join(_wrapped(label)[:2]) for label in labels]
+
+
+def _wrapped(label: str) -> list[str]:
+    lines = [""]
+    for part in re.split(r"(?<=[ =./,_])", label):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > NAME_MAX:
+            lines.append("")
+        lines[-1] += part
+    return [piece for line in lines for piece in textwrap.wrap(line, NAME_MAX)]
 
 
 def small_heading(axes: Axes, what: str, unit: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -93,19 +94,49 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 
         )
 
 
-def lines(axes: Axes, series: Mapping[str, tuple[Array, Array]], named: bool = True, **style: Any) -> None:
-    """Lines with their names at the right end (up to six), else one muted bundle."""
-    if len(series) > 6:
-        for x, y in series.values():
-            axes.plot(*thin(x, y, 400), color=color(0), alpha=max(0.12, 2.0 / len(series)), linewidth=0.8)
+LINES_MAX = 6  # with more lines than this, single ones are not named
+
+
+def lines(
+    axes: Axes,
+    series: Mapping[str, tuple[Array, Array]],
+    named: bool = True,
+    groups: Mapping[str, str] | None = None,
+    **style: Any,
+) -> None:
+    """Lines with their names at the right end (up to six), else one muted bundle, or a bundle for each of `groups` by name."""
+    if len(series) > LINES_MAX:
+        _bundles(axes, series, {name: (groups or {}).get(name, "") for name in series}, named)
         return
     ends = []
     for i, (name, (x, y)) in enumerate(series.items()):
         axes.plot(*thin(x, y), color=color(i), **style)
         if y.size:
-            known = y[~np.isnan(y)]
-            ends.append((float(np.mean(known[-max(1, known.size // 12) :])) if known.size else 0.0, name, color(i)))
+            ends.append((_end(y), name, color(i)))
     if named and len(series) > 1:
+        end_labels(axes, ends)
+
+
+def _end(y: Array) -> float:
+    """Where a line ends, about: the mean of its last twelfth."""
+    known = y[~np.isnan(y)]
+    return float(np.mean(known[-max(1, known.size // 12) :])) if known.size else 0.0
+
+
+def _bundles(axes: Axes, series: Mapping[str, tuple[Array, Array]], groups: Mapping[str, str], named: bool) -> None:
+    """Many thin lines: a colour for each group of them, its name where they end on average."""
+    members: dict[str, list[str]] = {}
+    for name in series:
+        members.setdefault(groups[name], []).append(name)
+    if len(members) > LINES_MAX:
+        members = {"": list(series)}
+    ends = []
+    for i, (group, names) in enumerate(members.items()):
+        for name in names:
+            x, y = series[name]
+            axes.plot(*thin(x, y, 400), color=color(i), alpha=max(0.12, min(1.0, 2.0 / len(names))), linewidth=0.8)
+        ends.append((float(np.mean([_end(series[name][1]) for name in names])), group, color(i)))
+    if named and len(members) > 1:
         end_labels(axes, ends)
 
 
@@ -115,20 +146,48 @@ def mark_warmup(axes: Axes, warmup_ns: float, factor: float) -> None:
         axes.axvspan(0, warmup_ns * factor, color=GRID, alpha=0.6, linewidth=0, zorder=0)
 
 
-def mark_changes(axes: Axes, changes: list[tuple[float, str]], factor: float, named: bool) -> None:
-    """A vertical line at each change of the run, (time in ns, words), with the words at its foot if `named`."""
-    for time, words in changes:
+_LETTER_PT = 4.9  # mean width of a letter at 8 points
+_ROW_PT = 10.5
+_CHANGE_ROWS_MAX = 3
+
+
+def mark_changes(axes: Axes, changes: Sequence[tuple[float, str]], end_ns: float, named: bool) -> None:
+    """A vertical line at each change of the run, `(time in ns, words)`, with the words above the plot if `named`.
+
+    Names stand in as many rows as they need, up to three; what finds no room there has its line only. The axes have their
+    heading already, which moves up.
+    """
+    factor = time_scale(end_ns)[0]
+    for time, _ in changes:
         axes.axvline(time * factor, color=MUTED, linewidth=0.9, dashes=(2, 2), zorder=1)
-        if named:
-            axes.annotate(
-                words,
-                (time * factor, 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, 4),
-                textcoords="offset points",
-                fontsize=8,
-                color=MUTED,
-            )
+    if not named or end_ns <= 0:
+        return
+    grid = axes.get_subplotspec()
+    width = 430.0 / (grid.get_gridspec().ncols if grid is not None else 1)  # about, in points: beside it stand names of lines
+    free = [-math.inf] * _CHANGE_ROWS_MAX
+    rows = 0
+    for time, words in sorted(changes):
+        half = len(words) * _LETTER_PT / 2
+        at = time / end_ns * width
+        middle = min(max(at, half), max(width - half, half))
+        row = next((i for i, taken in enumerate(free) if middle - half >= taken), None)
+        if row is None:
+            continue
+        free[row] = middle + half + 8
+        rows = max(rows, row + 1)
+        axes.annotate(
+            words,
+            (time * factor, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(middle - at, 4 + row * _ROW_PT),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=MUTED,
+            annotation_clip=False,
+        )
+    axes.set_title(axes.get_title(loc="left"), loc="left", color=INK, pad=8 + rows * _ROW_PT)
 
 
 def reference(axes: Axes, y: float, text: str, where: str = "left") -> None:

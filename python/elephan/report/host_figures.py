@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.hostrows import drops
 from elephan.measures import column
 from elephan.quantity import show
 from elephan.report import draw as d
-from elephan.report.run_figures import _few, _plot_goodput, _plot_windows, figure
+from elephan.report.registry import figure
 from elephan.report.style import BLUE, MUTED, ORANGE, VERMILLION, Drawing, new_figure
+from elephan.report.time_figures import few, plot_goodput, plot_windows
 from elephan.report.view import View
 from elephan.rows import texts
 
@@ -25,8 +27,7 @@ def _sampled(view: View) -> bool:
 def _busiest(view: View) -> str:
     """The host that dropped most or, if none did, whose processor was busiest."""
     hosts = view.run.hosts
-    drops = sum(column(hosts, name) for name in ("drops_ring", "drops_backlog", "drops_throttle", "drops_socket"))
-    order = np.lexsort((column(hosts, "cpu"), drops))
+    order = np.lexsort((column(hosts, "cpu"), drops(view.run)))
     return texts(hosts, "host")[int(order[-1])]
 
 
@@ -69,10 +70,10 @@ def host(view: View) -> Drawing:
     has_flows = view.run.flow_samples.num_rows > 0
     fig, axes = new_figure(2 + has_flows, 1, height=1.9 * (2 + has_flows), sharex=True)
     x = d.time_scale(view.run.duration_ns)[0]
-    if has_flows and _few(view):
-        _plot_windows(axes[0], view, thresholds=False)
+    if has_flows and few(view):
+        plot_windows(axes[0], view, thresholds=False)
     elif has_flows:
-        _plot_goodput(axes[0], view)
+        plot_goodput(axes[0], view)
     _plot_cpu(axes[-2], view, name, x)
     _plot_waiting(axes[-1], view, name, x)
     silences = gaps(view, name)

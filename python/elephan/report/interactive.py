@@ -50,7 +50,8 @@ def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> d
 
 
 def _windows(view: View) -> dict[str, Any] | None:
-    panel = _panel("Congestion window", "bytes", view.flow_series("cwnd_bytes"), view, step=True)
+    what, unit, series = view.sending()
+    panel = _panel(what.capitalize(), unit, series, view, step=True)
     thresholds = view.thresholds()
     if panel is None or len(thresholds) != 1 or np.isnan(next(iter(thresholds.values()))[1]).all():
         return panel

@@ -6,138 +6,19 @@ from pathlib import Path
 
 import numpy as np
 
-from elephan import measures, stats
-from elephan.measures import column, texts
 from elephan.quantity import show
+from elephan.report.answer import answer
 from elephan.report.interactive import panels
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_figures import draw_all
-from elephan.report.spreading_table import spread_lines, victim_table
-from elephan.report.view import NAMED_MAX, View, arrow
+from elephan.report.spreading_table import victim_table
+from elephan.report.view import View, arrow
+from elephan.rows import column, texts
 from elephan.runs import Run
 
 ROWS_MAX = 20
 CAPTURES_MAX = 8
 SPREADING = ("pause-timeline", "pause-tree")
-
-
-def answer(run: Run) -> list[str]:
-    """What happened, in a few sentences."""
-    found = measures.statistics(run)
-    parts = [_delivered(run, found), _repaired(run, found), _at_hosts(run)]
-    if "latency_ns.p50" in found and "fct_ns.mean" not in found:
-        median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
-        parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
-    parts += [_hung(run), _stalled(run), _limited(run), _bottleneck(run)]
-    return [" ".join(part for part in parts if part), *spread_lines(run)]
-
-
-def _delivered(run: Run, found: dict[str, float]) -> str:
-    """What the flows got, each by its name when they are few."""
-    flows = run.flows.num_rows
-    if found.get("fct_ns.mean", 0.0) > 0:
-        done = int(measures.statistic(run, "fct_ns.count"))
-        return f"{done} of {flows} transfers completed, in {_pair(found, 'fct_ns.mean', 'fct_ns.p99')}."
-    total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')}{_within(run)}"
-    if flows <= 1:
-        return f"The flow delivered {total}."
-    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
-    names = View(run).flow_names
-    if flows > NAMED_MAX or any(name == f"flow {i}" for i, name in names.items()):
-        return f"{flows} flows delivered {total} together{joint}."
-    rates = column(run.flows, "goodput_bps")
-    each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(names.values(), rates, strict=True)]
-    return f"Delivered: {', '.join(each[:-1])} and {each[-1]}, together {total}{joint}."
-
-
-def _repaired(run: Run, found: dict[str, float]) -> str:
-    """What was lost, and how often a sender had to wait for its timer."""
-    drops, timeouts = int(found.get("drops.sum", 0)), int(found.get("timeouts.sum", 0))
-    if not drops:
-        waits = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
-        where = " at a port" if (run.summary.get("hosts") or {}).get("drops") else ""
-        return f"No packet was dropped{where}{waits}."
-    rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
-    packets = "1 packet was" if drops == 1 else f"{drops} packets were"
-    return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
-
-
-def _at_hosts(run: Run) -> str:
-    """What hosts dropped of what came in, and how long a logger was silent."""
-    hosts = run.summary.get("hosts") or {}
-    said = []
-    if drops := int(hosts.get("drops", 0)):
-        said.append(f"Hosts dropped {drops} packet{'s' if drops > 1 else ''} that had reached them.")
-    if run.logger_gaps.num_rows:
-        said.append(f"A logger at user level was silent for {show(hosts['logger_gap_max_s'] * 1e9, 'ns')}.")
-    return " ".join(said)
-
-
-def _hung(run: Run) -> str:
-    """Ports that wait for each other's buffers in a cycle, and priorities that a watchdog has freed."""
-    said = []
-    if found := run.summary.get("deadlock"):
-        ports, priority = [arrow(port) for port in found["ports"]], found["priority"]
-        which = "" if priority is None else f" of priority {priority}"
-        since = show(found["since_s"] * 1e9, "ns")
-        ring = f"{', '.join(ports[:-1])} and {ports[-1]}" if len(ports) > 1 else ports[0]
-        said.append(f"Deadlock{which} from {since} on: the paused ports {ring} waited for each other's buffers.")
-    if bites := int(run.summary.get("watchdogs", 0)):
-        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
-    return " ".join(said)
-
-
-def _stalled(run: Run) -> str:
-    """Segments that hosts refused because their own queues were full."""
-    stalls = int(column(run.flows, "send_stall").sum())
-    if not stalls:
-        return ""
-    segments = "1 segment" if stalls == 1 else f"{stalls} segments"
-    return f"Hosts refused {segments} because qdisc and ring were full (send stalls)."
-
-
-def _limited(run: Run) -> str:
-    """What kept a lone flow from sending more, when it was not congestion."""
-    if run.flows.num_rows != 1:
-        return ""
-    spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
-    total = sum(spent.values())
-    words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
-    shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent[who] > 0.05 * total]
-    return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
-
-
-def _bottleneck(run: Run) -> str:
-    """The busiest port and its queue, in bytes and as the delay that it adds."""
-    ports = run.ports
-    if not ports.num_rows:
-        return ""
-    busy, mean, most = (column(ports, key) for key in ("utilisation", "queue_mean_bytes", "queue_max_bytes"))
-    i = int(np.argmax(busy + mean / max(1.0, float(mean.max()))))
-    if busy[i] <= 0:
-        return ""
-    said = f"The port {arrow(texts(ports, 'name')[i])} was busy {show(busy[i], '%')} of the time"
-    if most[i] <= 0:
-        return f"{said}, without a queue."
-    delay = f" ({show(mean[i] * 8e9 / column(ports, 'rate_bps')[i], 'ns')} of delay)" if "rate_bps" in ports.column_names else ""
-    return f"{said}, its queue {show(mean[i], 'bytes')}{delay} on average, {show(most[i], 'bytes')} at most."
-
-
-def _were(count: int, what: str) -> str:
-    return f"was 1 {what}" if count == 1 else f"were {count} {what}s"
-
-
-def _pair(found: dict[str, float], mean: str, tail: str) -> str:
-    return f"{show(found[mean], 'ns')} on average and {show(found[tail], 'ns')} at the 99th percentile"
-
-
-def _within(run: Run) -> str:
-    """The 95 % interval of goodput over ten stretches of the run."""
-    series = measures.MEASURES["goodput_10ms_bps"].values(run) if run.warmup_ns else np.empty(0)
-    interval = stats.batch_interval(series) if series.size >= 20 else None
-    if interval is None or not np.isfinite(interval.low):
-        return ""
-    return f" ({show(interval.low, 'bps')} to {show(interval.high, 'bps')} over ten stretches of the run)"
 
 
 def _flow_table(view: View) -> Table | None:

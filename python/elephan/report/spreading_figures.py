@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.measures import column
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
-from elephan.report.run_figures import figure
+from elephan.report.registry import figure
 from elephan.report.style import INK, MUTED, SERIES, Drawing, color, new_figure
+from elephan.report.time_figures import mark_changes
 from elephan.report.view import View, arrow
+from elephan.rows import column
 from elephan.spreading import PausedPort, Tree, recorded, spreading
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def pause_timeline(view: View) -> Drawing:
         one.grid(visible=False)
         one.grid(axis="x", visible=True)
     d.heading(axes[0], "ports while paused")
+    mark_changes(axes[0], view)
     drawn = {i: tree for i, tree, _ in rows}
     if len(drawn) > 1:
         from matplotlib.patches import Patch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,9 @@ def x_axis(sweep: Sweep) -> Axis | None:
 
 
 def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
-    """Variants that differ only along x, under the values of the other parameters."""
+    """Variants that differ only along x, under the values of the other parameters; all of them where each has its own x (zip)."""
+    if len(axis.values) == len(sweep.variants):
+        return {"": list(sweep.variants)}
     groups: dict[str, list[Variant]] = {}
     for variant in sweep.variants:
         rest = ", ".join(f"{short_name(k)} {as_text(v)}" for k, v in variant.parameters.items() if k != axis.path)
@@ -143,7 +146,7 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
         title = measures.title(statistic)
-        name = statistic.replace(".", "-").replace("_", "-")
+        name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
         drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
     return drawings
 

@@ -45,16 +45,16 @@ def picture(run: Run, width: int) -> list[str]:
     if not view.sampled and not run.port_samples.num_rows:
         return []
     lines: list[str] = []
-    windows = view.flow_series("cwnd_bytes") if view.sampled else {}
-    if windows:
-        name, (time, value) = next(iter(windows.items()))
-        lines += _plot(f"congestion window of {name}", time, value, view.run.warmup_ns, width)
+    what, unit, series = view.sending()
+    if series:
+        name, (time, value) = next(iter(series.items()))
+        lines += _plot(f"{what} of {name}", time, value, unit, view.run.warmup_ns, width)
     for name, (time, value) in view.queues(1).items():
-        lines += _plot(f"queue of {name}", time, value, view.run.warmup_ns, width)
+        lines += _plot(f"queue of {name}", time, value, "bytes", view.run.warmup_ns, width)
     return lines
 
 
-def _plot(title: str, time: Array, value: Array, warmup_ns: float, width: int) -> list[str]:
+def _plot(title: str, time: Array, value: Array, unit: str, warmup_ns: float, width: int) -> list[str]:
     """Scaled to the largest value after the warm-up: an overshoot at the start is cut off."""
     measured = value[time >= warmup_ns]
     if not measured.size or np.isnan(measured).all():
@@ -62,4 +62,4 @@ def _plot(title: str, time: Array, value: Array, warmup_ns: float, width: int) -
     top = float(np.nanmax(measured))
     body = braille(time, value, width - 2, top)
     end = show(float(time[-1]), "ns")
-    return [f"{title}, 0 to {show(top, 'bytes')}, over {end}:", *(f"  {line}" for line in body)] if body else []
+    return [f"{title}, 0 to {show(top, unit)}, over {end}:", *(f"  {line}" for line in body)] if body else []

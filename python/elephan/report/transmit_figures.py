@@ -8,8 +8,9 @@ import numpy as np
 
 from elephan.measures import column
 from elephan.report import draw as d
-from elephan.report.run_figures import _few, _plot_windows, figure
+from elephan.report.registry import figure
 from elephan.report.style import BLUE, INK, ORANGE, Drawing, new_figure
+from elephan.report.time_figures import few, plot_windows
 from elephan.report.view import View, arrow
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def _plot_waiting(axes: Axes, view: View) -> None:
     d.legend(axes, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
-@figure("transmit", "congestion window, and what waits in the host's queue and ring", lambda v: _few(v) and _sampled(v))
+@figure("transmit", "congestion window, and what waits in the host's queue and ring", lambda v: few(v) and _sampled(v))
 def transmit(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
-    _plot_windows(above, view, thresholds=True)
+    plot_windows(above, view, thresholds=True)
     _plot_waiting(below, view)
     d.time_axis(below, 0, view.run.duration_ns)
     stalls = int(column(view.run.flows, "send_stall").sum())

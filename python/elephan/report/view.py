@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.measures import column, texts, windows
 from elephan.quantity import seconds
+from elephan.rows import adaptive, column, flow_names, texts, windows
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
@@ -29,28 +29,30 @@ class View:
         self.run = run
         flows = run.flows
         self.flow_ids = [int(i) for i in column(flows, "flow")]
-        self.flow_names = dict(zip(self.flow_ids, self._names(), strict=True))
+        self.flow_names = flow_names(run)
         self.traffic = dict(zip(self.flow_ids, texts(flows, "traffic"), strict=True))
 
-    def _names(self) -> list[str]:
-        """The shortest of the flow's columns that tells all flows apart."""
-        flows = self.run.flows
-        for key in ("traffic", "source", "destination"):
-            names = texts(flows, key)
-            if len(set(names)) == len(names):
-                return names
-        return [f"flow {i}" for i in self.flow_ids]
+    @property
+    def end_ns(self) -> int:
+        """Where pictures over time end: with the run, or soon after its last flow if most of it is silence."""
+        ends = column(self.run.flows, "end_ns") if "end_ns" in self.run.flows.column_names else np.empty(0)
+        duration = self.run.duration_ns
+        last = float(ends.max(initial=0.0)) if not np.isnan(ends).any() else float(duration)
+        changes = [time for time, _ in self.changes()]
+        last = max([last, *changes]) * 1.1
+        return int(nice_step(last / 10) * 10) if 0 < nice_step(last / 10) * 10 < duration / 2 else duration
 
     @property
     def sampled(self) -> bool:
         return bool(self.run.flow_samples.num_rows)
 
     def sampled_flows(self) -> int:
-        return len(np.unique(column(self.run.flow_samples, "flow")))
+        """How many flows with a congestion control were sampled."""
+        return len(np.unique(column(adaptive(self.run.flow_samples), "flow")))
 
     def flow_series(self, name: str) -> Series:
-        """A column of `flow_samples` for each flow: times in ns and values."""
-        samples = self.run.flow_samples
+        """A column of `flow_samples` for each flow with a congestion control: times in ns and values."""
+        samples = adaptive(self.run.flow_samples)
         if not samples.num_rows:
             return {}
         flow, time, value = column(samples, "flow"), column(samples, "time_ns"), column(samples, name)
@@ -59,6 +61,25 @@ class View:
         ids, begins = np.unique(flow, return_index=True)
         ends = np.append(begins[1:], flow.size)
         return {self.flow_names[int(i)]: (time[b:e], value[b:e]) for i, b, e in zip(ids, begins, ends, strict=True)}
+
+    def groups(self) -> dict[str, str]:
+        """The traffic of each flow, by the flow's name."""
+        return {name: self.traffic[flow] for flow, name in self.flow_names.items()}
+
+    def by_rate(self) -> bool:
+        """Whether what was sampled sends at rates (RDMA) and not by windows."""
+        sampled = set(column(adaptive(self.run.flow_samples), "flow").astype(int).tolist())
+        flows = self.run.flows
+        if not sampled or "protocol" not in flows.column_names:
+            return False
+        protocols = dict(zip(self.flow_ids, texts(flows, "protocol"), strict=True))
+        return all(protocols.get(flow) == "roce" for flow in sampled)
+
+    def sending(self) -> tuple[str, str, Series]:
+        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates."""
+        if self.by_rate():
+            return "sending rate", "bps", self.flow_series("pacing_bps")
+        return "congestion window", "bytes", self.flow_series("cwnd_bytes")
 
     def thresholds(self) -> Series:
         """Slow-start thresholds; one so far above the window that it is as good as infinite is left out."""
@@ -75,12 +96,10 @@ class View:
     def goodput_series(self, bins: int = 100) -> tuple[Series, float]:
         """Goodput in bit/s per window for each flow (each traffic when there are many), and the window in ns."""
         interval = self.interval_ns()
-        step = nice_step(max(self.run.duration_ns / bins, interval))
+        step = nice_step(max(self.end_ns / bins, interval))
         # Windows that hold now two, now three samples would draw an oscillation that is not there.
         step = float(np.ceil(step / interval - 1e-9)) * interval if interval > 0 else step
-        zero = Run(self.run.tables, {}, self.run.scenario, None, self.run.manifest)
-        zero.resolved["warmup"] = "0 s"
-        starts, shares, flows = windows(zero, int(step))
+        starts, shares, flows = windows(self.run, int(step), 0.0, datagrams=True)
         if not starts.size:
             return {}, step
         rates = shares * 8e9 / step

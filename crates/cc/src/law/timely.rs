@@ -93,6 +93,7 @@ impl Model for Timely {
     fn check(p: &Parameters) -> Result<(), Invalid> {
         Invalid::between("rtt_min", p.rtt_min.seconds(), 0.0, 1e9)?;
         Invalid::between("t_high", p.t_high.seconds(), p.t_low.seconds(), 1e9)?;
+        Invalid::between("segment", p.segment.0 as f64, 0.0, f64::INFINITY)?;
         Invalid::between("rate_min", p.rate_min.0 as f64, 0.0, f64::INFINITY)
     }
 }

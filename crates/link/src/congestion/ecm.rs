@@ -236,6 +236,15 @@ impl ReactionPoint {
         self.by.map(|_| self.current)
     }
 
+    /// The source's port runs at another rate from now on: one that was not limited goes with it.
+    pub fn set_line(&mut self, line: Rate) {
+        self.line = line.0 as f64;
+        if self.by.is_none() {
+            self.current = self.line;
+        }
+        self.raise(0.0);
+    }
+
     /// The congestion point that frames of the flow are tagged with.
     pub fn tag(&self) -> Option<u32> {
         self.by

@@ -127,6 +127,24 @@ impl CongestionManagement {
         }
     }
 
+    /// Least rate of a limiter.
+    pub fn rate_min(&self) -> Option<Rate> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => Some(words.law.rate_min),
+            CongestionManagement::Ecm(words) => Some(words.law.rate_min),
+        }
+    }
+
+    /// Set point of the queues.
+    pub fn set_point(&self) -> Option<Bytes> {
+        match self {
+            CongestionManagement::None => None,
+            CongestionManagement::Qcn(words) => Some(words.law.set_point),
+            CongestionManagement::Ecm(words) => Some(words.law.set_point),
+        }
+    }
+
     /// What of the parameters cannot be, beyond the ranges that the schema gives.
     pub fn problem(&self) -> Option<Problem> {
         match self {
@@ -225,6 +243,14 @@ impl Reaction {
         match self {
             Reaction::Qcn(point) => point.rate(),
             Reaction::Ecm(point) => point.rate(),
+        }
+    }
+
+    /// The rate of the source's port has changed.
+    pub fn set_line(&mut self, line: Rate) {
+        match self {
+            Reaction::Qcn(point) => point.set_line(line),
+            Reaction::Ecm(point) => point.set_line(line),
         }
     }
 

@@ -322,6 +322,16 @@ impl ReactionPoint {
         self.limited.then_some(self.current)
     }
 
+    /// The source's port runs at another rate from now on: one that was not limited goes with it.
+    pub fn set_line(&mut self, line: Rate) {
+        self.line = line.0 as f64;
+        if !self.limited {
+            (self.current, self.target) = (self.line, self.line);
+        }
+        self.current = self.current.min(self.line);
+        self.release();
+    }
+
     /// The target rate.
     pub fn target(&self) -> f64 {
         self.target

@@ -139,8 +139,8 @@ pub type Ets = Classes;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Discipline, Item, Verdict};
-    use elephan_units::Time;
+    use crate::queue::{CongestionHeader, Discipline, Item, RateRequest, Request, Verdict};
+    use elephan_units::{Rate, Span, Time};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -235,6 +235,55 @@ mod tests {
             [Verdict::Accepted, Verdict::Accepted, Verdict::Marked, Verdict::Accepted, full]
         );
         assert_eq!(q.bytes(), 4000);
+    }
+
+    /// A class of priorities 2 and 3 loses what waits of 3; packets of any class can be taken out, in their order.
+    #[test]
+    fn taking_out() {
+        let mut q = spec(json!([{ "priorities": [2, 3] }, { "priorities": [0] }])).build(0);
+        for (handle, priority) in [(0, 3), (1, 2), (2, 0), (3, 3), (4, 0)] {
+            q.enqueue(Time::ZERO, Item { handle, ..item(priority, 100) }, &mut Vec::new());
+        }
+        let mut lost = Vec::new();
+        q.drain(Time::ZERO, 1 << 3, "watchdog", &mut lost);
+        assert_eq!(lost.iter().map(|(item, _)| item.handle).collect::<Vec<_>>(), [0, 3]);
+        let out = q.extract(&mut |item| item.priority == 0);
+        assert_eq!(out.iter().map(|item| item.handle).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!((q.bytes(), q.packets(), q.part_of(2), q.part_of(0)), (100, 1, (0, 100), (1, 0)));
+        assert_eq!((next(&mut q).map(|item| item.handle), next(&mut q)), (Some(1), None));
+        assert_eq!((q.stopped_by(1 << 3), q.stopped_by(0)), (1 << 3 | 1 << 2, 0));
+    }
+
+    /// Fair queueing in a class hears of arrivals and departures: two flows of frames of the same 100 charged bytes, 84 and 1538
+    /// on the wire. By wire bytes 18 of the short ones go for one of the long ones; by charged bytes they would take turns.
+    #[test]
+    fn a_class_hears_of_arrivals() {
+        let mut q = spec(json!([{ "priorities": [3] }, { "priorities": [0], "queue": { "kind": "scfq" } }])).build(0);
+        for (flow, wire) in [(1, 1538), (2, 84)] {
+            for _ in 0..18 {
+                q.on_arrival(Time::ZERO, wire, 0, None);
+                q.enqueue(Time::ZERO, Item { flow, ..item(0, 100) }, &mut Vec::new());
+            }
+        }
+        let flows: Vec<u32> = (0..19).filter_map(|_| next(&mut q)).map(|item| item.flow).collect();
+        assert_eq!(flows.iter().filter(|flow| **flow == 2).count(), 18, "{flows:?}");
+    }
+
+    /// `fq` answers a sender that asks for a rate in the header: of two flows each gets half of the port.
+    #[test]
+    fn a_class_answers_requests() {
+        let mut q = spec(json!([{ "priorities": [3] }, { "priorities": [0], "queue": { "kind": "fq" } }])).build(0);
+        q.set_rate(Rate(10_000_000));
+        let asked = RateRequest::new(Span::from_ms(20), 1000, false);
+        let mut header = CongestionHeader { request: Request::Rate(asked), ..CongestionHeader::default() };
+        for flow in [1, 2] {
+            q.on_arrival(Time::ZERO, 1000, 0, Some(&header));
+            q.enqueue(Time::ZERO, Item { flow, ..item(0, 1000) }, &mut Vec::new());
+        }
+        assert!(next(&mut q).is_some());
+        q.on_departure(1000, &mut header);
+        let Request::Rate(asked) = header.request else { unreachable!() };
+        assert_eq!((asked.rate_bps, asked.queue_bytes), (5e6, 0.0));
     }
 
     #[test]

@@ -149,7 +149,7 @@ impl Discipline for Fq {
         self.rate_bps = rate.0 as f64;
     }
 
-    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
+    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, _priority: u8, header: Option<&CongestionHeader>) {
         let asks = match header.map(|header| header.request) {
             Some(Request::Rate(asked)) => Some(asked.rtt),
             _ => None,
@@ -220,7 +220,7 @@ mod tests {
 
     fn offer(q: &mut Fq, ms: u64, flow: u32, weight: u16, header: Option<&CongestionHeader>) {
         let item = Item { flow, weight, bytes: 1000, at: at_ms(ms), ..Item::default() };
-        q.on_arrival(at_ms(ms), 1000, header);
+        q.on_arrival(at_ms(ms), 1000, 0, header);
         assert_eq!(q.enqueue(at_ms(ms), item, &mut Vec::new()), Verdict::Accepted);
     }
 

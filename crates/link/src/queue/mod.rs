@@ -105,8 +105,23 @@ pub trait Discipline {
     /// Nothing of these priorities, a bit each, may leave from now on (PFC), and everything of all others may.
     fn set_paused(&mut self, _mask: u8) {}
 
-    /// Drops what waits of these priorities, where the discipline keeps them apart.
+    /// The priorities, a bit each, of which nothing leaves while nothing of these may.
+    fn stopped_by(&self, mask: u8) -> u8 {
+        mask
+    }
+
+    /// Drops what waits of these priorities, where the discipline keeps them apart: nothing of others.
     fn drain(&mut self, _now: Time, _mask: u8, _reason: &'static str, _discarded: &mut Discarded) {}
+
+    /// How many queues it has that a switch would look at one by one.
+    fn parts(&self) -> u8 {
+        1
+    }
+
+    /// Which of these packets of this priority wait in, and the bytes that wait there.
+    fn part_of(&self, _priority: u8) -> (u8, u64) {
+        (0, self.bytes())
+    }
 
     /// The draws of a discipline that needs them, before the run.
     fn set_stream(&mut self, _stream: Stream) {}
@@ -122,10 +137,10 @@ pub trait Discipline {
     /// The rate of the link that it feeds, at the beginning and whenever it changes.
     fn set_rate(&mut self, _rate: Rate) {}
 
-    /// A packet of `wire_bytes` has come, before it is offered; told to disciplines that read congestion headers.
-    fn on_arrival(&mut self, _now: Time, _wire_bytes: u32, _header: Option<&CongestionHeader>) {}
+    /// A packet of `wire_bytes` and this priority has come, before it is offered; told to disciplines that read congestion headers.
+    fn on_arrival(&mut self, _now: Time, _wire_bytes: u32, _priority: u8, _header: Option<&CongestionHeader>) {}
 
-    /// A packet with a congestion header leaves.
+    /// The packet that [`Discipline::dequeue`] has given last leaves, with a congestion header.
     fn on_departure(&mut self, _wire_bytes: u32, _header: &mut CongestionHeader) {}
 }
 
@@ -193,8 +208,17 @@ macro_rules! queues {
             fn set_paused(&mut self, mask: u8) {
                 match self { $(Queue::$variant(q) => q.set_paused(mask),)+ }
             }
+            fn stopped_by(&self, mask: u8) -> u8 {
+                match self { $(Queue::$variant(q) => q.stopped_by(mask),)+ }
+            }
             fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
                 match self { $(Queue::$variant(q) => q.drain(now, mask, reason, discarded),)+ }
+            }
+            fn parts(&self) -> u8 {
+                match self { $(Queue::$variant(q) => q.parts(),)+ }
+            }
+            fn part_of(&self, priority: u8) -> (u8, u64) {
+                match self { $(Queue::$variant(q) => q.part_of(priority),)+ }
             }
             fn set_stream(&mut self, stream: Stream) {
                 match self { $(Queue::$variant(q) => q.set_stream(stream),)+ }
@@ -209,8 +233,8 @@ macro_rules! queues {
                 match self { $(Queue::$variant(q) => q.set_rate(rate),)+ }
             }
             #[inline]
-            fn on_arrival(&mut self, now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
-                match self { $(Queue::$variant(q) => q.on_arrival(now, wire_bytes, header),)+ }
+            fn on_arrival(&mut self, now: Time, wire_bytes: u32, priority: u8, header: Option<&CongestionHeader>) {
+                match self { $(Queue::$variant(q) => q.on_arrival(now, wire_bytes, priority, header),)+ }
             }
             #[inline]
             fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {

@@ -5,17 +5,18 @@
 //! bands each priority has its own and with 3 priorities 6 and 7 go first, 3 to 5 second. Linux's `priomap` for the first eight
 //! of its own priorities is `map = [1, 2, 2, 2, 1, 2, 0, 0]` with 3 bands. A packet in transmission is never interrupted.
 //!
-//! A band whose first packet has a paused priority (PFC) waits, and the bands after it are served.
+//! Packets of a paused priority (PFC) wait; others of their band pass them, then the bands after it are served.
 //!
 //! `limit` holds for each band, as txqueuelen does in Linux. Left out: filters, classes with other disciplines than FIFO; IEEE's
 //! exception that PCP 1 is less urgent than 0 (write it as a map).
+
+use std::collections::VecDeque;
 
 use elephan_units::{Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::fifo::{Fifo, FifoSpec};
-use super::{Discarded, Discipline, Item, Limit, Parameters, Verdict};
+use super::{Discarded, Discipline, Item, Limit, Parameters, Problem, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 const PRIORITIES: usize = 8;
@@ -57,33 +58,98 @@ impl Parameters for PrioSpec {
             Some(map) => map[priority].min(last),
             None => last - (priority * usize::from(self.bands) / PRIORITIES) as u8,
         };
-        let band = || FifoSpec { limit: self.limit, mark_above: None }.build(bdp_bytes);
-        Prio { bands: (0..=last).map(|_| band()).collect(), map: std::array::from_fn(of), paused: 0 }
+        let map: [u8; PRIORITIES] = std::array::from_fn(of);
+        let mut bands: Vec<Band> = (0..=last).map(|_| Band::default()).collect();
+        map.iter().enumerate().for_each(|(priority, &band)| bands[usize::from(band)].mask |= 1 << priority);
+        let waiting = std::array::from_fn(|_| VecDeque::new());
+        Prio { limit: Limit::of(self.limit, bdp_bytes), bands, map, waiting, arrivals: 0, paused: 0 }
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let beyond = |&(_, &band): &(usize, &u8)| band >= self.bands;
+        let (priority, band) = self.map.iter().flatten().enumerate().find(beyond)?;
+        let bands = self.bands;
+        Some(("map", format!("priority {priority} goes to band {band}, and there are {bands}, numbered from 0")))
     }
 }
 
 /// The bands.
 #[derive(Debug)]
 pub struct Prio {
-    bands: Vec<Fifo>,
+    limit: Limit,
+    bands: Vec<Band>,
     map: [u8; PRIORITIES],
+    /// What waits, by priority, each with the ordinal of its arrival.
+    waiting: [VecDeque<(u64, Item)>; PRIORITIES],
+    arrivals: u64,
     /// Priorities that may not leave, a bit each.
     paused: u8,
 }
 
-impl Discipline for Prio {
-    fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
-        let band = self.map[usize::from(item.priority) % PRIORITIES];
-        self.bands[usize::from(band)].enqueue(now, item, discarded)
+/// One band: its priorities, a bit each, and what waits of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Band {
+    mask: u8,
+    bytes: u64,
+    packets: u64,
+}
+
+impl Band {
+    fn remove(&mut self, item: &Item) {
+        self.bytes -= u64::from(item.bytes);
+        self.packets -= 1;
+    }
+}
+
+impl Prio {
+    /// Of these priorities the one whose packet has waited longest.
+    fn eldest(&self, mask: u8) -> Option<usize> {
+        let first = |p: &usize| self.waiting[*p].front().map(|(arrival, _)| *arrival);
+        let among = |p: &usize| mask >> p & 1 == 1 && !self.waiting[*p].is_empty();
+        (0..PRIORITIES).filter(among).min_by_key(first)
     }
 
-    fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-        let paused = |band: &Fifo| band.first().is_some_and(|first| self.paused >> (first.priority & 7) & 1 == 1);
-        self.bands.iter_mut().find_map(|band| if paused(band) { None } else { band.dequeue(now, discarded) })
+    fn band_of(&self, priority: u8) -> usize {
+        usize::from(self.map[usize::from(priority) % PRIORITIES])
+    }
+}
+
+impl Discipline for Prio {
+    fn enqueue(&mut self, _now: Time, item: Item, _discarded: &mut Discarded) -> Verdict {
+        let place = self.band_of(item.priority);
+        let band = &mut self.bands[place];
+        if !self.limit.admits(band.bytes, band.packets, item.bytes) {
+            return Verdict::Dropped("queue_full");
+        }
+        band.bytes += u64::from(item.bytes);
+        band.packets += 1;
+        self.arrivals += 1;
+        self.waiting[usize::from(item.priority) % PRIORITIES].push_back((self.arrivals, item));
+        Verdict::Accepted
+    }
+
+    fn dequeue(&mut self, _now: Time, _discarded: &mut Discarded) -> Option<(Item, bool)> {
+        let able = |place: usize| Some((place, self.eldest(self.bands[place].mask & !self.paused)?));
+        let (place, priority) = (0..self.bands.len()).find_map(able)?;
+        let (_, item) = self.waiting[priority].pop_front()?;
+        self.bands[place].remove(&item);
+        Some((item, false))
     }
 
     fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
-        self.bands.iter_mut().flat_map(|band| band.extract(of)).collect()
+        let mut out = Vec::new();
+        for queue in &mut self.waiting {
+            let (named, stay) = queue.drain(..).partition::<Vec<_>, _>(|(_, item)| of(item));
+            queue.extend(stay);
+            out.extend(named);
+        }
+        out.sort_unstable_by_key(|(arrival, _)| *arrival);
+        let out: Vec<Item> = out.into_iter().map(|(_, item)| item).collect();
+        for item in &out {
+            let place = self.band_of(item.priority);
+            self.bands[place].remove(item);
+        }
+        out
     }
 
     fn has_priorities(&self) -> bool {
@@ -94,25 +160,30 @@ impl Discipline for Prio {
         self.paused = mask;
     }
 
-    fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
-        for (band, fifo) in (0u8..).zip(&mut self.bands) {
-            let concerned = (0..PRIORITIES).any(|p| mask >> p & 1 == 1 && self.map[p] == band);
-            while concerned && let Some((item, _)) = fifo.dequeue(now, discarded) {
-                discarded.push((item, reason));
-            }
-        }
+    fn drain(&mut self, _now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
+        let named = self.extract(&mut |item| mask >> (item.priority & 7) & 1 == 1);
+        discarded.extend(named.into_iter().map(|item| (item, reason)));
     }
 
     fn bytes(&self) -> u64 {
-        self.bands.iter().map(Fifo::bytes).sum()
+        self.bands.iter().map(|band| band.bytes).sum()
     }
 
     fn packets(&self) -> u64 {
-        self.bands.iter().map(Fifo::packets).sum()
+        self.bands.iter().map(|band| band.packets).sum()
     }
 
-    fn set_limits(&mut self, limit: Option<Limit>, mark_above: Option<Limit>) {
-        self.bands.iter_mut().for_each(|band| band.set_limits(limit, mark_above));
+    fn parts(&self) -> u8 {
+        self.bands.len() as u8
+    }
+
+    fn part_of(&self, priority: u8) -> (u8, u64) {
+        let place = self.band_of(priority);
+        (place as u8, self.bands[place].bytes)
+    }
+
+    fn set_limits(&mut self, limit: Option<Limit>, _mark_above: Option<Limit>) {
+        self.limit = limit.unwrap_or(self.limit);
     }
 }
 
@@ -144,18 +215,42 @@ mod tests {
         assert_eq!([0, 0, 7, 7].map(&mut offer).map(|v| v == Verdict::Accepted), [true, false, true, false]);
     }
 
-    /// Priorities 6 and 7 share a band of three; 7 is paused and stands before 6.
+    /// Priorities 6 and 7 share a band of three: with 7 paused 6 passes, and the order of arrival holds again afterwards.
     #[test]
-    fn a_paused_band_lets_others_pass() {
+    fn a_paused_priority_lets_others_pass() {
         let mut q = PrioSpec { bands: 3, ..PrioSpec::default() }.build(0);
-        for priority in [7, 6, 4, 0] {
+        for priority in [7, 6, 4, 0, 6, 7] {
             q.enqueue(Time::ZERO, Item { priority, ..Item::default() }, &mut Vec::new());
         }
         q.set_paused(1 << 7);
         let next = |q: &mut Prio| q.dequeue(Time::ZERO, &mut Vec::new()).map(|(item, _)| item.priority);
-        assert_eq!([next(&mut q), next(&mut q), next(&mut q)], [Some(4), Some(0), None]);
+        assert_eq!(next(&mut q), Some(6));
         q.set_paused(0);
         assert_eq!([next(&mut q), next(&mut q)], [Some(7), Some(6)]);
+        q.set_paused(1 << 7);
+        assert_eq!([next(&mut q), next(&mut q), next(&mut q)], [Some(4), Some(0), None]);
+        assert_eq!((q.packets(), q.part_of(6)), (1, (0, 0)));
+    }
+
+    /// What a watchdog drops of a band is the paused priority's alone.
+    #[test]
+    fn a_priority_is_drained_without_its_band() {
+        let mut q = PrioSpec { bands: 1, ..PrioSpec::default() }.build(0);
+        for (handle, priority) in [(0, 3), (1, 2), (2, 3)] {
+            q.enqueue(Time::ZERO, Item { handle, priority, bytes: 100, ..Item::default() }, &mut Vec::new());
+        }
+        let mut lost = Vec::new();
+        q.drain(Time::ZERO, 1 << 3, "watchdog", &mut lost);
+        assert_eq!(lost.iter().map(|(item, _)| item.handle).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((q.bytes(), q.packets()), (100, 1));
+    }
+
+    #[test]
+    fn bands_that_do_not_exist() {
+        let of = |bands, map| PrioSpec { bands, map: Some(map), limit: None }.problem();
+        assert_eq!(of(3, [1, 2, 2, 2, 1, 2, 0, 0]), None);
+        let found = of(3, [1, 2, 2, 3, 1, 2, 0, 0]).unwrap();
+        assert_eq!(found, ("map", "priority 3 goes to band 3, and there are 3, numbered from 0".to_owned()));
     }
 
     proptest! {

@@ -102,7 +102,7 @@ impl Discipline for Scfq {
         true
     }
 
-    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, _header: Option<&CongestionHeader>) {
+    fn on_arrival(&mut self, _now: Time, wire_bytes: u32, _priority: u8, _header: Option<&CongestionHeader>) {
         self.arriving = wire_bytes;
     }
 }

@@ -149,7 +149,7 @@ impl Discipline for Xcp {
         self.capacity = rate.0 as f64 / 8.0;
     }
 
-    fn on_arrival(&mut self, now: Time, wire_bytes: u32, header: Option<&CongestionHeader>) {
+    fn on_arrival(&mut self, now: Time, wire_bytes: u32, _priority: u8, header: Option<&CongestionHeader>) {
         let header = header.and_then(asked).filter(|header| header.rtt > Span::ZERO && header.cwnd_bytes > 0.0);
         if let Some(header) = header
             && self.begin == Time::NEVER
@@ -264,9 +264,9 @@ mod tests {
     /// next interval leaves. Window 10 000 bytes, RTT 100 ms.
     fn interval(q: &mut Xcp, from_ms: u64, packets: u64) -> CongestionHeader {
         for n in 0..packets {
-            q.on_arrival(at_ms(from_ms + n), 1000, Some(&header(10_000.0, 100)));
+            q.on_arrival(at_ms(from_ms + n), 1000, 0, Some(&header(10_000.0, 100)));
         }
-        q.on_arrival(at_ms(from_ms + 100), 1000, Some(&header(10_000.0, 100)));
+        q.on_arrival(at_ms(from_ms + 100), 1000, 0, Some(&header(10_000.0, 100)));
         let mut first = header(10_000.0, 100);
         q.on_departure(1000, &mut first);
         first
@@ -302,9 +302,9 @@ mod tests {
     fn a_full_link_shuffles_towards_fairness() {
         let mut q = queue();
         for n in 0..100 {
-            q.on_arrival(at_ms(n), 1000, Some(&header(if n % 2 == 0 { 10_000.0 } else { 30_000.0 }, 100)));
+            q.on_arrival(at_ms(n), 1000, 0, Some(&header(if n % 2 == 0 { 10_000.0 } else { 30_000.0 }, 100)));
         }
-        q.on_arrival(at_ms(100), 1000, None);
+        q.on_arrival(at_ms(100), 1000, 0, None);
         let (mut small, mut large) = (header(10_000.0, 100), header(30_000.0, 100));
         q.on_departure(1000, &mut small);
         q.on_departure(1000, &mut large);
@@ -348,9 +348,9 @@ mod tests {
     fn the_interval_is_the_mean_round_trip_time_of_the_flows() {
         let mut q = queue();
         for n in 0..100 {
-            q.on_arrival(at_ms(n), 1000, Some(&header(10_000.0, if n % 2 == 0 { 100 } else { 300 })));
+            q.on_arrival(at_ms(n), 1000, 0, Some(&header(10_000.0, if n % 2 == 0 { 100 } else { 300 })));
         }
-        q.on_arrival(at_ms(100), 1000, None);
+        q.on_arrival(at_ms(100), 1000, 0, None);
         near(q.interval, 0.25);
     }
 }

@@ -38,7 +38,7 @@ pub fn serve(queue: &mut Queue, offers: &[Offer]) -> Vec<(Item, Time, Time)> {
                 ..Item::default()
             };
             free = free.max(now);
-            queue.on_arrival(now, offer.bytes, None);
+            queue.on_arrival(now, offer.bytes, 0, None);
             assert_eq!(queue.enqueue(now, item, &mut Vec::new()), Verdict::Accepted);
             continue;
         }

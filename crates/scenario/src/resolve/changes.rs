@@ -48,7 +48,7 @@ pub(crate) fn resolve(
         let at = at!["change", i, "at"];
         if spelt[i].at >= outcome.words.duration {
             let message = format!("{} is not before the end of the run, {}", spelt[i].at, outcome.words.duration);
-            problems.push(Problem::at(tree, at, message));
+            problems.push(Problem::between(tree, at, &at!["duration"], message));
             continue;
         }
         match state.apply(Time(spelt[i].at.0), &Entry::of(tree, i)) {

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use elephan_link::queue::{Parameters, QueueSpec};
-use elephan_link::{FlowControl, PausePer, Pfc, PfcPer, headroom};
+use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
 
 use super::Resolver;
 use super::changes::sets_queue;
 use super::routes::Crossing;
-use crate::plan::{FULL_IP_BYTES, NodeKind, feeder};
+use crate::plan::{NodeKind, headroom};
 use crate::tree::{Path, at};
 use crate::written::{Scenario, Switches};
 
@@ -30,7 +30,7 @@ impl Resolver<'_> {
             self.report(at!["duration"], "0 s: nothing would happen");
         } else if words.warmup >= words.duration {
             let message = format!("{} is not before the end of the run, {}", words.warmup, words.duration);
-            self.report(at!["warmup"], message);
+            self.report_between(at!["warmup"], &at!["duration"], message);
         }
         match words.record.every {
             Some(Span::ZERO) => {
@@ -38,7 +38,7 @@ impl Resolver<'_> {
             }
             Some(every) if words.duration.0 / every.0 > SAMPLES_MAX => {
                 let message = format!("{every} gives more than {SAMPLES_MAX} samples in {}", words.duration);
-                self.report(at!["record", "every"], message);
+                self.report_between(at!["record", "every"], &at!["duration"], message);
             }
             _ => {}
         }
@@ -95,31 +95,33 @@ impl Resolver<'_> {
                     );
                     return self.report(at_control, message);
                 }
-                self.marks(&at_control, switch, (pause.xoff, Some(pause.xon)));
+                self.marks(&at, switch, (pause.xoff, Some(pause.xon)));
             }
-            FlowControl::Pfc(pfc) => self.pfc(&at_control, switch, pfc),
+            FlowControl::Pfc(pfc) => self.pfc(&at, switch, pfc),
         }
         if switch.flow_control.quanta() == Some(0) {
             self.report(at_control.key("quanta"), "0: a PAUSE of 0 quanta means resume");
         }
     }
 
-    /// XOFF and XON against each other and the memory.
-    fn marks(&mut self, at: &Path, switch: &Switches, (xoff, xon): (Bytes, Option<Bytes>)) {
+    /// XOFF and XON of the switch at `at_switch` against each other and the memory.
+    fn marks(&mut self, at_switch: &Path, switch: &Switches, (xoff, xon): (Bytes, Option<Bytes>)) {
+        let at = at_switch.key("flow_control");
         if xoff.0 == 0 {
             self.report(at.key("xoff"), "0 B: the switch would never stop pausing");
         }
         if let Some(xon) = xon.filter(|xon| *xon > xoff) {
             let message = format!("{xon} is above xoff, {xoff}");
-            self.report(at.key("xon"), message);
+            self.report_between(at.key("xon"), &at.key("xoff"), message);
         }
         if let Some(memory) = switch.memory.filter(|memory| xoff > *memory) {
             let message = format!("{xoff} is above the switch's memory, {memory}");
-            self.report(at.key("xoff"), message);
+            self.report_between(at.key("xoff"), &at_switch.key("memory"), message);
         }
     }
 
-    fn pfc(&mut self, at: &Path, switch: &Switches, pfc: &Pfc) {
+    fn pfc(&mut self, at_switch: &Path, switch: &Switches, pfc: &Pfc) {
+        let at = &at_switch.key("flow_control");
         let mut seen = 0u8;
         for (i, priority) in pfc.priorities.iter().enumerate() {
             let bit = 1 << (priority & 7);
@@ -129,7 +131,7 @@ impl Resolver<'_> {
             seen |= bit;
         }
         match (pfc.xoff, pfc.alpha) {
-            (Some(xoff), None) => self.marks(at, switch, (xoff, pfc.xon)),
+            (Some(xoff), None) => self.marks(at_switch, switch, (xoff, pfc.xon)),
             (None, None) => self.report(at.clone(), "pfc needs a threshold: give xoff, or alpha"),
             (Some(_), Some(_)) => self.report(at.key("alpha"), "xoff is given too: one of both"),
             (None, Some(_)) => {
@@ -155,19 +157,21 @@ impl Resolver<'_> {
     }
 
     /// The headroom of all lossless priorities of a switch against its memory.
-    fn headroom(&self, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
+    fn headroom(&self, words: &Scenario, node: usize, pfc: &Pfc, memory: u64) -> Option<String> {
         let largest = self.crossings.iter().map(|c| c.ip_bytes).max().unwrap_or(0);
-        let mtu = u32::try_from(largest).unwrap_or(u32::MAX / 2).max(FULL_IP_BYTES);
+        let frames = (largest, &words.congestion_management);
         let into = (0u32..).zip(&self.links).filter(|(_, l)| l.to as usize == node);
         let own = |(i, _)| match pfc.headroom {
             Some(given) => given.get(),
-            None => headroom::own_need(feeder(&self.links, &self.nodes, i), mtu),
+            None => headroom((&self.links, &self.nodes), pfc, i, frames),
         };
         let ports: Vec<u64> = into.map(own).collect();
         let all = ports.iter().sum::<u64>().saturating_mul(u64::from(pfc.mask().count_ones()));
         (all > memory).then(|| {
             let (ports, priorities) = (ports.len(), pfc.mask().count_ones());
-            format!("{} of headroom for {ports} ports with {priorities} lossless priorities", Bytes(all))
+            let each =
+                if priorities == 1 { "1 lossless priority" } else { &format!("{priorities} lossless priorities") };
+            format!("{} of headroom for {ports} ports with {each}", Bytes(all))
         })
     }
 
@@ -257,7 +261,7 @@ impl Resolver<'_> {
                 continue;
             }
             if let (FlowControl::Pfc(pfc), Some(memory)) = (&switch.flow_control, switch.memory_bytes)
-                && let Some(message) = self.headroom(node, pfc, memory)
+                && let Some(message) = self.headroom(words, node, pfc, memory)
             {
                 reported.push(group);
                 let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
@@ -277,7 +281,7 @@ impl Resolver<'_> {
 }
 
 /// The key `limit` of a queue of any kind.
-pub(crate) fn limit_of(queue: &QueueSpec) -> Option<Size> {
+pub fn limit_of(queue: &QueueSpec) -> Option<Size> {
     let json = serde_json::to_value(queue).ok()?;
     json.get("limit").and_then(Json::as_str).and_then(|text| parse_size(text).ok())
 }

@@ -65,7 +65,7 @@ impl Resolver<'_> {
         let latest = traffic.start.latest();
         if latest >= words.duration {
             let message = format!("{latest} is not before the end of the run, {}", words.duration);
-            self.report(at.key("start"), message);
+            self.report_between(at.key("start"), &at!["duration"], message);
         }
         if let Some(stop) = traffic.stop
             && stop <= latest

@@ -37,6 +37,12 @@ impl Resolver<'_> {
             }
         }
         for (entry, link) in words.links.iter().enumerate() {
+            for (name, own) in [("forward", &link.forward), ("backward", &link.backward)] {
+                if own.up.is_some() {
+                    let message = "a link is up or down both ways: say up of the link itself, or of one of its ports";
+                    self.report(at!["links", entry, name, "up"], message);
+                }
+            }
             self.own_ports(words.seed, entry, link);
         }
         for i in 0..self.links.len() {
@@ -99,7 +105,7 @@ impl Resolver<'_> {
                 framing: link.framing,
                 queue: queue.clone(),
                 bdp_bytes: 0,
-                up: own.up.unwrap_or(link.up),
+                up: link.up,
                 loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
                 impairments: Impairments {
                     reorder: own.reorder.clone().or(link.reorder.clone()),

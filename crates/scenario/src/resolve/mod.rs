@@ -1,5 +1,6 @@
 //! Meaning: names become indices, defaults values, and what cannot run is refused, each at its place.
 
+mod bounds;
 pub(crate) mod changes;
 mod checks;
 mod flows;
@@ -12,7 +13,7 @@ mod ports;
 mod routes;
 mod stacks;
 
-pub(crate) use checks::limit_of;
+pub use checks::limit_of;
 pub(crate) use routes::ip_bytes;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,12 @@ impl Resolver<'_> {
     /// Reports at the value of `path`.
     fn report(&mut self, path: Path, message: impl Into<String>) {
         let problem = Problem::at(self.tree, path, message);
+        self.problems.push(problem);
+    }
+
+    /// Reports the value of `path`, which does not go with that of `other`, at the override if one of them is.
+    fn report_between(&mut self, path: Path, other: &Path, message: impl Into<String>) {
+        let problem = Problem::between(self.tree, path, other, message);
         self.problems.push(problem);
     }
 
@@ -107,6 +114,7 @@ pub(crate) fn resolve(
     r.queues(&words, set);
     r.ways_out(&words);
     r.buffers(&words);
+    r.bounds(&words);
     let record = r.record(&words);
     r.done()?;
     let (options, option_stacks) = r.stacks.finish();

@@ -35,6 +35,7 @@ impl Resolver<'_> {
             ports,
             messages: words.messages,
             events: words.events,
+            datagrams: words.datagrams,
             captures,
         }
     }

@@ -8,12 +8,13 @@
 
 use std::collections::BTreeMap;
 
+use elephan_roce::wire;
 use elephan_tcp::Options;
 use elephan_traffic::{Carrier, Kind};
 use elephan_units::Span;
 
 use super::Resolver;
-use crate::plan::{FlowPlan, NodeKind};
+use crate::plan::{FlowPlan, NodeKind, Traffic};
 use crate::tree::at;
 use crate::written::Scenario;
 
@@ -193,14 +194,19 @@ struct Crossed {
     /// Of each link.
     crossings: Vec<Crossing>,
     longest_rtt_ps: u128,
-    /// Entries that have a flow without a path.
+    /// Entries that have a flow without a path, and those of RoCE whose timeout a round trip outlasts.
     unreachable: Vec<(usize, String)>,
+    impatient: Vec<(usize, String)>,
 }
 
-/// Largest IP packet of a flow.
-pub(crate) fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64 {
-    match (kind.carrier(), kind) {
+/// Largest IP packet of a flow of a traffic entry; of RoCE with the telemetry that a law may ask for.
+pub(crate) fn ip_bytes(traffic: &Traffic, sender: &Options, receiver: &Options) -> u64 {
+    if let Some(roce) = &traffic.roce {
+        return roce.mtu.0 + u64::from(wire::HEADERS_BYTES + wire::TELEMETRY_BYTES);
+    }
+    match (traffic.kind.carrier(), &traffic.kind) {
         (Carrier::Datagrams, Kind::Cbr(cbr)) => cbr.packet_size.0 + UDP_HEADERS_BYTES,
+        (Carrier::Datagrams, Kind::Burst(burst)) => burst.packet_size.0 + UDP_HEADERS_BYTES,
         (Carrier::Datagrams, _) => UDP_HEADERS_BYTES,
         (Carrier::Frames, Kind::Frames(frames)) => frames.carried_bytes(),
         _ => sender.mss.0.min(receiver.mss.0) + TCP_HEADERS_BYTES,
@@ -210,9 +216,12 @@ pub(crate) fn ip_bytes(kind: &Kind, sender: &Options, receiver: &Options) -> u64
 impl Resolver<'_> {
     /// Checks that every flow has a path, and works out `bdp_bytes`.
     pub(super) fn routes(&mut self, words: &Scenario) {
-        let Crossed { crossings, longest_rtt_ps, unreachable } = self.cross();
+        let Crossed { crossings, longest_rtt_ps, unreachable, impatient } = self.cross();
         for (entry, message) in unreachable {
             self.report(at!["traffic", entry, "to"], message);
+        }
+        for (entry, message) in impatient {
+            self.report(at!["traffic", entry, "roce", "timeout"], message);
         }
         self.time_range(words, longest_rtt_ps);
         for (i, crossing) in crossings.iter().enumerate() {
@@ -230,11 +239,12 @@ impl Resolver<'_> {
         let mut graph = Graph::new(self);
         let mut crossings = vec![Crossing::default(); self.links.len()];
         let mut bundles: BTreeMap<(u32, u32), Bundle> = BTreeMap::new();
-        let mut unreachable = Vec::new();
+        let (mut unreachable, mut impatient) = (Vec::new(), Vec::new());
         let mut longest_rtt_ps = 0;
         for (entry, traffic) in self.traffic.iter().enumerate() {
             let sizes =
-                |flow: &FlowPlan| ip_bytes(&traffic.kind, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
+                |flow: &FlowPlan| ip_bytes(traffic, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
+            let mut longest = (0, None);
             for run in traffic.flows.chunk_by(|x, y| (x.from, x.to) == (y.from, y.to)) {
                 let (flow, flows, ip) = (run[0], run.len() as u64, sizes(&run[0]));
                 let (a, b) = (graph.anchor(flow.from), graph.anchor(flow.to));
@@ -254,6 +264,9 @@ impl Resolver<'_> {
                     .sum();
                 let rtt = there + back + outer;
                 longest_rtt_ps = rtt.max(longest_rtt_ps);
+                if rtt > longest.0 {
+                    longest = (rtt, Some(flow));
+                }
                 for (leaf, sends) in ends {
                     let Some(up) = leaf else { continue };
                     let down = self.links[up as usize].reverse;
@@ -265,6 +278,16 @@ impl Resolver<'_> {
                 bundle.rtt_ps += rtt * u128::from(flows);
                 bundle.ip_bytes = bundle.ip_bytes.max(ip);
             }
+            if let (Some(roce), (rtt, Some(flow))) = (&traffic.roce, longest)
+                && u128::from(roce.timeout.0) <= rtt
+            {
+                let (from, to) = (&self.nodes[flow.from as usize].name, &self.nodes[flow.to as usize].name);
+                let (timeout, rtt) = (roce.timeout, Span(u64::try_from(rtt).unwrap_or(u64::MAX)));
+                let message = format!(
+                    "{timeout} is not above the base round trip from {from} to {to}, {rtt}: every packet would be sent again"
+                );
+                impatient.push((entry, message));
+            }
         }
         for ((a, b), bundle) in &bundles {
             for (data, links) in [(true, graph.links_between(*a, *b)), (false, graph.links_between(*b, *a))] {
@@ -273,6 +296,6 @@ impl Resolver<'_> {
                 }
             }
         }
-        Crossed { crossings, longest_rtt_ps, unreachable }
+        Crossed { crossings, longest_rtt_ps, unreachable, impatient }
     }
 }

@@ -27,7 +27,7 @@ pub struct Links {
     #[serde(default)]
     pub framing: Framing,
     /// Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and
-    /// what comes to them (`link_down`), and forgets received PAUSE; it is down if it is in either direction.
+    /// what comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways.
     #[serde(default = "up")]
     pub up: bool,
     /// Packets lost by the link itself, each way.
@@ -85,7 +85,7 @@ pub struct Direction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Delay")]
     pub delay: Option<Delay>,
-    /// Whether it carries anything; a link is down both ways if it is in one.
+    /// Of one of `ports` only: whether its link carries anything, both ways.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub up: Option<bool>,

@@ -22,6 +22,9 @@ pub struct RecordWords {
     pub messages: bool,
     /// Whether drops, pauses, timeouts and other rare things have their rows in `events`.
     pub events: bool,
+    /// How many datagrams (or raw frames) of each stream its receiver logs in `datagrams`, with their numbers and times of arrival:
+    /// the first so many that come, 0 for none.
+    pub datagrams: u64,
     /// Packets that a run with a folder writes to pcapng files, one for each host or port: `"none"`, `"hosts"` (every
     /// host that sends or receives traffic), or an array of hosts and ports such as `["client[0]", "sw->server"]`.
     pub captures: CaptureChoice,
@@ -35,7 +38,16 @@ impl Default for RecordWords {
     fn default() -> RecordWords {
         let ports = PortChoice::Set(RecordChoice::Switches);
         let captures = CaptureChoice::Set(CaptureSet::None);
-        RecordWords { every: None, flows: true, ports, messages: true, events: true, captures, snap: None }
+        RecordWords {
+            every: None,
+            flows: true,
+            ports,
+            messages: true,
+            events: true,
+            datagrams: 0,
+            captures,
+            snap: None,
+        }
     }
 }
 

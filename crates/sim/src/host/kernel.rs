@@ -17,6 +17,11 @@ use crate::world::World;
 /// A socket, and the number of its flow for life, by which a new one in its place is told from it.
 type SocketName = (u32, u32);
 
+/// The process that sends datagrams may be so far behind; what it would send then is not sent (`cpu_busy`).
+const DATAGRAM_DEBT_MAX: Span = Span::from_ms(10);
+/// The `reason` of that drop.
+pub const CPU_BUSY: &str = "cpu_busy";
+
 /// Receive side and processor of one host.
 pub struct Kernel {
     pub costs: Cpu,
@@ -32,8 +37,10 @@ pub struct Kernel {
     logger_waits: bool,
     /// Reads of applications that wait for the processor.
     pub reads_waiting: VecDeque<SocketName>,
-    /// The read under way of each socket.
-    pub reads: BTreeMap<u32, (u32, u64)>,
+    /// The read under way of each socket: number of its flow, bytes, its end.
+    pub reads: BTreeMap<u32, (u32, u64, Time)>,
+    /// What datagrams that have left still cost: their sender is a process.
+    datagrams: Span,
     pub udp: BTreeMap<u32, UdpSocket>,
     hints: BTreeMap<u32, (u32, SackHint)>,
     interrupt: Alarm,
@@ -66,6 +73,7 @@ impl Kernel {
             logger_waits: false,
             reads_waiting: VecDeque::new(),
             reads: BTreeMap::new(),
+            datagrams: Span::ZERO,
             udp: BTreeMap::new(),
             hints: BTreeMap::new(),
             interrupt: Alarm::default(),
@@ -91,6 +99,7 @@ impl Kernel {
             || self.receiver.has_work()
             || self.logger_waits
             || !self.reads_waiting.is_empty()
+            || self.datagrams > Span::ZERO
     }
 }
 
@@ -98,7 +107,7 @@ impl Kernel {
 fn joins(packets: &Packets, first: u32, next: u32) -> bool {
     let ((a, _), (b, _)) = (packets.get(first), packets.get(next));
     let (s, n) = (&a.segment, &b.segment);
-    let plain = traits::DATA | traits::RETRANSMISSION | traits::COPY;
+    let plain = traits::DATA | traits::RETRANSMISSION | traits::COPY | traits::CAPTURED | traits::TAGGED;
     a.traits & !plain == 0
         && b.traits & !plain == 0
         && (a.dest, a.flow) == (b.dest, b.flow)
@@ -183,9 +192,11 @@ impl World<'_> {
     #[cold]
     pub fn send_on_cpu(&mut self, now: Time, socket: u32) -> bool {
         let (node, number) = (self.node_of(socket), self.sockets[socket as usize].number);
+        let queued = self.sockets[socket as usize].queued;
         let Some(kernel) = self.kernel(node) else { return false };
-        if !kernel.sending.contains(&(socket, number)) {
+        if !queued {
             kernel.sending.push_back((socket, number));
+            self.sockets[socket as usize].queued = true;
         }
         self.work(now, node);
         true
@@ -201,11 +212,17 @@ impl World<'_> {
         true
     }
 
-    /// A datagram leaves a host: it does not wait for the processor, but keeps it busy.
+    /// Whether the process that sends datagrams is so far behind that it does not come to send another.
+    #[cold]
+    pub fn is_swamped(&mut self, node: u32) -> bool {
+        self.kernel(node).is_some_and(|kernel| kernel.datagrams > DATAGRAM_DEBT_MAX)
+    }
+
+    /// A datagram leaves a host: it does not wait for the processor, but is paid for when that has nothing else to do.
     #[cold]
     pub fn charge_datagram(&mut self, now: Time, node: u32) {
         let Some(kernel) = self.kernel(node) else { return };
-        kernel.server.interrupt(kernel.costs.transmit);
+        kernel.datagrams = kernel.datagrams.saturating_add(kernel.costs.transmit);
         self.work(now, node);
     }
 
@@ -255,6 +272,9 @@ impl World<'_> {
         let is_same = self.sockets[socket as usize].number == number;
         let sent = is_same && self.transmit(now, socket, 1) > 0;
         let more = sent && self.sockets[socket as usize].endpoint.may_transmit();
+        if is_same && !more {
+            self.sockets[socket as usize].queued = false;
+        }
         let Some(kernel) = self.kernel(node) else { return };
         if sent {
             let cost = kernel.costs.transmit;
@@ -313,13 +333,16 @@ impl World<'_> {
     /// A packet reaches its socket.
     fn hand_over(&mut self, now: Time, node: u32, packet: u32) {
         let p = &self.net.packets[packet];
-        let (is_udp, dest, bytes) = (p.traits & traits::UDP != 0, p.dest, u64::from(p.segment.len));
+        let (is_udp, dest, flow, bytes) = (p.traits & traits::UDP != 0, p.dest, p.flow, u64::from(p.segment.len));
         let reader =
             self.kernel(node).and_then(|k| Some((k.receive.as_ref()?.reader?, k.receive.as_ref()?.udp_buffer)));
         let Some(of) = reader else { return self.deliver(now, packet) };
         if !is_udp {
             self.deliver(now, packet);
-            return self.begin_read(now, node, dest);
+            if self.sockets[dest as usize].number == flow {
+                self.begin_read(now, node, dest);
+            }
+            return;
         }
         let Some(kernel) = self.kernel(node) else { return };
         if kernel.udp.entry(dest).or_default().admit(now, bytes, of) {
@@ -339,6 +362,12 @@ impl World<'_> {
         }
         if let Some(socket) = kernel.reads_waiting.pop_front() {
             self.end_read(now, node, socket);
+            return true;
+        }
+        if kernel.datagrams > Span::ZERO {
+            let cost = kernel.datagrams.min(kernel.costs.transmit);
+            kernel.datagrams = Span(kernel.datagrams.ps() - cost.ps());
+            kernel.server.spend(now, cost);
             return true;
         }
         false

@@ -15,6 +15,7 @@ use elephan_units::Time;
 
 use crate::packet::traits;
 use crate::world::World;
+pub use kernel::CPU_BUSY;
 use kernel::Kernel;
 use transmit::Port;
 pub use transmit::TXQUEUE_FULL;

@@ -28,9 +28,9 @@ impl World<'_> {
         if bytes == 0 || kernel.reads.get(&socket).is_some_and(|read| read.0 == number) {
             return;
         }
-        kernel.reads.insert(socket, (number, bytes));
-        let key = self.sockets[socket as usize].key;
         let end = now.saturating_add(rate.time_of(bytes));
+        kernel.reads.insert(socket, (number, bytes, end));
+        let key = self.sockets[socket as usize].key;
         self.net.events.push(Event::new(end, Class::Timer, key, HOST | READER | socket));
     }
 
@@ -38,6 +38,10 @@ impl World<'_> {
     pub fn reader_timer(&mut self, now: Time, socket: u32) {
         let (node, number) = (self.node_of(socket), self.sockets[socket as usize].number);
         let Some(kernel) = self.hosts.get(node).and_then(|host| host.kernel.as_deref_mut()) else { return };
+        // The event may be of a read of a connection that was in this place before.
+        if kernel.reads.get(&socket).is_none_or(|read| (read.0, read.2) != (number, now)) {
+            return;
+        }
         kernel.reads_waiting.push_back((socket, number));
         self.work(now, node);
     }
@@ -45,7 +49,7 @@ impl World<'_> {
     /// A read ends: its bytes leave the socket.
     pub fn end_read(&mut self, now: Time, node: u32, (socket, number): (u32, u32)) {
         let Some(kernel) = self.hosts.get(node).and_then(|host| host.kernel.as_deref_mut()) else { return };
-        let Some(&(reader, bytes)) = kernel.reads.get(&socket) else { return };
+        let Some(&(reader, bytes, _)) = kernel.reads.get(&socket) else { return };
         kernel.reads.remove(&socket);
         let s = &mut self.sockets[socket as usize];
         if (reader, s.number) != (number, number) {

@@ -7,7 +7,7 @@ use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Loss, pause, pause::Gate};
 use elephan_random::Stream;
-use elephan_scenario::{NodeKind, Plan};
+use elephan_scenario::{NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter};
 
 use super::flow_control::{self, counts_queues, sends_pause};
@@ -108,7 +108,10 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         QueueSpec::Fifo(fifo) => Some(fifo),
         _ => None,
     };
-    let limit = Limit::of(fifo.and_then(|f| f.limit), l.bdp_bytes);
+    let limiters = cm::limiters(plan, l);
+    // What limiters hold of senders that cannot be stopped has the limit of the queue, of whatever kind.
+    let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
+    let limit = Limit::of(limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);
     let way_out = plan.nodes[l.from as usize].models.transmit;
     let device = way_out.as_ref().and_then(Device::new).map(Box::new);
@@ -129,8 +132,8 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     queue.set_stream(Stream::new(plan.seed, &format!("link.{}", l.name), "queue"));
     let reaction = plan.nodes[l.from as usize].pause;
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
-    let (pfc, point, limiters) = (flow_control::station(plan, l), cm::point(plan, l), cm::limiters(plan, l));
-    let looks = device.is_some() || counted || nic || tells || pfc.is_some() || point.is_some() || limiters.is_some();
+    let (pfc, points) = (flow_control::station(plan, l), cm::points(plan, l, &queue));
+    let looks = device.is_some() || counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
@@ -144,13 +147,14 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
-                straight: matches!(queue, Queue::Fifo(_)) && taps == Taps::NONE && !looks,
+                straight: plain && matches!(queue, Queue::Fifo(_)) && !looks,
                 minds_idle: queue.minds_idle(),
                 queue,
                 sending: Sending::Nothing,
                 down: !l.up,
                 counted,
                 end_scheduled: false,
+                unsettled: false,
                 gate: Gate::default(),
                 pfc,
                 response: reaction.obey.then(|| pause::quanta(l.rate, reaction.response_quanta)),
@@ -165,7 +169,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 latency: latency + device_delay,
                 device,
                 urgent: VecDeque::new(),
-                point,
+                points,
                 limiters,
                 impair: Impair::new(plan.seed, &l.name, &l.impairments),
                 taps,

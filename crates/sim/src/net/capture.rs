@@ -242,7 +242,7 @@ fn rdma_kind(packet: &Packet) -> wire::Kind {
         rdma::ACK => wire::Kind::Answer(Answer::Ack(segment.ack)),
         rdma::NAK => wire::Kind::Answer(Answer::Nak(segment.ack)),
         rdma::CNP => wire::Kind::Notification,
-        kind => wire::Kind::Data { psn: segment.seq, last: kind == rdma::LAST },
+        kind => wire::Kind::Data { psn: segment.seq, last: kind == rdma::LAST, asks: kind != rdma::DATA },
     }
 }
 

@@ -4,6 +4,7 @@
 //! frame overtakes another: what is sent afterwards arrives with the last frame sent before, until its own arrival is later.
 //! What waits when a limit is lowered stays. A loss process begins anew, with draws of its own.
 
+use elephan_engine::Class;
 use elephan_link::{pause, queue::Discipline};
 use elephan_scenario::{LinkChange, Plan};
 use elephan_units::{PS_PER_S, Rate, Time, Transmitter};
@@ -40,9 +41,13 @@ impl Net {
             g.queue.set_rate(rate);
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
             g.response = g.response.map(|_| pause::quanta(rate, quanta));
+            if let Some(limiters) = &mut g.limiters {
+                limiters.set_line(rate);
+                self.look_again(now, id);
+            }
         }
         if change.rate.is_some() {
-            self.retime_pauses(id);
+            self.retime_pauses(now, id);
         }
         let l = &mut self.links[id as usize];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
@@ -57,11 +62,20 @@ impl Net {
             Some(false) => self.fail(now, id),
             None => {}
         }
-        let Some(g) = &mut self.links[id as usize].general else { unreachable!("a port that changes is general") };
+        let l = &mut self.links[id as usize];
+        let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if change.limit.is_some() || change.mark_above.is_some() {
             g.queue.set_limits(change.limit, change.mark_above);
+            l.limit = change.limit.unwrap_or(l.limit);
         }
         self.note_change(now, change);
+    }
+
+    /// The port of `link` looks whether it may send, when all that happens at this instant has happened.
+    pub(super) fn look_again(&mut self, now: Time, link: u32) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        g.wake = now;
+        self.schedule(now, Class::Start, link);
     }
 
     /// A row for each quantity that is different.

@@ -8,18 +8,18 @@
 //!
 //! Kept only when somebody reads the `events`. Memory: a row for each closure, one for each flow, port and episode.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use elephan_link::pause::Gate;
 use elephan_link::queue::{Discipline, Item};
 use elephan_units::{Span, Time};
 
 use super::link::Sending;
+use super::watch::{Cause, Closure, Held, Watch};
 use super::{NONE, Net};
 
 /// Closures of one root further apart are two episodes: a hundred round trips of a data centre.
 const EPISODE_GAP: Span = Span::from_ms(1);
-const PRIORITIES: usize = 8;
 
 /// What made a switch send a PAUSE.
 #[derive(Clone, Copy, Debug)]
@@ -34,42 +34,11 @@ pub enum Blame {
 
 /// A closure as its children know it.
 #[derive(Clone, Copy)]
-struct Parent {
-    id: u32,
-    root: u32,
-    depth: u32,
-    episode: u32,
-}
-
-/// What the next closure of a port will be due to.
-#[derive(Clone, Copy)]
-struct Cause {
-    port: u32,
-    parent: Option<Parent>,
-}
-
-/// A closure; `end` is when it will be over unless something else comes.
-#[derive(Clone, Copy)]
-pub struct Closure {
-    me: Parent,
-    parent: Option<u32>,
-    cause: u32,
-    priority: Option<u8>,
-    begin: Time,
-    end: Time,
-    refreshes: u32,
-    packets: u64,
-    bytes: u64,
-}
-
-impl Closure {
-    fn concerns(&self, priority: u8) -> bool {
-        self.priority.is_none_or(|own| own == priority)
-    }
-
-    fn meets(&self, priority: Option<u8>) -> bool {
-        priority.is_none_or(|priority| self.concerns(priority))
-    }
+pub struct Parent {
+    pub id: u32,
+    pub root: u32,
+    pub depth: u32,
+    pub episode: u32,
 }
 
 /// A closure that is over, or that the end of the run cuts off.
@@ -90,155 +59,6 @@ pub struct Paused {
     pub root: u32,
     pub depth: u32,
     pub episode: u32,
-}
-
-/// What closures of one episode at one port did to a flow.
-#[derive(Clone, Copy)]
-pub struct Held {
-    pub episode: u32,
-    pub flow: u32,
-    pub root: u32,
-    pub packets: u64,
-    pub bytes: u64,
-    pub time: Span,
-    pub longest: Span,
-    /// Packets whose route has the root in it.
-    pub bound: u64,
-    /// The departure counted last.
-    departure: u64,
-}
-
-/// What waits of a priority.
-#[derive(Clone, Copy, Default)]
-struct Waiting {
-    packets: u64,
-    bytes: u64,
-    /// When the packet that left last had come.
-    left: Time,
-}
-
-/// The record of one port.
-#[derive(Default)]
-pub struct Watch {
-    open: Vec<Closure>,
-    /// Over, and held something that may still wait; the latest last.
-    over: VecDeque<Closure>,
-    asked: Vec<(Option<u8>, Cause)>,
-    waiting: [Waiting; PRIORITIES],
-    /// Bytes waiting, by ingress port and priority.
-    from: Vec<[u64; PRIORITIES]>,
-    departures: u64,
-    /// By episode and flow.
-    held: Vec<Held>,
-}
-
-impl Watch {
-    /// A packet waits from now on.
-    pub fn enter(&mut self, item: Item, ingress: Option<u32>) {
-        let p = usize::from(item.priority) % PRIORITIES;
-        self.waiting[p].packets += 1;
-        self.waiting[p].bytes += u64::from(item.bytes);
-        if let Some(ingress) = ingress {
-            let ingress = ingress as usize;
-            if self.from.len() <= ingress {
-                self.from.resize(ingress + 1, [0; PRIORITIES]);
-            }
-            self.from[ingress][p] += u64::from(item.bytes);
-        }
-        for closure in self.open.iter_mut().filter(|c| c.concerns(item.priority) && c.end > item.at) {
-            closure.packets += 1;
-            closure.bytes += u64::from(item.bytes);
-        }
-    }
-
-    /// Whether no closure is open, or holds what still waits: frames that do not wait are of no interest then.
-    #[inline]
-    pub fn is_quiet(&self) -> bool {
-        self.open.is_empty() && self.over.is_empty()
-    }
-
-    /// A packet waits no more: it leaves, or it was dropped.
-    pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
-        let p = usize::from(item.priority) % PRIORITIES;
-        let bytes = u64::from(item.bytes);
-        let waiting = &mut self.waiting[p];
-        waiting.packets -= 1;
-        waiting.bytes -= bytes;
-        if sent {
-            waiting.left = item.at;
-        }
-        if let Some(from) = ingress.and_then(|ingress| self.from.get_mut(ingress as usize)) {
-            from[p] -= bytes;
-        }
-        // It was gone before a closure began whose PAUSE is here already.
-        for closure in self.open.iter_mut().filter(|c| c.concerns(item.priority) && c.begin > now) {
-            closure.packets -= 1;
-            closure.bytes -= bytes;
-        }
-        while self.over.front().is_some_and(|first| !self.still_holds(first)) {
-            self.over.pop_front();
-        }
-    }
-
-    /// Whether what came before the end of a closure may still wait; packets of one priority leave in their order.
-    fn still_holds(&self, closure: &Closure) -> bool {
-        let of = |(p, w): (u8, &Waiting)| closure.concerns(p) && w.packets > 0 && w.left < closure.end;
-        (0u8..).zip(&self.waiting).any(of)
-    }
-
-    /// The closure that holds what waits here, if one does.
-    fn holding(&self, now: Time, priority: Option<u8>) -> Option<Parent> {
-        let shut = |c: &&Closure| c.meets(priority) && c.begin <= now && now < c.end;
-        let open = self.open.iter().find(shut);
-        open.or_else(|| self.over.iter().rev().find(|c| c.meets(priority) && self.still_holds(c))).map(|c| c.me)
-    }
-
-    fn waiting_bytes(&self, ingress: Option<u32>, priority: Option<u8>) -> u64 {
-        let of = |p: usize| match ingress {
-            Some(ingress) => self.from.get(ingress as usize).map_or(0, |from| from[p]),
-            None => self.waiting[p].bytes,
-        };
-        (0..PRIORITIES).filter(|&p| priority.is_none_or(|own| usize::from(own) == p)).map(of).sum()
-    }
-
-    fn waits(&self, priority: Option<u8>) -> (u64, u64) {
-        let of = |(p, _): &(u8, &Waiting)| priority.is_none_or(|own| own == *p);
-        let add = |sum: (u64, u64), (_, w): (u8, &Waiting)| (sum.0 + w.packets, sum.1 + w.bytes);
-        (0u8..).zip(&self.waiting).filter(of).fold((0, 0), add)
-    }
-
-    /// Counts how long closures have held a packet that leaves at `now`; `bound` says whether it will pass a root.
-    fn count(&mut self, now: Time, item: Item, bound: impl Fn(u32) -> bool) {
-        self.departures += 1;
-        let Watch { open, over, held, departures, .. } = self;
-        for closure in over.iter().chain(open.iter()).filter(|c| c.concerns(item.priority)) {
-            let (begin, end) = (closure.begin.max(item.at), closure.end.min(now));
-            if begin < end {
-                let one = entry(held, closure.me, item.flow);
-                let time = end.since(begin);
-                if one.departure != *departures {
-                    one.departure = *departures;
-                    one.packets += 1;
-                    one.bytes += u64::from(item.bytes);
-                    one.bound += u64::from(bound(one.root));
-                }
-                one.time = one.time + time;
-                one.longest = one.longest.max(time);
-            }
-        }
-    }
-}
-
-/// The place of a flow in an episode's account.
-fn entry(held: &mut Vec<Held>, of: Parent, flow: u32) -> &mut Held {
-    let place = held.partition_point(|h| (h.episode, h.flow) < (of.episode, flow));
-    if held.get(place).is_none_or(|h| (h.episode, h.flow) != (of.episode, flow)) {
-        let (episode, root) = (of.episode, of.root);
-        let none = Span::ZERO;
-        let new = Held { episode, flow, root, packets: 0, bytes: 0, time: none, longest: none, bound: 0, departure: 0 };
-        held.insert(place, new);
-    }
-    &mut held[place]
 }
 
 /// A port where congestion began.
@@ -283,7 +103,7 @@ impl Closures {
         me
     }
 
-    fn end(&mut self, port: u32, closure: Closure, end: Time, over: bool) {
+    pub(super) fn end(&mut self, port: u32, closure: Closure, end: Time, over: bool) {
         let Closure { me, parent, cause, priority, begin, refreshes, packets, bytes, .. } = closure;
         if let Some(root) = self.roots.get_mut(&me.root) {
             root.open -= 1;
@@ -386,7 +206,7 @@ impl Net {
         let (Some(watch), Some(closures)) = (&mut g.watch, closures) else { return };
         let p = &packets[item.handle];
         watch.expire(now, link, closures);
-        if !(watch.over.is_empty() && watch.open.is_empty()) {
+        if !watch.is_quiet() {
             let route = p.route;
             watch.count(now, item, |root| routes.passes(route, root));
         }
@@ -399,7 +219,7 @@ impl Net {
             return;
         }
         for link in 0..self.links.len() as u32 {
-            let watched = |net: &Net| net.watch(link).is_some_and(|w| !(w.over.is_empty() && w.open.is_empty()));
+            let watched = |net: &Net| net.watch(link).is_some_and(|w| !w.is_quiet());
             if !watched(self) {
                 continue;
             }
@@ -430,23 +250,5 @@ impl Net {
     /// Who was held at a port, by episode and flow.
     pub fn held(&self, link: u32) -> &[Held] {
         self.watch(link).map_or(&[], |w| &w.held)
-    }
-}
-
-impl Watch {
-    /// Ends what has run out.
-    fn expire(&mut self, now: Time, link: u32, closures: &mut Closures) {
-        while let Some(place) = self.open.iter().position(|c| c.end <= now) {
-            let closure = self.open.remove(place);
-            self.close(closure, closure.end, true, link, closures);
-        }
-    }
-
-    fn close(&mut self, closure: Closure, end: Time, over: bool, link: u32, closures: &mut Closures) {
-        closures.end(link, closure, end, over);
-        let closure = Closure { end, ..closure };
-        if closure.begin < end && self.still_holds(&closure) {
-            self.over.push_back(closure);
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Congestion management in the network: congestion points at the egress ports of switches, their notifications as frames,
 //! limiters at the ports of hosts (`limiters.rs`).
 //!
-//! A point looks at the frames that its port's queue has accepted, with the bytes that wait then, the frame among them and the one
-//! on the wire not. A notification is a frame of its own from that switch to the host whose frame was sampled. At each port it
+//! A port has a point for each of its queues (IEEE 802.1Qau): for each class of `ets` and `wrr`, each band of `prio`, each priority
+//! where PFC keeps them apart. It looks at the frames that its queue has accepted, with the bytes that wait there then, the frame among
+//! them and the one on the wire not. A notification is a frame of its own from that switch to the host whose frame was sampled. At each port it
 //! goes before the queue, it is never sampled, and only IEEE 802.3x PAUSE holds it up; a memory that it passes through is
 //! charged for it. Left out: its own loss by a memory that is full is possible, by a full queue not.
 
@@ -12,7 +13,7 @@ use elephan_engine::{Bell, Class, Event};
 use elephan_link::CongestionManagement;
 use elephan_link::congestion::fair::Source;
 use elephan_link::congestion::{Feedback, Handling, Per, Point};
-use elephan_link::queue::{Discarded, Discipline, Item};
+use elephan_link::queue::{Discarded, Discipline, Item, Queue};
 use elephan_random::Stream;
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
 use elephan_units::Time;
@@ -20,7 +21,7 @@ use elephan_units::Time;
 use super::failure::DOWN;
 use super::limiters::{Key, Limiters, Next};
 use super::link::{General, Link};
-use super::route::Routes;
+use super::route::{Graph, Routes};
 use super::{Kind, Net, Occurrence};
 use crate::packet::{Notice, Packet, traits};
 
@@ -43,11 +44,14 @@ pub struct Management {
     pub received: u64,
 }
 
-/// A congestion point, and how many notifications it has sent.
-pub struct CongestionPoint {
-    point: Point,
+/// The congestion points of a port, one for each queue that its discipline keeps apart, and how many notifications they have sent.
+pub struct CongestionPoints {
+    points: Vec<Point>,
     pub sent: u64,
 }
+
+/// Bits of the number of a congestion point, above which its link stands, that say which of a port it is.
+const PART_BITS: u32 = 4;
 
 /// What a packet waits for at a port.
 pub enum WaitsFor {
@@ -58,9 +62,9 @@ pub enum WaitsFor {
     Limiter(usize),
 }
 
-/// Whether a packet comes from a sender that can be stopped: not a datagram, a frame or one of RoCE.
-pub fn is_tcp(bits: u16) -> bool {
-    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION | traits::ROCE) == 0
+/// Whether a packet comes from a sender that can be stopped: TCP, or the interface of RoCE; not a datagram or a frame.
+pub fn can_stop(bits: u16) -> bool {
+    bits & (traits::UDP | traits::RAW | traits::NOTIFICATION) == 0
 }
 
 impl Management {
@@ -77,16 +81,27 @@ impl Management {
             received: 0,
         }))
     }
+
+    /// The key of what limits a flow to a node.
+    pub fn key(&self, flow: u32, to: u32) -> Key {
+        match self.handling.per {
+            Per::Flow => flow,
+            Per::Pair => to,
+        }
+    }
 }
 
-/// The congestion point of a port, if it has one.
-pub fn point(plan: &Plan, link: &LinkPlan) -> Option<Box<CongestionPoint>> {
+/// The congestion points of a port, if it has some.
+pub fn points(plan: &Plan, link: &LinkPlan, queue: &Queue) -> Option<Box<CongestionPoints>> {
     if matches!(plan.nodes[link.from as usize].kind, NodeKind::Host) {
         return None;
     }
-    let stream = Stream::new(plan.seed, &format!("link.{}", link.name), "congestion point");
-    let point = plan.congestion_management.point(stream)?;
-    Some(Box::new(CongestionPoint { point, sent: 0 }))
+    let point = |part: u8| {
+        let purpose = if part == 0 { "congestion point".to_owned() } else { format!("congestion point[{part}]") };
+        plan.congestion_management.point(Stream::new(plan.seed, &format!("link.{}", link.name), &purpose))
+    };
+    let points: Option<Vec<Point>> = (0..queue.parts()).map(point).collect();
+    Some(Box::new(CongestionPoints { points: points?, sent: 0 }))
 }
 
 /// The limiters of a port, if it may have some.
@@ -155,9 +170,9 @@ impl General {
 }
 
 impl Link {
-    /// Notifications that the port's congestion point has sent.
+    /// Notifications that the port's congestion points have sent.
     pub fn notifications_sent(&self) -> u64 {
-        self.general.as_ref().and_then(|g| g.point.as_ref()).map_or(0, |point| point.sent)
+        self.general.as_ref().and_then(|g| g.points.as_ref()).map_or(0, |points| points.sent)
     }
 
     fn limiters(&self) -> Option<&Limiters> {
@@ -208,36 +223,36 @@ impl Net {
 
     /// A frame of `bytes` has been accepted by the port of `link`.
     pub(super) fn sample(&mut self, now: Time, link: u32, packet: u32, bytes: u32) {
+        let priority = self.priority(packet);
         let Some(g) = &mut self.links[link as usize].general else { return };
-        let (Some(point), Some(management)) = (&mut g.point, &mut self.management) else { return };
+        let (Some(all), Some(management)) = (&mut g.points, &mut self.management) else { return };
         let p = &self.packets[packet];
-        let tagged = p.traits & traits::TAGGED != 0 && self.packets.tag(packet) == link;
+        let (part, queue) = g.queue.part_of(priority);
+        let number = link << PART_BITS | u32::from(part);
+        let tagged = p.traits & traits::TAGGED != 0 && self.packets.tag(packet) == number;
         let source = || {
             let (first, last) = self.routes.first_and_last(p.route);
-            let key = match management.handling.per {
-                Per::Pair => management.ends[last as usize].1,
-                Per::Flow => p.flow,
-            };
-            Source { port: first, key, flow: p.flow }
+            Source { port: first, key: management.key(p.flow, management.ends[last as usize].1), flow: p.flow }
         };
         let told = &mut self.told;
-        point.point.on_frame((bytes, g.queue.bytes()), tagged, source, told);
+        all.points[usize::from(part)].on_frame((bytes, queue), tagged, source, told);
         if !told.is_empty() {
-            point.sent += told.len() as u64;
-            self.notify_all(now, link);
+            all.sent += told.len() as u64;
+            self.notify_all(now, number);
         }
     }
 
-    fn notify_all(&mut self, now: Time, link: u32) {
+    fn notify_all(&mut self, now: Time, point: u32) {
         let mut told = std::mem::take(&mut self.told);
         for (source, feedback) in told.drain(..) {
-            self.notify(now, link, source, feedback);
+            self.notify(now, point, source, feedback);
         }
         self.told = told;
     }
 
-    /// The congestion point of `link` tells a source.
-    fn notify(&mut self, now: Time, link: u32, of: Source, feedback: Feedback) {
+    /// A congestion point tells a source.
+    fn notify(&mut self, now: Time, point: u32, of: Source, feedback: Feedback) {
+        let link = point >> PART_BITS;
         let Some(management) = &mut self.management else { return };
         let Source { port: first, key, flow } = of;
         let (switch, source) = (management.ends[link as usize].0, management.ends[first as usize].0);
@@ -254,7 +269,7 @@ impl Net {
         (p.route, p.dest, p.flow) = (way, first, flow);
         p.ip_bytes = bytes - ETHERNET_BYTES;
         (p.charged, p.ingress, p.traits, p.ident) = (0, 0, traits::NOTIFICATION, ordinal as u16);
-        *self.packets.notice_mut(new) = Notice { point: link, key, feedback };
+        *self.packets.notice_mut(new) = Notice { point, key, feedback };
         if let Some(log) = &mut self.log {
             let (kind, value) = (Kind::Notification, feedback.value());
             let reason = if value == 0.0 { "stop" } else { "" };
@@ -282,8 +297,15 @@ impl Net {
         {
             let (packets, routes) = (&self.packets, &self.routes);
             let of = |item: &Item| key_of(management, routes, &packets[item.handle]) == Some(key);
-            for item in g.queue.extract(&mut { of }) {
+            let moved = g.queue.extract(&mut { of });
+            for &item in &moved {
                 self.full_limiters += u32::from(limiters.enqueue(place, item));
+            }
+            for item in moved {
+                let bits = self.packets[item.handle].traits;
+                self.nic_has_left(now, link, item, None);
+                let Some(g) = &mut self.links[link as usize].general else { return };
+                g.nic_hands_over(&item, bits, Some(place));
             }
         }
         self.arm_limiters(link);
@@ -306,12 +328,29 @@ impl Net {
     }
 
     /// The link has failed: what waits there for limiters is thrown away.
-    pub(super) fn fail_limiters(&mut self, link: u32) {
+    pub(super) fn fail_limiters(&mut self, now: Time, link: u32) {
         let l = &mut self.links[link as usize];
         let (Some(g), Some(management)) = (&mut l.general, &mut self.management) else { return };
         if let Some(limiters) = &mut g.limiters {
             limiters.drain(&mut self.discarded, DOWN);
             management.drained.extend(limiters.all().iter().map(|limiter| (link, limiter.key)));
+            if g.nic.is_some() {
+                self.call_nic(now, link);
+            }
+        }
+    }
+
+    /// Other routes hold: the switches on them know the way to those whom they may have to notify.
+    pub fn reroute_notifications(&mut self, plan: &Plan, graph: &Graph) {
+        if self.management.is_none() {
+            return;
+        }
+        let mut near = None;
+        for (switch, hosts) in sources(plan, &self.routes) {
+            for host in hosts {
+                // Where no path leads nobody can be told.
+                let _ = self.routes.add(graph, switch, &[host], &mut near);
+            }
         }
     }
 
@@ -367,8 +406,6 @@ fn key_of(management: &Management, routes: &Routes, packet: &Packet) -> Option<K
     if packet.traits & traits::DATA == 0 && !management.handling.limit_acks {
         return None;
     }
-    match management.handling.per {
-        Per::Flow => Some(packet.flow),
-        Per::Pair => routes.rest(packet.route).last().map(|link| management.ends[link as usize].1),
-    }
+    let last = routes.rest(packet.route).last()?;
+    Some(management.key(packet.flow, management.ends[last as usize].1))
 }

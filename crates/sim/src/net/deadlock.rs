@@ -25,7 +25,7 @@ use super::{Kind, NONE, Net, Occurrence};
 pub struct Deadlock {
     /// When its last pause began.
     pub closed: Time,
-    /// None: PAUSE, which stops all priorities.
+    /// That of the first port, others may have others; none: PAUSE, which stops all priorities.
     pub priority: Option<u8>,
     /// The ports, each waiting for the buffer of the next.
     pub links: Vec<u32>,
@@ -108,12 +108,22 @@ impl Net {
     /// The bytes that hold a priority of an ingress port of a switch and wait at each of its egress ports for good.
     fn behind<'a>(&'a self, s: usize, port: u32, p: u8, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u64)> + 'a {
         let switch = &self.switches[s];
-        let whole =
-            move |out: u32| if switch.pfc { stuck[out as usize] >> p & 1 == 1 } else { stuck[out as usize] == 0xFF };
+        let whole = move |out: u32| match switch.pfc {
+            true => self.stopped_by(out, stuck[out as usize]) >> p & 1 == 1,
+            false => stuck[out as usize] == 0xFF,
+        };
         (0u32..).zip(&switch.egress).filter(move |&(_, &out)| whole(out)).map(move |(to, &out)| {
             let general = self.links[out as usize].general.as_ref();
             (out, switch.holding_bytes(port, to, p).unwrap_or_else(|| general.map_or(0, |g| g.queue.bytes())))
         })
+    }
+
+    /// The priorities that wait at a port while these are paused: those of the same class of its queue with them.
+    fn stopped_by(&self, out: u32, mask: u8) -> u8 {
+        if mask == 0 {
+            return 0;
+        }
+        self.links[out as usize].general.as_ref().map_or(mask, |g| g.queue.stopped_by(mask))
     }
 
     /// Whether an ingress port would stay paused after everything that can leave has left.
@@ -124,41 +134,65 @@ impl Net {
             return bytes().any(|bytes| bytes > control.xon());
         }
         let own: u64 = bytes().sum();
-        if own == 0 {
-            return false;
-        }
         match &switch.by_ingress {
             None => own > switch.memory.xon(),
+            // One that has nothing left may still wait until others leave room.
             Some(memory) => {
-                let ports = 0..switch.egress.len() as u32;
-                let classes = || priorities(if switch.pfc { 0xFF } else { 1 });
-                let all = ports.flat_map(|port| classes().map(move |p| (port, p)));
-                let used = all.flat_map(|(port, p)| self.behind(s, port, p, stuck)).map(|(_, bytes)| bytes).sum();
-                memory.stays_paused(own, used)
+                let used = self.behind_all(s, stuck).map(|(_, _, bytes)| bytes).sum();
+                used > 0 && memory.stays_paused(own, used)
             }
         }
     }
 
+    /// The bytes of all accounts of a switch that wait for good: at which egress port, and of which priority.
+    fn behind_all<'a>(&'a self, s: usize, stuck: &'a Stuck) -> impl Iterator<Item = (u32, u8, u64)> + 'a {
+        let switch = &self.switches[s];
+        let classes = || priorities(if switch.pfc { 0xFF } else { 1 });
+        let all = (0..switch.egress.len() as u32).flat_map(move |port| classes().map(move |p| (port, p)));
+        all.flat_map(move |(port, p)| self.behind(s, port, p, stuck).map(move |(out, bytes)| (out, p, bytes)))
+    }
+
+    /// Where the most waits for good of what holds a priority of an ingress port; if nothing of its own does, what fills the memory.
+    fn waits_behind(&self, stuck: &Stuck, link: u32, p: u8) -> Option<(u32, u8)> {
+        let l = &self.links[link as usize];
+        let s = l.into as usize;
+        let own = self.behind(s, l.into_port, p, stuck).map(|(out, bytes)| (bytes, out, p));
+        let most = own.max().filter(|(bytes, ..)| *bytes > 0);
+        let of_all = || self.behind_all(s, stuck).map(|(out, p, bytes)| (bytes, out, p)).max();
+        let coupled = self.switches[s].by_queue.is_none();
+        most.or_else(|| if coupled { of_all() } else { None })
+            .filter(|(bytes, ..)| *bytes > 0)
+            .map(|(_, out, p)| (out, self.paused_before(stuck, out, p)))
+    }
+
+    /// The priority whose pause holds back this one at a port for good.
+    fn paused_before(&self, stuck: &Stuck, out: u32, p: u8) -> u8 {
+        let paused = stuck[out as usize];
+        let partner = || priorities(paused).find(|&q| self.stopped_by(out, 1 << q) >> p & 1 == 1);
+        if paused >> p & 1 == 1 { p } else { partner().unwrap_or(p) }
+    }
+
     /// The cycle to which a stuck port leads, from its lowest link on.
     fn cycle(&self, stuck: &Stuck, link: u32, p: u8) -> Option<Deadlock> {
-        let mut way = vec![link];
+        let mut way = vec![(link, p)];
         loop {
-            let l = &self.links[*way.last()? as usize];
-            let most = self.behind(l.into as usize, l.into_port, p, stuck).max_by_key(|&(out, bytes)| (bytes, out));
-            let (next, _) = most.filter(|&(_, bytes)| bytes > 0)?;
-            if let Some(first) = way.iter().position(|&l| l == next) {
-                let mut links = way.split_off(first);
-                let least = links.iter().enumerate().min_by_key(|(_, link)| **link).map_or(0, |(i, _)| i);
-                links.rotate_left(least);
-                let since = |&link: &u32| {
-                    let l = &self.links[link as usize];
-                    self.switches[l.into as usize].since(l.into_port, p)
-                };
-                let pfc = links.iter().any(|&link| self.switches[self.links[link as usize].into as usize].pfc);
-                let closed = links.iter().map(since).max().unwrap_or_default();
-                return Some(Deadlock { closed, priority: pfc.then_some(p), links });
-            }
-            way.push(next);
+            let &(link, p) = way.last()?;
+            let next = self.waits_behind(stuck, link, p)?;
+            let Some(first) = way.iter().position(|&before| before == next) else {
+                way.push(next);
+                continue;
+            };
+            let mut cycle = way.split_off(first);
+            let least = cycle.iter().enumerate().min_by_key(|(_, port)| **port).map_or(0, |(i, _)| i);
+            cycle.rotate_left(least);
+            let since = |&(link, p): &(u32, u8)| {
+                let l = &self.links[link as usize];
+                self.switches[l.into as usize].since(l.into_port, p)
+            };
+            let pfc = cycle.iter().any(|&(link, _)| self.switches[self.links[link as usize].into as usize].pfc);
+            let closed = cycle.iter().map(since).max().unwrap_or_default();
+            let links = cycle.iter().map(|&(link, _)| link).collect();
+            return Some(Deadlock { closed, priority: pfc.then_some(cycle[0].1), links });
         }
     }
 

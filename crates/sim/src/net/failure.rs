@@ -2,8 +2,9 @@
 //!
 //! A link that goes down loses what is on the wire, the frame that is being sent included, when it would have arrived. What
 //! waits at its ports is dropped at once, what comes to them until the repair when it comes, as switches do and Linux's
-//! dev_deactivate does. PAUSE is forgotten at both ends: what was received holds nobody any more, and a switch that still
-//! pauses says so again when the link is back. Routes stay, or are made anew a while later (`reroute`).
+//! dev_deactivate does. PAUSE is forgotten: what was received over the direction that fails holds nobody any more, in its response
+//! time or later, and a switch that still pauses says so again when the link is back. Routes stay, or are made anew a while later
+//! (`reroute`).
 //!
 //! Left out: what a shaper (`tbf`) holds back waits for the repair; time until the ends notice (the loss of carrier is known at once).
 
@@ -45,18 +46,29 @@ impl Net {
         while let Some((item, _)) = g.queue.dequeue(now, &mut self.discarded) {
             self.discarded.push((item, DOWN));
         }
-        self.fail_limiters(link);
+        self.fail_limiters(now, link);
         let Some(g) = &mut self.links[link as usize].general else { return };
         let urgent = std::mem::take(&mut g.urgent);
-        if g.gate.until_at(now).is_some() {
+        self.discard_all(now, link);
+        for item in urgent {
+            self.refuse(now, link, item.handle);
+        }
+        let fed = self.links[link as usize].reverse;
+        self.forget_pauses(now, fed);
+    }
+
+    /// What has come to the station that sends through the port of `link` holds it no more.
+    fn forget_pauses(&mut self, now: Time, link: u32) {
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        let (_, until) = g.gate.window();
+        let whole = now < until;
+        if whole {
             g.gate.receive(now, Span::ZERO, Span::ZERO);
             let gate = g.gate;
             self.gated(now, link, None, gate);
         }
-        self.forget_pfc(now, link);
-        self.discard_all(now, link);
-        for item in urgent {
-            self.refuse(now, link, item.handle);
+        if self.forget_pfc(now, link) || whole {
+            self.look_again(now, link);
         }
     }
 

@@ -99,6 +99,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         sampled: planned.memory_bytes.is_some(),
         since: vec![Time::ZERO; accounts],
         waiting: vec![0; if by_port { accounts * egress.len() } else { 0 }],
+        unsettled: Vec::new(),
         egress,
     }
 }
@@ -108,7 +109,7 @@ fn headroom(plan: &Plan, pfc: &Pfc, bounded: bool, egress: &[u32]) -> Vec<Option
     let of_port = |&out: &u32| match (bounded, pfc.headroom) {
         (false, _) => u64::MAX,
         (true, Some(given)) => given.get(),
-        (true, None) => plan.headroom(plan.links[out as usize].reverse),
+        (true, None) => plan.headroom(pfc, plan.links[out as usize].reverse),
     };
     let lossless = |bytes: u64| (0..8).map(move |p| (pfc.mask() >> p & 1 == 1).then_some(bytes));
     egress.iter().map(of_port).flat_map(lossless).collect()

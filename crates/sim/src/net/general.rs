@@ -9,10 +9,10 @@ use elephan_link::{
 use elephan_tcp::ECN_CE;
 use elephan_units::{Span, Time};
 
-use super::cm::{WaitsFor, is_tcp};
+use super::cm::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
 use super::switch::refresh_period;
-use super::{Kind, NONE, Net, Occurrence, Treatment, note_mark};
+use super::{DELIVER, END, Kind, NONE, Net, Occurrence, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -22,6 +22,16 @@ impl General {
         counts.byte_ps += span * u128::from(self.bytes());
         self.packet_ps += span * u128::from(self.packets());
         self.integrated = now;
+    }
+
+    /// Whether nothing is in the way of a frame that comes to a straight port, but for what is on the wire.
+    #[inline(always)]
+    fn is_clear(&self, now: Time) -> bool {
+        self.queue.packets() == 0
+            && !self.down
+            && self.control.is_none()
+            && self.gate.until_at(now).is_none()
+            && self.watch.as_ref().is_none_or(|watch| watch.is_quiet())
     }
 
     /// A packet waits from now on.
@@ -47,10 +57,75 @@ impl Link {
 }
 
 impl Net {
+    /// Hands a packet to a general port.
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
-        if self.is_idle(now, link) {
-            return self.transmit(now, link, packet);
+        if !self.pass(now, link, packet) {
+            self.offer_to_queue(now, link, packet);
         }
+    }
+
+    /// Sends a frame that need not wait: nothing is on the wire or waits, nobody has paused the port, and neither its queue nor
+    /// anything else at it looks at frames that do not wait. False if it is not so.
+    #[inline(always)]
+    fn pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return false };
+        if !g.straight || !g.is_clear(now) || g.end_scheduled || l.busy_until > now {
+            return false;
+        }
+        if let Sending::Frame { charged, ingress } = g.sending
+            && let Some(switch) = self.switches.get_mut(l.out_of as usize)
+        {
+            switch.memory.release(ingress >> 3, charged, &mut self.scratch);
+        }
+        l.tx.idle();
+        self.transmit_straight(now, link, packet, false);
+        true
+    }
+
+    /// A frame goes onto the wire of a straight port, which is free; whether `more` wait.
+    #[inline(always)]
+    fn transmit_straight(&mut self, now: Time, link: u32, packet: u32, more: bool) {
+        let Net { links, switches, packets, routes, events, window, .. } = self;
+        let l = &mut links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        let p = &mut packets[packet];
+        g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
+        let switch = switches.get_mut(l.out_of as usize);
+        let awaited = more || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
+        g.end_scheduled = awaited;
+        let wire = l.framing.wire_bytes(p.ip_bytes);
+        let end = now + l.tx.send(wire);
+        l.busy_until = end;
+        l.counts.transmission(now, wire, *window);
+        if l.loses(p.traits) {
+            p.traits |= traits::LOST;
+        }
+        let next = routes.link(p.route + 1);
+        let then = if next == END { DELIVER | p.dest } else { next };
+        let arrival = l.arrival(end, Span::ZERO);
+        l.launch(link, Flight { arrival, packet, then }, events);
+        if awaited {
+            self.schedule(end, Class::End, link);
+        }
+    }
+
+    /// Sends the next frame that waits at a straight port.
+    #[inline]
+    fn start_straight(&mut self, now: Time, link: u32) {
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else { return };
+        g.end_wait(now, item, self.window);
+        let more = g.queue.packets() > 0;
+        debug_assert!(!marked && self.discarded.is_empty(), "a FIFO decides when a frame comes");
+        if g.watch.is_some() {
+            self.count_held(now, link, item);
+        }
+        self.transmit_straight(now, link, item.handle, more);
+    }
+
+    fn offer_to_queue(&mut self, now: Time, link: u32, packet: u32) {
         let window = self.window;
         if let Some(g) = &self.links[link as usize].general
             && g.taps.handed != NONE
@@ -86,18 +161,18 @@ impl Net {
         };
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
-        g.queue.on_arrival(now, wire, headed.then(|| self.packets.header(packet)));
+        g.queue.on_arrival(now, wire, priority, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
             (Some(place), Some(limiters)) => {
-                limiters.offer(place, item, is_tcp(p.traits), l.limit, &mut self.full_limiters)
+                limiters.offer(place, item, can_stop(p.traits), l.limit, &mut self.full_limiters)
             }
             _ => g.queue.enqueue(now, item, &mut self.discarded),
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             g.begin_wait(item, window);
-            g.nic_hands_over(&item, p.traits);
+            g.nic_hands_over(&item, p.traits, limiter);
             if let Some(watch) = &mut g.watch {
                 watch.enter(item, (l.out_of != NONE).then_some(p.ingress >> 3));
             }
@@ -155,7 +230,7 @@ impl Net {
                 watch.leave(now, item, (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3), false);
             }
             l.counts.drops += 1;
-            self.nic_has_left(now, link, item);
+            self.nic_has_left(now, link, item, None);
         }
         let l = &self.links[link as usize];
         let (out_of, counted) = (l.out_of, l.general.as_ref().is_some_and(|g| g.counted));
@@ -212,9 +287,7 @@ impl Net {
                 self.schedule(end, Class::End, link);
                 return;
             }
-            // It was over before anybody waited for it.
-            g.sending = Sending::Nothing;
-            l.tx.idle();
+            self.finish_unseen(link);
         }
         self.start(now, link);
     }
@@ -251,6 +324,9 @@ impl Net {
             return;
         }
         g.integrate(&mut l.counts, now, window);
+        if g.straight {
+            return self.start_straight(now, link);
+        }
         let opens = g.close_gates(now);
         let (next, urgent) = g.next(now, &mut self.discarded);
         let Some((item, marked, limiter)) = next else {
@@ -282,7 +358,7 @@ impl Net {
             g.queue.on_departure(wire, self.packets.header_mut(item.handle));
         }
         if bits & traits::ROCE != 0 {
-            self.roce_departs(now, link, item);
+            self.roce_departs(now, link, item, limiter);
         }
         if let Some(place) = limiter {
             self.leave_limiter(now, link, place, item, wire);
@@ -294,27 +370,18 @@ impl Net {
         }
     }
 
-    /// Whether a frame that comes now goes straight to the wire: nothing is on it or waits, nobody has paused the port, and
-    /// neither its queue nor anything else at it looks at frames that do not wait.
+    /// The transmission on `link` was over before anybody waited for its end. Where that holds memory, nobody is paused.
     #[inline]
-    fn is_idle(&mut self, now: Time, link: u32) -> bool {
+    pub(super) fn finish_unseen(&mut self, link: u32) {
         let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { return false };
-        if !g.straight || g.queue.packets() > 0 || g.down || g.control.is_some() || g.gate.until_at(now).is_some() {
-            return false;
+        let Some(g) = &mut l.general else { return };
+        let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
+        l.tx.idle();
+        if let Sending::Frame { charged, ingress } = sent
+            && let Some(switch) = self.switches.get_mut(l.out_of as usize)
+        {
+            switch.memory.release(ingress >> 3, charged, &mut self.scratch);
         }
-        if g.watch.as_ref().is_some_and(|watch| !watch.is_quiet()) {
-            return false;
-        }
-        if g.sending == Sending::Nothing {
-            return true;
-        }
-        let over = !g.end_scheduled && l.busy_until <= now;
-        if over {
-            g.sending = Sending::Nothing;
-            l.tx.idle();
-        }
-        over
     }
 
     /// A frame goes onto the wire, which is free.
@@ -324,8 +391,11 @@ impl Net {
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let p = &mut self.packets[packet];
         g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
-        // The end is of interest to what waits, to the switch whose memory the frame holds and to some queues.
-        let awaited = g.minds_idle || l.out_of != NONE || g.has_more();
+        // The end is of interest to what waits, to some queues, and to a switch whose memory the frame holds unless it can look
+        // later.
+        let switch = self.switches.get_mut(l.out_of as usize);
+        let awaited =
+            g.minds_idle || g.has_more() || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
         g.end_scheduled = awaited;
         let (impaired, tap, received) = (g.impair.is_some(), g.taps.started, g.taps.received != NONE);
         let wire = l.framing.wire_bytes(p.ip_bytes);

@@ -8,7 +8,7 @@
 //! A frame that the port sends late leaves credit for one frame. The ordinary queue and the limiters whose time has come
 //! take turns, a frame each. A limiter whose rate is the line's again is gone as soon as nothing waits behind it; until then it
 //! goes on at the line's rate, so that no frame overtakes another. Frames of a new limiter that wait in an ordinary FIFO (or in
-//! FIFOs by priority) move behind it; in other disciplines they stay and may be overtaken.
+//! FIFOs by priority or class) move behind it; in other disciplines they stay and may be overtaken.
 
 use std::collections::VecDeque;
 
@@ -16,6 +16,8 @@ use elephan_engine::Alarm;
 use elephan_link::congestion::{Feedback, Reaction};
 use elephan_link::queue::{Discarded, Discipline, Item, Limit, Queue, Verdict};
 use elephan_units::{Bytes, PS_PER_S, Rate, Span, Time};
+
+use super::nic::Handed;
 
 /// What a limiter is for: the node of the destination, or the flow.
 pub type Key = u32;
@@ -46,6 +48,8 @@ pub struct Limiter {
     pub reaction: Reaction,
     queue: VecDeque<Item>,
     pub bytes: u64,
+    /// What the interface has handed over of what waits.
+    pub handed: Handed,
     /// The next frame may start when `bits` have passed at the limiter's rate since then.
     base: Time,
     bits: u64,
@@ -63,6 +67,7 @@ impl Limiter {
             reaction,
             queue: VecDeque::new(),
             bytes: 0,
+            handed: Handed::default(),
             base: now,
             bits: 0,
             holding: false,
@@ -131,6 +136,20 @@ impl Limiters {
 
     pub fn all(&self) -> &[Limiter] {
         &self.all
+    }
+
+    /// What the interface has handed over to the limiter at `place`.
+    pub fn handed(&mut self, place: usize) -> &mut Handed {
+        &mut self.all[place].handed
+    }
+
+    /// The rate of the port has changed.
+    pub fn set_line(&mut self, line: Rate) {
+        self.line = line;
+        for place in (0..self.all.len()).rev() {
+            self.all[place].reaction.set_line(line);
+            self.release(place);
+        }
     }
 
     /// The place of the limiter for a key.
@@ -224,6 +243,7 @@ impl Limiters {
     /// All that waits goes to `out`.
     pub fn drain(&mut self, out: &mut Discarded, reason: &'static str) {
         for limiter in &mut self.all {
+            limiter.handed = Handed::default();
             out.extend(limiter.queue.drain(..).map(|item| (item, reason)));
             limiter.bytes = 0;
         }

@@ -13,12 +13,12 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
-use super::closures::Watch;
-use super::cm::CongestionPoint;
+use super::cm::CongestionPoints;
 use super::impair::Impair;
 use super::limiters::Limiters;
 use super::nic::NicPort;
 use super::pfc::Station;
+use super::watch::Watch;
 
 /// "No such": switch, port, link.
 pub const NONE: u32 = u32::MAX;
@@ -174,6 +174,8 @@ pub struct General {
     pub counted: bool,
     /// The end of what is on the wire has its event.
     pub end_scheduled: bool,
+    /// Its switch has it among [`super::Switch::unsettled`].
+    pub unsettled: bool,
     pub gate: Gate,
     /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
     pub response: Option<Span>,
@@ -200,7 +202,7 @@ pub struct General {
     /// Notifications of congestion, ahead of the queue.
     pub urgent: VecDeque<Item>,
     /// Of an egress port of a switch, under congestion management.
-    pub point: Option<Box<CongestionPoint>>,
+    pub points: Option<Box<CongestionPoints>>,
     /// The limiters of a host's port, under congestion management.
     pub limiters: Option<Box<Limiters>>,
     /// What the link does to packets beside losing them.

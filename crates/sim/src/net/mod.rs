@@ -22,6 +22,7 @@ mod nic;
 mod pfc;
 mod route;
 mod switch;
+mod watch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_link::congestion::{Feedback, fair::Source};

@@ -1,8 +1,9 @@
 //! What RoCE adds to ports of the general path.
 //!
 //! The interface of a host holds no queue of its own: each connection keeps what it has to send, and a packet is handed to the port
-//! when none of its priority waits there. Then a port of the host is never idle while a connection may send, a pause of one
-//! priority holds back only its own connections, and those that may send take turns. The port of a switch writes telemetry into
+//! when none of its priority waits there, or, of one that is limited, none behind its limiter. Then a port of the host is never idle
+//! while a connection may send, a pause of one priority or a limiter holds back only its own connections, and those that may send
+//! take turns. The port of a switch writes telemetry into
 //! packets that ask for it, as they leave (HPCC, SIGCOMM 2019).
 
 use elephan_cc::law::{Any, Law};
@@ -42,38 +43,75 @@ pub fn asks_telemetry(law: &Spec) -> bool {
     Any::new(law).asks_routers() == Some(Question::Telemetry)
 }
 
-/// What the interface of a host has handed to its port and what waits there still, by priority.
+/// What the interface of a host has handed over to one queue and waits there still.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NicPort {
-    waiting: [u16; 8],
-    /// A connection of this priority waits for room.
-    wanted: [bool; 8],
+pub struct Handed {
+    waiting: u16,
+    /// A connection waits for room.
+    wanted: bool,
+}
+
+impl Handed {
+    /// Whether there is room for another packet; if not, the interface is called when there is.
+    fn has_room(&mut self) -> bool {
+        self.wanted = self.waiting > 0;
+        !self.wanted
+    }
+
+    /// A packet waits no more; whether the interface is to be called.
+    fn leaves(&mut self) -> bool {
+        self.waiting = self.waiting.saturating_sub(1);
+        std::mem::take(&mut self.wanted)
+    }
+}
+
+/// Of the port of a host: what waits in its ordinary queue, by priority. What waits behind limiters is counted there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NicPort([Handed; 8]);
+
+fn is_data(bits: u16) -> bool {
+    bits & (traits::ROCE | traits::DATA) == traits::ROCE | traits::DATA
 }
 
 impl General {
-    /// A packet waits at the port from now on.
+    /// A packet waits at the port from now on, behind the limiter at a place if it is limited.
     #[inline]
-    pub fn nic_hands_over(&mut self, item: &Item, bits: u16) {
-        if bits & (traits::ROCE | traits::DATA) == traits::ROCE | traits::DATA
+    pub fn nic_hands_over(&mut self, item: &Item, bits: u16, limiter: Option<usize>) {
+        if is_data(bits)
             && let Some(nic) = &mut self.nic
         {
-            nic.waiting[usize::from(item.priority)] += 1;
+            let handed = match (limiter, &mut self.limiters) {
+                (Some(place), Some(limiters)) => limiters.handed(place),
+                _ => &mut nic.0[usize::from(item.priority)],
+            };
+            handed.waiting += 1;
         }
     }
 }
 
 impl Net {
-    /// Whether the port of a host takes another packet of this priority; if not, the interface is called when it does.
-    pub fn nic_has_room(&mut self, link: u32, priority: u8) -> bool {
-        let Some(nic) = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut()) else { return true };
-        let full = nic.waiting[usize::from(priority)] > 0;
-        nic.wanted[usize::from(priority)] = full;
-        !full
+    /// Whether the port of a host takes another packet of this priority, of a flow to a node; if not, the interface is called when
+    /// it does.
+    pub fn nic_has_room(&mut self, link: u32, priority: u8, flow: u32, to: u32) -> bool {
+        let Some(g) = &mut self.links[link as usize].general else { return true };
+        let Some(nic) = &mut g.nic else { return true };
+        if let (Some(limiters), Some(management)) = (&mut g.limiters, &self.management)
+            && let Some(place) = limiters.place(management.key(flow, to))
+        {
+            return limiters.handed(place).has_room();
+        }
+        nic.0[usize::from(priority)].has_room()
+    }
+
+    /// Whether some of what leaves a host waits behind limiters, each with room of its own.
+    pub fn nic_is_limited(&self, link: u32) -> bool {
+        let limiters = self.links[link as usize].general.as_ref().and_then(|g| g.limiters.as_ref());
+        limiters.is_some_and(|limiters| !limiters.all().is_empty())
     }
 
     /// A packet of RoCE leaves the queue of `link` for the wire.
     #[cold]
-    pub(super) fn roce_departs(&mut self, now: Time, link: u32, item: Item) {
+    pub(super) fn roce_departs(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
         let l = &self.links[link as usize];
         let tells = l.general.as_ref().is_some_and(|g| g.tells);
         if tells && self.packets[item.handle].traits & traits::TELEMETRY != 0 {
@@ -85,20 +123,27 @@ impl Net {
                 self.packets.telemetry_mut(item.handle).push(hop);
             }
         }
-        self.nic_has_left(now, link, item);
+        self.nic_has_left(now, link, item, limiter);
     }
 
-    /// A packet waits no more at the port of a host.
-    pub(super) fn nic_has_left(&mut self, now: Time, link: u32, item: Item) {
-        let bits = self.packets[item.handle].traits;
-        if bits & (traits::ROCE | traits::DATA) != traits::ROCE | traits::DATA {
+    /// A packet waits no more at the port of a host, behind the limiter at a place if it was limited.
+    pub(super) fn nic_has_left(&mut self, now: Time, link: u32, item: Item, limiter: Option<usize>) {
+        if !is_data(self.packets[item.handle].traits) {
             return;
         }
-        let Some(nic) = self.links[link as usize].general.as_mut().and_then(|g| g.nic.as_mut()) else { return };
-        let priority = usize::from(item.priority);
-        nic.waiting[priority] = nic.waiting[priority].saturating_sub(1);
-        if std::mem::take(&mut nic.wanted[priority]) {
-            self.events.push(Event::new(now, Class::Timer, link, ROCE | NIC | link));
+        let Some(g) = &mut self.links[link as usize].general else { return };
+        let Some(nic) = &mut g.nic else { return };
+        let handed = match (limiter, &mut g.limiters) {
+            (Some(place), Some(limiters)) => limiters.handed(place),
+            _ => &mut nic.0[usize::from(item.priority)],
+        };
+        if handed.leaves() {
+            self.call_nic(now, link);
         }
+    }
+
+    /// The interface of a host looks whether it may hand over more.
+    pub(super) fn call_nic(&mut self, now: Time, link: u32) {
+        self.events.push(Event::new(now, Class::Timer, link, ROCE | NIC | link));
     }
 }

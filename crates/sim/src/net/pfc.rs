@@ -45,6 +45,8 @@ pub struct Station {
     /// Since when each gate is shut without interruption, and until when.
     since: [Time; PRIORITIES],
     until: [Time; PRIORITIES],
+    /// The latest of these.
+    last: Time,
     /// How long any gate has been shut, up to `counted`.
     shut: Span,
     counted: Time,
@@ -61,6 +63,7 @@ impl Station {
             gates: [Gate::default(); PRIORITIES],
             since: [Time::NEVER; PRIORITIES],
             until: [Time::ZERO; PRIORITIES],
+            last: Time::ZERO,
             shut: Span::ZERO,
             counted: Time::ZERO,
             watchdog,
@@ -74,6 +77,9 @@ impl Station {
     #[inline]
     pub fn shut_at(&self, now: Time) -> (u8, Time) {
         let (mut mask, mut opens) = (0, Time::NEVER);
+        if now >= self.last {
+            return (mask, opens);
+        }
         for (priority, gate) in self.gates.iter().enumerate() {
             if let Some(until) = gate.until_at(now) {
                 mask |= 1 << priority;
@@ -124,6 +130,7 @@ impl Station {
             self.since[priority] = now.saturating_add(response);
         }
         self.until[priority] = now.saturating_add(pause);
+        self.last = self.until.iter().copied().fold(Time::ZERO, Time::max);
         self.gates[priority].receive(now, pause, response);
     }
 
@@ -164,8 +171,8 @@ impl Net {
         self.treatments.get(p.flow as usize).map_or(0, |t| t.priority)
     }
 
-    /// Sends a PFC frame through the port of `link`, because a priority is to be paused there or may resume.
-    pub(super) fn send_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
+    /// A PFC frame is to go out through the port of `link`, because a priority is to be paused there or may resume.
+    pub(super) fn ask_pfc(&mut self, now: Time, link: u32, priority: u8, stop: bool) {
         self.queue_pfc(now, link, 1 << priority);
         if let Some(log) = &mut self.log {
             let (kind, reason) = if stop { (Kind::Pause, XOFF) } else { (Kind::Resume, XON) };
@@ -173,15 +180,12 @@ impl Net {
             let (value, reason) = (Some(f64::from(quanta.unwrap_or(0))), reason[usize::from(priority)]);
             log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PFC_BYTES, value, reason });
         }
-        self.start_if_free(now, link);
     }
 
-    /// Repeats the pauses that hold at the port of `link`.
+    /// Repeats the pauses that hold at the port of `link`, all with one frame.
     pub(super) fn refresh_pfc(&mut self, now: Time, link: u32) {
-        let held = self.pausing(link);
-        if held != 0 {
-            priorities(held).for_each(|priority| self.send_pfc(now, link, priority, true));
-        }
+        priorities(self.pausing(link)).for_each(|priority| self.ask_pfc(now, link, priority, true));
+        self.start_if_free(now, link);
     }
 
     /// The priorities that the switch holds at the port of `link`.
@@ -233,17 +237,20 @@ impl Net {
         self.links[port as usize].general.as_mut()?.pfc.as_deref_mut()
     }
 
-    /// The link of a port has failed: what was received holds nothing any more, and its watchdog has nothing against it.
-    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) {
+    /// What a port has received holds nothing any more, and its watchdog has nothing against it; whether it did hold anything.
+    pub(super) fn forget_pfc(&mut self, now: Time, port: u32) -> bool {
+        let mut held = false;
         for priority in 0..PRIORITIES {
-            let Some(station) = self.station(port) else { return };
+            let Some(station) = self.station(port) else { return false };
             station.ignored = 0;
             if now < station.until[priority] {
+                held = true;
                 station.set(now, priority, Span::ZERO, Span::ZERO);
                 let gate = station.gates[priority];
                 self.gated(now, port, Some(priority as u8), gate);
             }
         }
+        held
     }
 
     fn arm_watchdog(&mut self, port: u32) {

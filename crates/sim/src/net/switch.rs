@@ -5,7 +5,7 @@ use elephan_link::{EgressControl, IngressMemory, SharedMemory, pause};
 use elephan_units::{Rate, Span, Time};
 
 use super::closures::Blame;
-use super::link::Flight;
+use super::link::{Flight, Sending};
 use super::{NONE, Net};
 
 pub struct Switch {
@@ -29,6 +29,8 @@ pub struct Switch {
     pub since: Vec<Time>,
     /// By account of ingress and egress port: bytes that wait; kept while pauses are by ingress.
     pub waiting: Vec<u64>,
+    /// Links out of it whose transmission may be over without an event: their frames are still charged.
+    pub unsettled: Vec<u32>,
 }
 
 impl Switch {
@@ -47,8 +49,22 @@ impl Switch {
         }
     }
 
-    pub fn used(&self) -> u64 {
+    /// Bytes charged, some of which [`Net::settle`] may release.
+    fn charged(&self) -> u64 {
         self.by_ingress.as_ref().map_or(self.memory.used(), |memory| memory.used())
+    }
+
+    /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that all ports share and that
+    /// pauses nobody is looked at when a frame comes that may find it full: until then the frame stays charged.
+    #[inline]
+    pub fn awaits_end(&mut self, link: u32, unsettled: &mut bool) -> bool {
+        if self.by_ingress.is_some() || self.by_queue.is_some() || self.memory.is_pausing() {
+            return true;
+        }
+        if !std::mem::replace(unsettled, true) {
+            self.unsettled.push(link);
+        }
+        false
     }
 
     /// The priorities that are paused at an ingress port, a bit each.
@@ -105,34 +121,22 @@ impl Net {
     /// A frame is in at a switch with memory.
     pub(super) fn enter_switch(&mut self, now: Time, link: u32, packet: u32) {
         let l = &self.links[link as usize];
-        let (port, framing) = (l.into_port, l.framing);
-        let into = l.into as usize;
-        let priority = if self.switches[into].pfc { self.priority(packet) } else { 0 };
-        let p = &mut self.packets[packet];
-        p.charged = framing.charged_bytes(p.ip_bytes);
-        p.ingress = port << 3 | u32::from(priority);
-        let (charged, ingress) = (p.charged, p.ingress);
+        let (port, into) = (l.into_port, l.into as usize);
+        let charged = l.framing.charged_bytes(self.packets[packet].ip_bytes);
         let switch = &mut self.switches[into];
-        let account = switch.account(ingress);
-        let admitted = match &mut switch.by_ingress {
-            None => {
-                let admitted = switch.memory.admit(port, charged);
-                switch.memory.ports_to_pause(port, &mut self.scratch);
-                admitted
-            }
-            Some(memory) => memory.admit(account, charged, &mut self.scratch),
-        };
+        let priority = if switch.pfc { self.priority(packet) } else { 0 };
+        let p = &mut self.packets[packet];
+        (p.charged, p.ingress) = (charged, port << 3 | u32::from(priority));
+        let (route, ingress) = (p.route, p.ingress);
+        let switch = &mut self.switches[into];
+        let easy = switch.by_ingress.is_none() && switch.memory.admit_easily(port, charged);
         let latency = switch.latency;
-        if !self.scratch.is_empty() {
-            let blame = if self.switches[into].by_ingress.is_some() { Blame::Ingress } else { Blame::Memory };
-            self.tell_ports(now, into, Some(blame));
-        }
-        if !admitted {
-            let out = self.routes.link(self.packets[packet].route);
+        if !easy && !self.admit(now, into, ingress, charged) {
+            let out = self.routes.link(route);
             self.links[out as usize].counts.drops += 1;
             self.drop_packet(now, out, packet, "memory_full");
         } else if latency == Span::ZERO {
-            let next = self.routes.link(self.packets[packet].route);
+            let next = self.routes.link(route);
             self.offer(now, next, packet);
         } else {
             let id = self.links.len() as u32 + link;
@@ -143,6 +147,64 @@ impl Net {
             }
             stage.push_back(flight);
         }
+    }
+
+    /// Charges a frame that came in at `ingress`, with all that it may lead to; false if it does not fit.
+    fn admit(&mut self, now: Time, into: usize, ingress: u32, charged: u32) -> bool {
+        if self.switches[into].by_ingress.is_none() {
+            self.settle(now, into);
+        }
+        let switch = &mut self.switches[into];
+        let account = switch.account(ingress);
+        let (admitted, blame) = match &mut switch.by_ingress {
+            None => {
+                let admitted = switch.memory.admit(account, charged);
+                switch.memory.ports_to_pause(account, &mut self.scratch);
+                (admitted, Blame::Memory)
+            }
+            Some(memory) => (memory.admit(account, charged, &mut self.scratch), Blame::Ingress),
+        };
+        if !self.scratch.is_empty() {
+            self.tell_ports(now, into, Some(blame));
+        }
+        admitted
+    }
+
+    /// Releases what transmissions hold that are over; of the others the end gets its event.
+    #[cold]
+    fn settle(&mut self, now: Time, switch: usize) {
+        let mut links = std::mem::take(&mut self.switches[switch].unsettled);
+        for link in links.drain(..) {
+            let l = &mut self.links[link as usize];
+            let Some(g) = &mut l.general else { continue };
+            g.unsettled = false;
+            if g.sending == Sending::Nothing || g.end_scheduled {
+                continue;
+            }
+            if l.busy_until <= now {
+                self.finish_unseen(link);
+            } else {
+                g.end_scheduled = true;
+                let end = l.busy_until;
+                self.schedule(end, Class::End, link);
+            }
+        }
+        self.switches[switch].unsettled = links;
+    }
+
+    /// Bytes in the memory of a switch at `now`.
+    pub fn memory_used(&self, now: Time, switch: &Switch) -> u64 {
+        let over = |&link: &u32| {
+            let l = &self.links[link as usize];
+            match &l.general {
+                Some(g) if !g.end_scheduled && l.busy_until <= now => match g.sending {
+                    Sending::Frame { charged, .. } => u64::from(charged),
+                    _ => 0,
+                },
+                _ => 0,
+            }
+        };
+        switch.charged() - switch.unsettled.iter().map(over).sum::<u64>()
     }
 
     /// A frame has passed the switch and goes to its egress queue.
@@ -205,13 +267,19 @@ impl Net {
         }
     }
 
-    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends.
-    pub(super) fn retime_pauses(&mut self, link: u32) {
+    /// The rate of `link` has changed, and with it the time of the PAUSE that its far end sends: what is under way counts already.
+    pub(super) fn retime_pauses(&mut self, now: Time, link: u32) {
         let l = &self.links[link as usize];
-        if let Some(switch) = self.switches.get_mut(l.into as usize)
-            && let (Some(control), Some(quanta)) = (&mut switch.by_queue, switch.quanta)
-        {
-            control.set_period(l.into_port, refresh_period(l.rate, quanta));
+        let (back, port, rate) = (l.reverse, l.into_port, l.rate);
+        let Some(switch) = self.switches.get_mut(l.into as usize) else { return };
+        let Some(quanta) = switch.quanta else { return };
+        let period = refresh_period(rate, quanta);
+        if let Some(control) = &mut switch.by_queue {
+            control.set_period(port, period);
+        }
+        let refresh = self.links[back as usize].general.as_ref().map_or(Time::NEVER, |g| g.refresh);
+        if refresh != Time::NEVER {
+            self.set_refresh(back, refresh.min(now.saturating_add(period)));
         }
     }
 
@@ -236,7 +304,14 @@ impl Net {
             }
             match priority {
                 None => self.send_pause(now, link, quanta),
-                Some(priority) => self.send_pfc(now, link, priority, blame.is_some()),
+                Some(priority) => self.ask_pfc(now, link, priority, blame.is_some()),
+            }
+        }
+        if self.switches[switch].pfc {
+            // One frame says all that there is to say to a port.
+            for &account in &accounts {
+                let link = self.switches[switch].egress[(account >> 3) as usize];
+                self.start_if_free(now, link);
             }
         }
         self.scratch = accounts;

@@ -7,7 +7,7 @@
 mod application;
 mod rows;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use elephan_cc::{Nic, Spec};
 use elephan_engine::{Alarm, Bell, Class, Event};
@@ -16,7 +16,7 @@ use elephan_tcp::{ECN_CE, ECN_ECT0};
 use elephan_units::{Span, Time};
 
 use crate::flow::Flow;
-use crate::net::{self, NIC, NONE, Occurrence, Routes};
+use crate::net::{self, NIC, NONE, Net, Occurrence, Routes};
 use crate::packet::{Packet, rdma, traits};
 use crate::world::World;
 
@@ -41,8 +41,9 @@ pub struct Pair {
     telemetry: bool,
     ecn: bool,
     priority: u8,
-    /// Link of its interface.
+    /// Link of its interface, and the receiver's node.
     link: u32,
+    to: u32,
     /// Packets sent from either end.
     packets: [u32; 2],
     /// Base round-trip time of the path.
@@ -74,18 +75,31 @@ impl Roce {
         self.pairs.get(flow.roce as usize)
     }
 
-    /// Live connections take the routes that there are now; answers how many ends have another.
-    pub fn reroute(&mut self, routes: &Routes, flows: &[Option<Flow>]) -> u32 {
-        let mut moved = 0;
-        for pair in self.pairs.iter_mut().filter(|pair| pair.number != NONE) {
+    /// Live connections take the routes that there are now; answers how many ends have another, and the links whose interfaces
+    /// have more to send.
+    pub fn reroute(&mut self, net: &Net, flows: &[Option<Flow>]) -> (u32, BTreeSet<u32>) {
+        let routes = &net.routes;
+        let (mut moved, mut called) = (0, BTreeSet::new());
+        for (place, pair) in (0u32..).zip(&mut self.pairs).filter(|(_, pair)| pair.number != NONE) {
             let Some(flow) = &flows[pair.flow as usize] else { continue };
             let (from, to) = (flow.plan.from, flow.plan.to);
             let there = routes.of_flow(from, to, pair.key).unwrap_or(pair.there);
             let back = routes.of_flow(to, from, pair.key ^ 1).unwrap_or(pair.back);
             moved += u32::from(there != pair.there) + u32::from(back != pair.back);
             (pair.there, pair.back) = (there, back);
+            let link = routes.first_link(there);
+            let before = std::mem::replace(&mut pair.link, link);
+            if link != before {
+                pair.sender.set_line(net.links[link as usize].rate.bps() as f64);
+            }
+            if link != before && pair.queued {
+                let priority = usize::from(pair.priority);
+                self.ready.entry(before).or_default()[priority].retain(|&waiting| waiting != place);
+                self.ready.entry(link).or_default()[priority].push_back(place);
+                called.insert(link);
+            }
         }
-        moved
+        (moved, called)
     }
 }
 
@@ -130,6 +144,7 @@ impl World<'_> {
             ecn: options.ecn,
             priority: entry.priority,
             link,
+            to: plan.to,
             packets: [0; 2],
             base_rtt,
             ended: false,
@@ -193,15 +208,21 @@ impl World<'_> {
     }
 
     /// An interface hands packets to its port while there is room.
-    fn roce_pump(&mut self, now: Time, link: u32) {
+    pub fn roce_pump(&mut self, now: Time, link: u32) {
         for priority in (0..8u8).rev() {
+            // Connections whose turn it is and that have to wait for their limiter.
+            let mut passed = 0;
             while let Some(ready) = self.roce.ready.get_mut(&link) {
-                let Some(&id) = ready[usize::from(priority)].front() else { break };
-                if !self.net.nic_has_room(link, priority) {
+                let Some(&id) = ready[usize::from(priority)].get(passed) else { break };
+                let pair = &mut self.roce.pairs[id as usize];
+                if !self.net.nic_has_room(link, priority, pair.number, pair.to) {
+                    if self.net.nic_is_limited(link) {
+                        passed += 1;
+                        continue;
+                    }
                     break;
                 }
-                ready[usize::from(priority)].pop_front();
-                let pair = &mut self.roce.pairs[id as usize];
+                ready[usize::from(priority)].remove(passed);
                 pair.queued = false;
                 if let Some(data) = pair.sender.poll_transmit(now) {
                     self.roce_send_data(now, id, data);
@@ -213,7 +234,11 @@ impl World<'_> {
 
     fn roce_send_data(&mut self, now: Time, id: u32, data: Data) {
         let pair = &self.roce.pairs[id as usize];
-        let kind = if data.last { rdma::LAST } else { rdma::DATA };
+        let kind = match data {
+            Data { last: true, .. } => rdma::LAST,
+            Data { asks: true, .. } => rdma::ASKING,
+            _ => rdma::DATA,
+        };
         let (p, _) = self.net.packets.get_mut(self.spare);
         p.segment = rdma::departing(now);
         (p.segment.seq, p.segment.len, p.segment.window) = (data.psn, data.len, kind);
@@ -281,8 +306,8 @@ impl World<'_> {
         let (id, segment) = (p.dest, &p.segment);
         let pair = &mut self.roce.pairs[id as usize];
         let marked = segment.ecn == ECN_CE;
-        let last = segment.window == rdma::LAST;
-        let reply = pair.receiver.on_data(now, segment.seq, segment.len, last, marked);
+        let asks = segment.window != rdma::DATA;
+        let reply = pair.receiver.on_data(now, segment.seq, segment.len, asks, marked);
         if reply.notify {
             self.roce_note(now, id, net::Kind::Cnp, "");
             self.roce_send_answer(now, id, rdma::CNP, 0, packet);
@@ -327,6 +352,18 @@ impl World<'_> {
         let flow = pair.number;
         if let Some(log) = &mut self.net.log {
             log.push(Occurrence { time, kind, link, flow, bytes: 0, value: None, reason });
+        }
+    }
+
+    /// The rate of a link has changed: connections whose interface it is go by it.
+    pub fn roce_line(&mut self, now: Time, link: u32) {
+        let rate = self.net.links[link as usize].rate.bps() as f64;
+        for place in 0..self.roce.pairs.len() {
+            let pair = &mut self.roce.pairs[place];
+            if pair.number != NONE && pair.link == link {
+                pair.sender.set_line(rate);
+                self.roce_go_on(now, place as u32);
+            }
         }
     }
 

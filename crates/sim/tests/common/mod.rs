@@ -41,6 +41,7 @@ impl Builder {
                     ports: PortSelection::All,
                     messages: true,
                     events: false,
+                    datagrams: 0,
                     captures: Captures::default(),
                 },
             },

@@ -8,7 +8,7 @@ use crate::Kind;
 #[test]
 fn the_list() {
     let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
-    assert_eq!(names, ["bulk", "messages", "transfers", "users", "cbr", "frames", "incast", "onoff", "replay"]);
+    assert_eq!(names, ["bulk", "messages", "transfers", "users", "cbr", "burst", "frames", "incast", "onoff", "replay"]);
     for kind in Kind::ALL {
         assert!(kind.about.ends_with('.') && !kind.about.contains('\n') && kind.about.len() <= 80, "{kind:?}");
     }
@@ -33,6 +33,7 @@ fn names_are_tags() {
     assert_eq!(defaults(3, "users"), 1);
     assert_eq!(defaults(4, "gaps"), "fixed");
     assert_eq!(defaults(4, "packet_size"), "1.472 KB");
+    assert_eq!(defaults(5, "packet_size"), "1 KB");
 }
 
 /// An entry of a scenario: common keys, and the kind's own beside them.

@@ -113,7 +113,7 @@ def sections(results: Results) -> Sequence[Section]:
         ),
         Section(
             "What packets cost the sender",
-            "The slides suspect the processing of SACK blocks in Linux for what a single flow loses and for the silence of their logger.",
+            "The slides suspect the processing of SACK blocks in Linux: for what a single flow loses, for the silence of a logger.",
             [host.goodput(results), host.silence(results)],
         ),
         Section(

@@ -50,8 +50,8 @@ def goodput(results: Results) -> Drawing:
         d.heading(ax, f"{network} ({NETWORKS[network]}): Mb/s")
     axes[-1].legend(loc="upper left", ncols=2, fontsize=8, frameon=False)
     caption = (
-        "A single flow beside 200 Mb/s of self-similar background, buffer of one BDP. Costs of packets at the sender: none; those of a "
-        "server of 2003 without the walk of SACK blocks, with the fast path, with the full walk. Means with 95 % intervals."
+        "A single flow beside 200 Mb/s of self-similar background, buffer of one BDP. Costs of packets at the sender: none; those "
+        "of a server of 2003 without the walk of SACK blocks, with the fast path, with the full walk. Means with 95 % intervals."
     )
     return Drawing("host-goodput", "A single flow, with and without what packets cost", caption, fig)
 

@@ -13,7 +13,7 @@
 use elephan_random::Stream;
 use elephan_units::{Rate, Time};
 
-use crate::queue::{Discarded, Discipline, Item, Limit, Queue, Verdict};
+use crate::queue::{CongestionHeader, Discarded, Discipline, Item, Limit, Queue, Verdict};
 
 /// Priorities of IEEE 802.1Q.
 pub const PRIORITIES: usize = 8;
@@ -54,6 +54,8 @@ pub struct Classes {
     /// Whose turn it is, and whether it has had its weight.
     turn: usize,
     granted: bool,
+    /// The class that has sent last.
+    sent: usize,
     bytes: u64,
     packets: u64,
 }
@@ -69,7 +71,7 @@ impl Classes {
         }
         let of = |priority: usize| classes.iter().position(|c| c.mask >> priority & 1 == 1).unwrap_or(0) as u8;
         let of = std::array::from_fn(of);
-        Classes { classes, of, cost, turn: 0, granted: false, bytes: 0, packets: 0 }
+        Classes { classes, of, cost, turn: 0, granted: false, sent: 0, bytes: 0, packets: 0 }
     }
 
     /// Asks class `i`; what waits there may be held back by a shaper.
@@ -80,6 +82,7 @@ impl Classes {
         if let Some((item, _)) = &sent {
             self.bytes -= u64::from(item.bytes);
             self.packets -= 1;
+            self.sent = i;
         }
         sent
     }
@@ -90,6 +93,10 @@ impl Classes {
             self.bytes -= u64::from(item.bytes);
             self.packets -= 1;
         }
+    }
+
+    fn class_of(&mut self, priority: u8) -> &mut Class {
+        &mut self.classes[usize::from(self.of[usize::from(priority) % PRIORITIES])]
     }
 
     fn may_send(&self, i: usize) -> bool {
@@ -145,9 +152,8 @@ impl Classes {
 
 impl Discipline for Classes {
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
-        let class = self.of[usize::from(item.priority) % PRIORITIES];
         let before = discarded.len();
-        let verdict = self.classes[usize::from(class)].queue.enqueue(now, item, discarded);
+        let verdict = self.class_of(item.priority).queue.enqueue(now, item, discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             self.bytes += u64::from(item.bytes);
             self.packets += 1;
@@ -212,13 +218,47 @@ impl Discipline for Classes {
         }
     }
 
+    fn stopped_by(&self, mask: u8) -> u8 {
+        self.classes.iter().filter(|c| c.mask & mask != 0).fold(0, |all, c| all | c.mask)
+    }
+
+    /// A class that has these priorities only loses all that waits in it, another what its queue can take out.
     fn drain(&mut self, now: Time, mask: u8, reason: &'static str, discarded: &mut Discarded) {
         let before = discarded.len();
         for class in self.classes.iter_mut().filter(|c| c.mask & mask != 0) {
+            if class.mask & !mask != 0 {
+                let named = class.queue.extract(&mut |item| mask >> (item.priority & 7) & 1 == 1);
+                discarded.extend(named.into_iter().map(|item| (item, reason)));
+                continue;
+            }
             while let Some((item, _)) = class.queue.dequeue(now, discarded) {
                 discarded.push((item, reason));
             }
         }
         self.gone(&discarded[before..]);
+    }
+
+    fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
+        let out: Vec<Item> = self.classes.iter_mut().flat_map(|c| c.queue.extract(of)).collect();
+        self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
+        self.packets -= out.len() as u64;
+        out
+    }
+
+    fn on_arrival(&mut self, now: Time, wire_bytes: u32, priority: u8, header: Option<&CongestionHeader>) {
+        self.class_of(priority).queue.on_arrival(now, wire_bytes, priority, header);
+    }
+
+    fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
+        self.classes[self.sent].queue.on_departure(wire_bytes, header);
+    }
+
+    fn parts(&self) -> u8 {
+        self.classes.len() as u8
+    }
+
+    fn part_of(&self, priority: u8) -> (u8, u64) {
+        let class = self.of[usize::from(priority) % PRIORITIES];
+        (class, self.classes[usize::from(class)].queue.bytes())
     }
 }

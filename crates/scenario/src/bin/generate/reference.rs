@@ -63,6 +63,7 @@ const ORDER: &[(&str, &str)] = &[
     ("Transfers", "traffic `transfers`"),
     ("Users", "traffic `users`"),
     ("Cbr", "traffic `cbr`"),
+    ("Burst", "traffic `burst`"),
     ("Onoff", "traffic `onoff`"),
     ("Replay", "traffic `replay`"),
     ("Members", "hosts by name"),

@@ -1,0 +1,206 @@
+"""What a run says to its scenario's question, in a few sentences with numbers and names.
+
+What was delivered, by flow or by traffic entry; what was lost; what each `[[change]]` did: to goodput, to the queue of the port
+that it is about, to flows that stood still while a link was down; where the queue stood; how far pauses spread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+from elephan import measures, stats
+from elephan.quantity import show
+from elephan.report.phases import change_lines
+from elephan.report.spreading_table import spread_lines
+from elephan.report.view import NAMED_MAX, View, arrow
+from elephan.rows import Array, column, texts
+from elephan.runs import Run
+
+
+def answer(run: Run) -> list[str]:
+    """What happened, in a few sentences."""
+    found = measures.statistics(run)
+    view = View(run)
+    parts = [_delivered(view, found), _repaired(run, found), _at_hosts(run)]
+    if "latency_ns.p50" in found and "fct_ns.mean" not in found:
+        median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
+        parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
+    changed = change_lines(view)
+    parts += [_hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
+    spread = spread_lines(run)
+    # What the scenario is about comes first.
+    first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
+    return [*first, " ".join(part for part in parts if part), *then]
+
+
+def _delivered(view: View, found: dict[str, float]) -> str:
+    """What the flows got, each by its name when they are few, else each traffic entry."""
+    run = view.run
+    flows = run.flows.num_rows
+    if found.get("fct_ns.mean", 0.0) > 0:
+        return _completed(view, found)
+    total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')}{_within(run)}"
+    if flows <= 1:
+        return f"The flow delivered {total}."
+    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
+    rates = column(run.flows, "goodput_bps")
+    if flows <= NAMED_MAX:
+        each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(view.flow_names.values(), rates, strict=True)]
+        return f"Delivered: {_listed(each)}, together {total}{joint}."
+    entries = texts(run.flows, "traffic")
+    if 1 < len(set(entries)) <= NAMED_MAX:
+        return f"Delivered: {_listed(_by_entry(entries, rates))}; all {flows} flows together {total}{joint}."
+    least, most = show(float(rates.min()), "bps"), show(float(rates.max()), "bps")
+    return f"{flows} flows delivered {total} together, from {least} to {most} each{joint}."
+
+
+def _completed(view: View, found: dict[str, float]) -> str:
+    """How many transfers came to their end in which time, and what flows without an end got beside them."""
+    flows = view.run.flows
+    finite = ~np.isnan(column(flows, "size_bytes"))
+    begun = int(np.sum(finite & (column(flows, "start_ns") >= view.run.warmup_ns)))
+    done = int(measures.statistic(view.run, "fct_ns.count"))
+    mean, tail, worst = (
+        show(x, "ns") for x in (found["fct_ns.mean"], found["fct_ns.p99"], measures.statistic(view.run, "fct_ns.max"))
+    )
+    said = f"{done} of {begun} transfers completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
+    others = np.flatnonzero(~finite)
+    if not 0 < others.size <= NAMED_MAX:
+        return said
+    rates, names = column(flows, "goodput_bps"), list(view.flow_names.values())
+    beside = [f"{names[i]} delivered {show(rates[i], 'bps')}" for i in others]
+    return f"{said} Beside them {_listed(beside)}."
+
+
+def _by_entry(entries: list[str], rates: Array) -> list[str]:
+    """`web 30 Mb/s (12 flows, 1 to 4 Mb/s each)` for each traffic entry."""
+    said = []
+    for entry, count in Counter(entries).items():
+        mine = rates[[one == entry for one in entries]]
+        least, most = show(float(mine.min()), "bps"), show(float(mine.max()), "bps")
+        of = f" ({count} flows, {least} to {most} each)" if count > 1 else ""
+        said.append(f"{entry} {show(float(mine.sum()), 'bps')}{of}")
+    return said
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _repaired(run: Run, found: dict[str, float]) -> str:
+    """What was lost, and how often a sender had to wait for its timer."""
+    drops, timeouts = int(found.get("drops.sum", 0)), int(found.get("timeouts.sum", 0))
+    if not drops:
+        waits = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
+        where = " at a port" if (run.summary.get("hosts") or {}).get("drops") else ""
+        return f"No packet was dropped{where}{waits}."
+    rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
+    packets = "1 packet was" if drops == 1 else f"{drops} packets were"
+    return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+
+
+def _at_hosts(run: Run) -> str:
+    """What hosts dropped of what came in, and how long a logger was silent."""
+    hosts = run.summary.get("hosts") or {}
+    said = []
+    if drops := int(hosts.get("drops", 0)):
+        said.append(f"Hosts dropped {drops} packet{'s' if drops > 1 else ''} that had reached them.")
+    if run.logger_gaps.num_rows:
+        said.append(f"A logger at user level was silent for {show(hosts['logger_gap_max_s'] * 1e9, 'ns')}.")
+    return " ".join(said)
+
+
+def _hung(run: Run) -> str:
+    """Ports that wait for each other's buffers in a cycle, and priorities that a watchdog has freed."""
+    said = []
+    if found := run.summary.get("deadlock"):
+        ports, priority = [arrow(port) for port in found["ports"]], found["priority"]
+        which = "" if priority is None else f" of priority {priority}"
+        since = show(found["since_s"] * 1e9, "ns")
+        said.append(f"Deadlock{which} from {since} on: the paused ports {_listed(ports)} waited for each other's buffers.")
+    if bites := int(run.summary.get("watchdogs", 0)):
+        said.append(f"Watchdogs dropped what waited {'once' if bites == 1 else f'{bites} times'}.")
+    return " ".join(said)
+
+
+def _stalled(run: Run) -> str:
+    """Segments that hosts refused because their own queues were full."""
+    stalls = int(column(run.flows, "send_stall").sum())
+    if not stalls:
+        return ""
+    segments = "1 segment" if stalls == 1 else f"{stalls} segments"
+    return f"Hosts refused {segments} because qdisc and ring were full (send stalls)."
+
+
+def _limited(run: Run) -> str:
+    """What kept a lone flow from sending more, when it was not congestion."""
+    if run.flows.num_rows != 1:
+        return ""
+    spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
+    total = sum(spent.values())
+    words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
+    shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent[who] > 0.05 * total]
+    return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
+
+
+def _bottleneck(run: Run) -> str:
+    """The busiest port of the network and its queue, in bytes and as the delay that it adds; a host's own only if no other is busy.
+
+    A host's port is where its application waits for TCP, and full for no reason of the network's.
+    """
+    ports = run.ports
+    if not ports.num_rows:
+        return ""
+    busy, mean, most = (column(ports, key) for key in ("utilisation", "queue_mean_bytes", "queue_max_bytes"))
+    hosts = set(run.resolved.get("hosts", {}))
+    inside = np.array([node.partition("[")[0] not in hosts for node in _nodes(run)])
+    eligible = inside if (busy[inside] > 0.05).any() else np.ones(busy.size, dtype=bool)
+    score = np.where(eligible, busy + mean / max(1.0, float(mean[eligible].max())), -1.0)
+    i = int(np.argmax(score))
+    if busy[i] <= 0:
+        return ""
+    said = f"The port {arrow(texts(ports, 'name')[i])} was busy {show(busy[i], '%')} of the time"
+    if most[i] <= 0:
+        return f"{said}, without a queue."
+    delay = f" ({show(mean[i] * 8e9 / column(ports, 'rate_bps')[i], 'ns')} of delay)" if "rate_bps" in ports.column_names else ""
+    return f"{said}, its queue {show(mean[i], 'bytes')}{delay} on average, {show(most[i], 'bytes')} at most."
+
+
+def _nodes(run: Run) -> list[str]:
+    """Who owns each port."""
+    return (
+        texts(run.ports, "node") if "node" in run.ports.column_names else [n.partition("->")[0] for n in texts(run.ports, "name")]
+    )
+
+
+def _notified(run: Run) -> str:
+    """Who told senders to slow down: congestion points of layer 2, and ports that mark."""
+    ports = run.ports
+    said = []
+    for key, what in (("notifications_sent", "sent {} notifications of congestion"), ("marks", "marked {} packets")):
+        if key not in ports.column_names:
+            continue
+        counts = np.nan_to_num(column(ports, key))
+        if counts.sum() > 0:
+            i = int(counts.argmax())
+            more = "" if counts[i] == counts.sum() else f" (of {show(float(counts.sum()), '1', 9)} in all)"
+            said.append(f"The port {arrow(texts(ports, 'name')[i])} {what.format(show(float(counts[i]), '1', 9))}{more}.")
+    return " ".join(said)
+
+
+def _were(count: int, what: str) -> str:
+    return f"was 1 {what}" if count == 1 else f"were {count} {what}s"
+
+
+def _within(run: Run) -> str:
+    """The 95 % interval of goodput over ten stretches of the run; none where a change makes stretches differ."""
+    if not run.warmup_ns or run.resolved.get("change"):
+        return ""
+    series = measures.MEASURES["goodput_10ms_bps"].values(run)
+    interval = stats.batch_interval(series) if series.size >= 20 else None
+    if interval is None or not math.isfinite(interval.low):
+        return ""
+    return f" ({show(interval.low, 'bps')} to {show(interval.high, 'bps')} over ten stretches of the run)"

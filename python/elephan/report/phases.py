@@ -1,0 +1,185 @@
+"""What each `[[change]]` of a run did, in sentences: to goodput, to the port that it is about, to flows while a link was down."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elephan.quantity import seconds, show
+from elephan.report.view import Array, View, arrow
+from elephan.rows import column
+
+PHASES_MAX = 5  # with more changes than this there is no sentence for each stretch between them
+PORTS_MAX = 2
+FLOWS_NAMED_MAX = 4
+# A flow stands still if nothing comes for so many samples, and for so many times its longest silence before.
+STILL_SAMPLES, STILL_TIMES = 4, 2.0
+
+_LINK = re.compile(r"links\.(?P<name>.+?->.+?)(?:\.(?P<way>forward|backward))?\.(?P<what>[a-z_]+)(?:\..*)?")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of the run in which nothing changes. Times in ns; `words` say what is new at its beginning."""
+
+    begin: float
+    end: float
+    words: str
+
+
+def change_lines(view: View) -> list[str]:
+    """Sentences about the changes of a run, a paragraph each; none if nothing changes or too often."""
+    stretches = _stretches(view)
+    if not 1 < len(stretches) <= PHASES_MAX:
+        return []
+    lines = [_standstill(view, port, down, up) for port, down, up in _outages(view)]
+    lines += [_goodput(view, stretches), *(_port(view, stretches, port) for port in _ports(view)[:PORTS_MAX])]
+    return [line for line in lines if line]
+
+
+def _stretches(view: View) -> list[Stretch]:
+    found: dict[float, list[str]] = {}
+    for time, words in view.changes():
+        found.setdefault(time, []).append(words)
+    begins = sorted(found)
+    if not begins:
+        return []
+    ends = [*begins[1:], float(view.run.duration_ns)]
+    rest = [Stretch(begin, end, ", ".join(found[begin])) for begin, end in zip(begins, ends, strict=True)]
+    return ([Stretch(0.0, begins[0], "")] if begins[0] > 0 else []) + rest
+
+
+def _spoken(stretch: Stretch, end: float) -> str:
+    """`until 20 ms`, `with rate 2 Gbps (20 ms to 80 ms)`, `with rate 10 Gbps (from 80 ms)`."""
+    if not stretch.words:
+        return f"until {show(stretch.end, 'ns')}"
+    when = (
+        f"from {show(stretch.begin, 'ns')}" if stretch.end >= end else f"{show(stretch.begin, 'ns')} to {show(stretch.end, 'ns')}"
+    )
+    return f"with {stretch.words} ({when})" if stretch.words not in ("up", "down") else f"{stretch.words} ({when})"
+
+
+def _goodput(view: View, stretches: list[Stretch]) -> str:
+    """Goodput of all flows together in each stretch."""
+    samples = view.run.flow_samples
+    if not samples.num_rows:
+        return ""
+    flow, time, delivered = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
+    rates = []
+    for stretch in stretches:
+        total = 0.0
+        for one in np.unique(flow):
+            mine = flow == one
+            total += float(np.diff(np.interp([stretch.begin, stretch.end], time[mine], delivered[mine], left=0.0))[0])
+        rates.append(total * 8e9 / (stretch.end - stretch.begin))
+    end = float(view.run.duration_ns)
+    said = [f"{_spoken(stretch, end)} {show(rate, 'bps')}" for stretch, rate in zip(stretches, rates, strict=True)]
+    return f"Goodput of {'the flow' if len(view.flow_ids) == 1 else 'all flows together'}: {'; '.join(said)}."
+
+
+def _changed(view: View) -> list[tuple[float, list[str], str, Any]]:
+    """Time in ns, ports, what of them (`rate`, `up` ...) and its new value, in the order of time."""
+    names = set(view.port_names().values())
+    found = []
+    for change in view.run.resolved.get("change", []):
+        for key, value in _flat(change["set"]):
+            match = _LINK.fullmatch(key)
+            if match is None:
+                continue
+            a, b = match["name"].split("->", 1)
+            both = [f"{a}->{b}", f"{b}->{a}"]
+            ports = {"forward": both[:1], "backward": both[1:]}.get(match["way"] or "", both)
+            found.append((seconds(change["at"]) * 1e9, [port for port in ports if port in names], match["what"], value))
+    return sorted(found, key=lambda one: one[0])
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Paths and values of `set`; keys with dots that are not in quotes are tables."""
+    found: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        found += _flat(value, f"{path}.") if isinstance(value, dict) and "kind" not in value else [(path, value)]
+    return found
+
+
+def _ports(view: View) -> list[str]:
+    """Ports whose rate, delay, loss or queue changes, those with the longest queue first."""
+    changed = {port for _, ports, what, _ in _changed(view) if what != "up" for port in ports}
+    queues = {
+        name: values for number, values in view.port_series("queue_bytes").items() if (name := view.port_names()[number]) in changed
+    }
+    return sorted(queues, key=lambda name: -float(queues[name][1].sum()))[: 1 if len(changed) <= 2 else PORTS_MAX]
+
+
+def _port(view: View, stretches: list[Stretch], port: str) -> str:
+    """Queue and drops of a port in each stretch."""
+    number = next(number for number, name in view.port_names().items() if name == port)
+    time, queue = view.port_series("queue_bytes")[number]
+    _, drops = view.port_series("drops")[number]
+    end = float(view.run.duration_ns)
+    said = []
+    for stretch in stretches:
+        chosen = (time > stretch.begin) & (time <= stretch.end)
+        if not chosen.any():
+            continue
+        lost = int(np.interp(stretch.end, time, drops) - np.interp(stretch.begin, time, drops, left=0.0))
+        mean, most = show(float(queue[chosen].mean()), "bytes"), show(float(queue[chosen].max()), "bytes")
+        dropped = f", {lost} packet{'' if lost == 1 else 's'} dropped" if lost else ""
+        said.append(f"{_spoken(stretch, end)} {mean} on average and {most} at most{dropped}")
+    return f"Queue of {arrow(port)} (sampled): {'; '.join(said)}." if said else ""
+
+
+def _outages(view: View) -> list[tuple[str, float, float]]:
+    """Links that go down: a port of each, when, and until when, in ns."""
+    found = []
+    rows = [(time, ports[0], value) for time, ports, what, value in _changed(view) if what == "up" and ports]
+    for i, (time, port, value) in enumerate(rows):
+        if not value:
+            up = next((later for later, other, back in rows[i + 1 :] if other == port and back), float(view.run.duration_ns))
+            found.append((port, time, up))
+    return found
+
+
+def _standstill(view: View, port: str, down: float, up: float) -> str:
+    """Which flows stood still when a link failed, and for how long."""
+    samples = view.run.flow_samples
+    if not samples.num_rows:
+        return ""
+    flow, time, delivered = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
+    least = STILL_SAMPLES * view.interval_ns()
+    # What begins to stand still when packets have a way again is congestion's.
+    reroute = view.run.resolved.get("reroute")
+    until = up if reroute is None else min(up, down + seconds(reroute) * 1e9)
+    still: list[tuple[float, str]] = []
+    for number, name in view.flow_names.items():
+        mine = flow == number
+        before, after = _silences(time[mine], delivered[mine], down, until)
+        if after > max(least, STILL_TIMES * before):
+            still.append((after, name))
+    still.sort(key=lambda one: -one[0])
+    when = f"{arrow(port)} was down from {show(down, 'ns')}" + (f" to {show(up, 'ns')}" if up < view.run.duration_ns else " on")
+    if until < up:
+        when += f" (new routes after {show(until - down, 'ns')})"
+    if not still:
+        return f"{when}: no flow stood still for more than {show(least, 'ns')}."
+    named = [f"{name} for {show(silence, 'ns')}" for silence, name in still[:FLOWS_NAMED_MAX]]
+    more = f" and {len(still) - len(named)} more" if len(still) > len(named) else ""
+    return f"{when}: {len(still)} of {len(view.flow_ids)} flows stood still, {', '.join(named)}{more}."
+
+
+def _silences(time: Array, delivered: Array, down: float, up: float) -> tuple[float, float]:
+    """The longest time without anything delivered before `down`, and the longest that lasts then or begins until `up`, in ns.
+
+    From a sample that shows something new to the next that does.
+    """
+    if time.size < 2:
+        return 0.0, 0.0
+    news = np.concatenate([[time[0]], time[1:][np.diff(delivered) > 0], [time[-1]]])
+    begins, gaps = news[:-1], np.diff(news)
+    # The last news before the failure may show what came just before it.
+    during = (begins + gaps > down) & (begins < up)
+    before = begins + gaps <= down
+    return float(gaps[before].max(initial=0.0)), float((gaps[during]).max(initial=0.0))

@@ -1,0 +1,99 @@
+"""Where a run's path goes from a fast link to a slower one with limited memory before it: what the forbidden area is about."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+from elephan.quantity import bits_per_second, seconds, size_bytes
+from elephan.rows import column, texts
+from elephan.runs import Run
+
+
+@dataclass(frozen=True)
+class Step:
+    """A fast link and the slower one after it. `rtt_s`: twice the propagation of the whole path."""
+
+    port: str
+    fast_bps: float
+    slow_bps: float
+    memory_bytes: float
+    rtt_s: float
+
+
+def names_node(pattern: str, name: str) -> bool:
+    """Whether a node is one of those that a link's entry names: itself, or its group."""
+    return pattern in (name, name.partition("[")[0])
+
+
+def _entry(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
+    """The `[[links]]` entry of a port, and the key of its direction."""
+    for entry in run.resolved["links"]:
+        a, b = entry["between"]
+        if names_node(a, node) and names_node(b, peer):
+            return entry, "forward"
+        if names_node(b, node) and names_node(a, peer):
+            return entry, "backward"
+    return {}, ""
+
+
+def _value(entry: dict[str, Any], direction: str, key: str) -> Any:
+    return entry.get(direction, {}).get(key, entry.get(key))
+
+
+def _path(run: Run, source: str, destination: str) -> list[tuple[str, str]]:
+    """The ports of a shortest way, as (node, peer); empty if there is none."""
+    after: dict[str, list[str]] = {}
+    for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
+        after.setdefault(node, []).append(peer)
+    came_from, front = {source: ""}, [source]
+    while front and destination not in came_from:
+        reached = [(peer, node) for node in front for peer in after.get(node, [])]
+        front = [peer for peer, node in reached if came_from.setdefault(peer, node) == node]
+    if destination not in came_from:
+        return []
+    nodes = [destination]
+    while nodes[-1] != source:
+        nodes.append(came_from[nodes[-1]])
+    return list(itertools.pairwise(reversed(nodes)))
+
+
+def _memory(run: Run, node: str, entry: dict[str, Any], direction: str) -> float | None:
+    """The limit in bytes of the queue before a link, or of its switch's memory where that is smaller; None if there is neither."""
+    queue = _value(entry, direction, "queue") or {}
+    limits = [size_bytes(text) for text in (str(queue.get("limit", "")),) if text.endswith("B")]
+    switch = run.resolved.get("switches", {}).get(node.partition("[")[0], {})
+    limits += [size_bytes(str(switch["memory"]))] if "memory" in switch else []
+    return min(limits) if limits else None
+
+
+def find_step(run: Run) -> Step | None:
+    """The first such step on the path of a run's first flow; None if it has none, or if the memory is not given in bytes."""
+    if not run.flows.num_rows:
+        return None
+    path = _path(run, texts(run.flows, "source")[0], texts(run.flows, "destination")[0])
+    rates = dict(zip(texts(run.ports, "name"), column(run.ports, "rate_bps"), strict=True))
+    delay, found = 0.0, None
+    for (before, node), (_, peer) in itertools.pairwise(path):
+        fast, slow = float(rates[f"{before}->{node}"]), float(rates[f"{node}->{peer}"])
+        entry, direction = _entry(run, node, peer)
+        memory = _memory(run, node, entry, direction) if slow < fast else None
+        if found is None and memory is not None:
+            found = (f"{node}->{peer}", fast, slow, memory)
+    for node, peer in path:
+        entry, direction = _entry(run, node, peer)
+        delay += seconds(_value(entry, direction, "delay") or 0)
+    return Step(*found, rtt_s=2 * delay) if found else None
+
+
+def line_rate(run: Run, source: str) -> tuple[float, str]:
+    """Rate in bit/s and framing of the link of a host (of the fastest, if it has several)."""
+    best, framing = 0.0, "ethernet"
+    for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
+        if node == source:
+            entry, direction = _entry(run, node, peer)
+            rate = bits_per_second(_value(entry, direction, "rate"))
+            if rate > best:
+                best, framing = rate, str(entry["framing"])
+    return best, framing

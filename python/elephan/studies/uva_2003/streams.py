@@ -1,0 +1,247 @@
+"""Slides 7 and 9 to 17, and the future work: single streams over time, the modifications, the table."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from elephan import theory
+from elephan.analysis import phases
+from elephan.quantity import show
+from elephan.report import draw as d
+from elephan.report.dots import dot_columns, small_heading
+from elephan.report.page import Cell, Column, Table
+from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, new_figure
+from elephan.rows import Array, column, part_of
+from elephan.runs import Run
+from elephan.studies.uva_2003.layer2 import value
+from elephan.study import Results
+
+GOODPUT = "goodput_bps.sum"
+RING = 256
+DELAYED_GROWTH = 1.5  # of the window in a round trip of slow start, an ACK for every second segment
+PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
+PHASE_PAINT = {phases.DISCOVERY: BLUE, phases.AVOIDANCE: ORANGE, phases.STEADY: GREEN, phases.UNSETTLED: MUTED}
+LAW_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
+SLIDE_15 = {
+    "Lambda (622M)": (80, 540, 560),
+    "Lambda (1.2G)": (120, 580, 800),
+    "iGrid2002": (120, 580, 800),
+    "Post iGrid2002 (HSTCP)": (730, 730, 900),
+    "DataTag (HSTCP)": (950, 950, 950),
+}
+STREAMS = ("single", "multi", "UDP")
+
+
+def series(run: Run, flow: str = "flow") -> tuple[Array, Array]:
+    """Times in s and cumulative bytes of a traffic entry's flow."""
+    samples = part_of(run, flow).flow_samples
+    return column(samples, "time_ns") * 1e-9, column(samples, "delivered_bytes")
+
+
+def rate(run: Run, step_s: float) -> tuple[Array, Array]:
+    """Goodput in Mb/s in intervals of `step_s`, at their ends."""
+    time, total = series(run)
+    edges = np.arange(0, time[-1] + step_s / 2, step_s)
+    at = np.interp(edges, np.append(0, time), np.append(0, total))
+    return edges[1:], np.diff(at) * 8e-6 / step_s
+
+
+def found_phases(run: Run) -> phases.Phases:
+    """The phases of a run's stream, with the cuts of its window and what the path carries."""
+    time, total = series(run)
+    samples = part_of(run, "flow").flow_samples
+    signals = column(samples, "cong_signals")
+    cuts = time[1:][np.diff(signals) > 0]
+    rtt = float(column(part_of(run, "flow").flows, "min_rtt_ns")[0]) * 1e-9
+    carried = float(column(run.ports, "rate_bps").min()) * PAYLOAD
+    return phases.find(time, total, rtt, cuts, carried)
+
+
+def early(results: Results) -> Drawing:
+    """Goodput over a minute after an early loss or stall, with its phases."""
+    variants = [v.label for v in results.experiment("early").variants if results.runs("early", v.label)]
+    rows = max(1, -(-len(variants) // 2))
+    fig, axes = new_figure(rows, 2, height=0.6 + 2.0 * rows, sharex=True, sharey=True)
+    for axis, variant in zip(axes, variants, strict=False):
+        run = results.runs("early", variant)[0]
+        time, goodput = rate(run, 0.5)
+        for stretch in found_phases(run).stretches:
+            axis.axvspan(stretch.begin_s, stretch.end_s, color=PHASE_PAINT[stretch.name], alpha=0.16, linewidth=0)
+        axis.plot(time, goodput, color=INK, linewidth=1.1)
+        axis.set_xlim(0, 60)
+        axis.set_ylim(0, 1000)
+        small_heading(axis, f"{variant.replace('/', ', ')}: Mb/s")
+    for axis in axes[-2:]:
+        axis.set_xlabel("simulated time, s")
+    for name, paint in PHASE_PAINT.items():
+        axes[0].fill_between([], [], color=paint, alpha=0.3, linewidth=0, label=name)
+    handles, labels = axes[0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
+    caption = (
+        "Left and right: Reno and HSTCP. Above: 622.08 Mb/s behind 0.5 MB, where slow start loses; below: no slower "
+        "link, a txqueuelen "
+        "of 100, where the sender's own queue stalls it and nothing is lost. 100 ms of round trip."
+    )
+    return Drawing("early", "Phases of a stream after an early loss or stall", caption, fig)
+
+
+def phase_table(results: Results) -> Table:
+    """Slide 7 in figures: what `elephan.analysis.phases` finds in the streams above."""
+    columns = [
+        Column("Stream"),
+        Column("bandwidth discovery", True),
+        Column("goodput at its end", True),
+        Column("of the minute in congestion avoidance", True),
+        Column("until it has recovered", True),
+    ]
+    rows = []
+    for variant in results.experiment("early").variants:
+        runs = results.runs("early", variant.label)
+        if not runs:
+            continue
+        found = found_phases(runs[0])
+        last = found.recovery_s
+        late = (
+            "never" if math.isinf(last) else "n/a" if math.isnan(last) else f"{last:.0f} s after the minute" if last else "it has"
+        )
+        share = f"{found.share(phases.AVOIDANCE):.0%}"
+        cells = [variant.label.replace("/", ", "), show(found.discovery_s, "s"), show(found.discovery_end_bps, "bps"), share, late]
+        rows.append([Cell(cell) for cell in cells])
+    note = (
+        "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "
+        "0.95 of that; it has, where it was there in the last second."
+    )
+    return Table(columns, rows, note)
+
+
+def modifications(results: Results) -> Drawing:
+    """Goodput of a minute under each modification."""
+    experiment = results.experiment("modifications")
+    labels = [p.label for p in experiment.points["modification"]]
+    columns = []
+    for lam in experiment.points["lambda"]:
+        intervals = [results.interval("modifications", f"{lam.label}/{label}", GOODPUT) for label in labels]
+        columns.append((f"lambda of {lam.label}", "bps", [("goodput", intervals)]))
+    caption = (
+        "Mean goodput of the first minute of one stream over 100 ms. TXQ is 100 packets unless said otherwise, the law is Reno's."
+    )
+    return Drawing("modifications", "What the modifications bring", caption, dot_columns(labels, columns))
+
+
+def long(results: Results) -> Drawing | None:
+    """Slides 12 and 13 over time."""
+    variants = [v.label for v in results.experiment("long").variants if results.runs("long", v.label)]
+    if not variants:
+        return None
+    fig, axes = new_figure(len(variants), 1, height=0.5 + 1.7 * len(variants))
+    for axis, variant in zip(axes, variants, strict=True):
+        run = results.runs("long", variant)[0]
+        span = run.duration_ns * 1e-9
+        time, goodput = rate(run, max(1.0, span / 600))
+        axis.plot(time, goodput, color=BLUE, linewidth=1.1)
+        target = next(p.value for p in results.experiment("long").points["long"] if p.label == variant)
+        d.reference(axis, target * 1e-6, "the slide", "right")
+        axis.set_xlim(0, span)
+        axis.set_ylim(0, 680)
+        small_heading(axis, f"{variant}: Mb/s")
+    axes[-1].set_xlabel("simulated time, s")
+    caption = (
+        "Simulated as long as the slides say, from the first packet on. Three minutes with pacing at the device, the hour without."
+    )
+    return Drawing("long", "Long transfers over 622.08 Mb/s", caption, fig)
+
+
+def txqueuelen(results: Results) -> Drawing:
+    """Slide 14: goodput against txqueuelen."""
+    fig, (axes,) = new_figure(height=3.0)
+    points = results.experiment("txqueuelen").points["txq"]
+    known = [(p, value(results, "txqueuelen", p.label, GOODPUT)) for p in points]
+    known = [(p, g) for p, g in known if not math.isnan(g)]
+    rooms = np.geomspace(50, 10_000, 200)
+    form = np.array([theory.stalled_goodput(room + RING, 0.1, 60, growth=DELAYED_GROWTH) for room in rooms]) * 1e-6
+    axes.fill_between(rooms, form[:, 0], form[:, 1], color=MUTED, alpha=0.18, linewidth=0, label="after one stall, closed form")
+    axes.plot([p.value for p, _ in known], [g * 1e-6 for _, g in known], marker="o", color=BLUE, clip_on=False, label="simulated")
+    d.legend(axes, loc="lower right")
+    axes.set_xscale("log")
+    d.plain_ticks(axes, [p.value for p, _ in known], [p.label for p, _ in known])
+    axes.set_ylim(0, 1000)
+    axes.set_xlabel("txqueuelen, packets")
+    d.reference(axes, 1e3 * 1448 / 1538, "what the wire carries", "left")
+    d.heading(axes, "mean goodput of the first minute, Mb/s")
+    caption = "One Reno stream at 1 Gb/s over 100 ms, nothing slower than the interface, a ring of 256. Linux 2.4's default is 100."
+    return Drawing("txqueuelen", "Throughput against txqueuelen", caption, fig)
+
+
+def jumbo(results: Results) -> Drawing:
+    """Slides 16 and 17: a gigabit over 196 ms, and after a second of congestion."""
+    fig, (axes,) = new_figure(height=3.0)
+    ends = []
+    for variant in results.experiment("jumbo").variants:
+        runs = results.runs("jumbo", variant.label)
+        law, congestion = (point.label for point in variant.points)
+        if not runs or (law, congestion) == ("HSTCP", "none"):
+            continue
+        time, goodput = rate(runs[0], 1.0)
+        style = "-" if congestion == "none" else "--"
+        axes.plot(time, goodput, color=LAW_PAINT[law], linewidth=1.2, linestyle=style)
+        ends.append((float(goodput[-5:].mean()), f"{law}" + ("" if congestion == "none" else ", congested"), LAW_PAINT[law]))
+    axes.set_xlim(0, 120)
+    axes.set_ylim(0, 1080)
+    axes.set_xlabel("simulated time, s")
+    d.reference(axes, 980, "980 Mb/s", "left")
+    d.heading(axes, "goodput in windows of 1 s, Mb/s")
+    d.end_labels(axes, ends)
+    caption = (
+        "Packets of 9000 B, 196 ms, 1 Gb/s at both ends, OC-192 between. Dashed: 300 Mb/s of UDP join the last link from 40 to "
+        "41 s."
+    )
+    return Drawing("jumbo", "Near a gigabit with plain TCP", caption, fig)
+
+
+def table(results: Results) -> Table:
+    """Slide 15 beside what was simulated."""
+    columns = [Column("Network"), *(Column(word, True) for word in ("Single", "Multi (16)", "UDP"))]
+    rows = []
+    for network, figures in SLIDE_15.items():
+        cells = [Cell(network)]
+        for streams, figure in zip(STREAMS, figures, strict=True):
+            found = value(results, "table", f"{network}/{streams}", GOODPUT)
+            cells.append(Cell("n/a" if math.isnan(found) else f"{found * 1e-6:.0f}", f"slide: {figure}"))
+        rows.append(cells)
+    return Table(columns, rows, "Mb/s of payload, mean of the first minute; below, what slide 15 says.")
+
+
+def future(results: Results) -> list[Drawing]:
+    """10 Gb/s interfaces, and a lambda against a routed path."""
+    wide, routed = results.experiment("ten-gigabit"), results.experiment("routed")
+    labels = [f"{m.label}, {law.label}" for m in wide.points["wan"] for law in wide.points["today"]]
+    whole = [
+        results.interval(
+            "ten-gigabit", label.replace(", ", "/") if "paced" not in label else label.replace("paced, ", "paced/"), GOODPUT
+        )
+        for label in labels
+    ]
+    first = Drawing(
+        "ten-gigabit",
+        "10 Gb/s interfaces before OC-192, 196 ms, jumbo frames",
+        "Mean goodput of the first minute with so much memory before the 9.584 Gb/s; the last three paced at 9.5 Gb/s "
+        "by the device.",
+        dot_columns(labels, [("goodput", "bps", [("goodput", whole)])]),
+    )
+    laws = [law.label for law in routed.points["today"]]
+    groups = [
+        (kind.label, [results.interval("routed", f"{kind.label}/{law}", "goodput_bps[flow].sum") for law in laws])
+        for kind in routed.points["traffic"]
+    ]
+    second = Drawing(
+        "routed",
+        "A lambda of its own against a routed path",
+        "Goodput of one stream from 20 to 120 s over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. Routed: "
+        "half a bandwidth-delay product "
+        "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers; means of three runs with "
+        "95 % intervals.",
+        dot_columns(laws, [("goodput of the stream", "bps", groups)]),
+    )
+    return [first, second]
