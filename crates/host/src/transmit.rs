@@ -21,7 +21,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_units::{Bytes, Packets, Rate, Span, Time, Transmitter};
+use elephan_units::{Bytes, PS_PER_S, Packets, Rate, Span, Time, Transmitter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,8 @@ impl Default for Transmit {
 
 /// Linux GSO_MAX_SIZE with BIG TCP.
 const BURST_MAX: u64 = 512 << 10;
+/// No device holds a frame for so long.
+const DELAY_MAX: Span = Span(60 * PS_PER_S);
 
 impl Transmit {
     /// What cannot be, with the key it is about.
@@ -76,6 +78,9 @@ impl Transmit {
         }
         if self.pacing.is_some() && self.gap.is_some() {
             return Some(("gap", "pacing and gap: the device keeps one of them".to_owned()));
+        }
+        if self.delay > DELAY_MAX {
+            return Some(("delay", format!("{} is more than a minute", self.delay)));
         }
         match self.burst {
             Some(Bytes(0)) => Some(("burst", "0 B: leave it out for single segments".to_owned())),
@@ -324,6 +329,7 @@ mod tests {
         assert_eq!(of(Transmit { txqueuelen: Packets(0), ring: Packets(0), ..base }), Some("txqueuelen"));
         let both = Transmit { pacing: Some(Rate(1)), gap: Some(Span(1)), ..base };
         assert_eq!(of(both), Some("gap"));
+        assert_eq!(of(Transmit { delay: Span(61 * PS_PER_S), ..base }), Some("delay"));
         assert_eq!(of(Transmit { burst: Some(Bytes(0)), ..base }), Some("burst"));
         assert_eq!(of(Transmit { burst: Some(Bytes(1 << 20)), ..base }), Some("burst"));
     }

@@ -39,16 +39,18 @@ impl Resolver<'_> {
                 return self.report(place, message);
             }
             let far = &self.nodes[link.to as usize].kind;
-            let against =
-                if self.traffic.iter().any(|t| t.roce.is_some() && t.flows.iter().any(|f| f.from == link.from)) {
-                    Some("RoCE")
-                } else if words.congestion_management != CongestionManagement::None {
-                    Some("congestion management")
-                } else {
-                    let pfc =
-                        matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
-                    pfc.then_some("PFC")
-                };
+            let against = if self
+                .traffic
+                .iter()
+                .any(|t| t.roce.is_some() && t.flows.iter().any(|f| f.from == link.from || f.to == link.from))
+            {
+                Some("RoCE")
+            } else if words.congestion_management != CongestionManagement::None {
+                Some("congestion management")
+            } else {
+                let pfc = matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
+                pfc.then_some("PFC")
+            };
             if let (Some(_), Some(against), Some(name)) = (transmit.burst, against, name) {
                 let message = format!("bursts and {against} at {port}: frames do not leave it in order");
                 return self.report(at!["hosts", name, "transmit", "burst"], message);

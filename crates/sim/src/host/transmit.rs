@@ -2,7 +2,7 @@
 //!
 //! What waits there is refused before it enters the network: a segment goes back to its connection and was never sent, a
 //! datagram is dropped. So neither path through a port knows of it; the port of such a host has no limit of its own. What RoCE
-//! sends goes past the qdisc, as in kernels, but through the device. Packets behind the limiter of a congestion management
+//! sends is never refused, as it goes past the qdisc in kernels, but it waits for the device, and has its place in the ring. Packets behind the limiter of a congestion management
 //! (its senders stop by themselves) have their place in the ring too.
 
 use elephan_host::transmit::{Offer, Room};
