@@ -199,14 +199,15 @@ impl Net {
     }
 
     /// A packet has left the queue of a port with a record: what held it is counted.
+    #[inline]
     pub(super) fn count_held(&mut self, now: Time, link: u32, item: Item) {
         let Net { links, routes, packets, closures, .. } = self;
         let l = &mut links[link as usize];
         let (out_of, Some(g)) = (l.out_of, &mut l.general) else { return };
         let (Some(watch), Some(closures)) = (&mut g.watch, closures) else { return };
         let p = &packets[item.handle];
-        watch.expire(now, link, closures);
         if !watch.is_quiet() {
+            watch.expire(now, link, closures);
             let route = p.route;
             watch.count(now, item, |root| routes.passes(route, root));
         }

@@ -136,6 +136,7 @@ pub struct Watch {
 
 impl Watch {
     /// A packet waits from now on.
+    #[inline]
     pub fn enter(&mut self, item: Item, ingress: Option<u32>) {
         let p = usize::from(item.priority) % PRIORITIES;
         self.waiting[p].packets += 1;
@@ -160,6 +161,7 @@ impl Watch {
     }
 
     /// A packet waits no more: it leaves, or it was dropped.
+    #[inline]
     pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
         let p = usize::from(item.priority) % PRIORITIES;
         let bytes = u64::from(item.bytes);

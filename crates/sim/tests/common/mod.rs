@@ -58,7 +58,13 @@ impl Builder {
 
     fn node(&mut self, kind: NodeKind) -> u32 {
         let name = format!("n{}", self.plan.nodes.len());
-        self.plan.nodes.push(Node { name, kind, pause: PauseReaction::default(), models: Default::default(), disk: None });
+        self.plan.nodes.push(Node {
+            name,
+            kind,
+            pause: PauseReaction::default(),
+            models: Default::default(),
+            disk: None,
+        });
         (self.plan.nodes.len() - 1) as u32
     }
 
