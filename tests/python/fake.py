@@ -111,7 +111,11 @@ def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Ta
         "port_samples": port_samples,
         "switch_samples": switch_samples,
         "events": _events(time, drops, lossy),
-    }
+    } | dict.fromkeys(EMPTY, pa.table({"time_ns": pa.array([], pa.int64())}))
+
+
+# Tables that the made-up network has no rows for.
+EMPTY = ("datagrams", "copies", "copy_samples", "hosts", "host_samples", "logger_gaps", "transmit_samples")
 
 
 def _flows(delivered: Any, lossy: bool, flows: int) -> pa.Table:

@@ -210,7 +210,7 @@ mod tests {
             (r#"{"rate": "1 Gbps", "gap": "1 us"}"#, ": frames need exactly one of rate, gap"),
             (r#"{"rate": "1 Gbps", "slot": "1 us"}"#, "slot: only gap = { bernoulli = ... } has slots"),
             (r#"{"gap": "1 us", "slot": "1 us"}"#, "slot: only gap = { bernoulli = ... } has slots"),
-            (r#"{"gap": {"bernoulli": 0.5}, "slot": "0 s"}"#, "slot: a slot lasts longer than 0 s"),
+            (r#"{"gap": {"bernoulli": 0.5}, "slot": "0 s"}"#, "slot: 0 s: a slot lasts 1 ns at least"),
             (r#"{"gap": {"bernoulli": 0}}"#, "gap.bernoulli: a probability above 0, at most 1, not 0"),
             (r#"{"gap": {"bernoulli": 1.5}}"#, "gap.bernoulli: a probability above 0, at most 1, not 1.5"),
             (r#"{"gap": "1 us", "gaps": "fixed"}"#, "gaps: goes with rate; with gap the law is in gap"),
