@@ -1,16 +1,21 @@
 //! A growing ring of `Copy` values: push at the back, pop at the front. Capacity is a power of two, so a place is a mask.
+//! The first value is kept beside the ring's own fields: who looks at the front of one ring among many reads one cache line, not two.
+
+use crate::prefetch;
 
 /// A queue of values in order.
 pub struct Ring<T: Copy> {
-    /// Empty, or a power of two of places.
+    /// The front, if there is one.
+    first: T,
+    /// Of all others: empty, or a power of two of places.
     places: Box<[T]>,
     head: u32,
     len: u32,
 }
 
-impl<T: Copy> Default for Ring<T> {
+impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
-        Ring { places: Box::default(), head: 0, len: 0 }
+        Ring { first: T::default(), places: Box::default(), head: 0, len: 0 }
     }
 }
 
@@ -25,6 +30,7 @@ impl<T: Copy> Ring<T> {
         self.len == 0
     }
 
+    /// The place of the value `i` behind the second.
     #[inline]
     fn place(&self, i: u32) -> usize {
         (self.head.wrapping_add(i) & (self.places.len() as u32).wrapping_sub(1)) as usize
@@ -32,11 +38,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub fn front(&self) -> Option<T> {
-        if self.len == 0 {
-            return None;
-        }
-        // SAFETY: the ring is not empty, so there are places, and a masked index is below their number.
-        Some(unsafe { *self.places.get_unchecked(self.place(0)) })
+        (self.len > 0).then_some(self.first)
     }
 
     #[inline]
@@ -50,16 +52,24 @@ impl<T: Copy> Ring<T> {
         if i >= self.len {
             return None;
         }
-        // SAFETY: the ring is not empty, so there are places, and a masked index is below their number.
-        Some(unsafe { *self.places.get_unchecked(self.place(i)) })
+        if i == 0 {
+            return Some(self.first);
+        }
+        // SAFETY: there is a second value, so there are places, and a masked index is below their number.
+        Some(unsafe { *self.places.get_unchecked(self.place(i - 1)) })
     }
 
     #[inline]
     pub fn push_back(&mut self, value: T) {
-        if self.len as usize == self.places.len() {
+        let Some(others) = self.len.checked_sub(1) else {
+            self.first = value;
+            self.len = 1;
+            return;
+        };
+        if others as usize == self.places.len() {
             self.grow(value);
         }
-        let place = self.place(self.len);
+        let place = self.place(others);
         // SAFETY: `grow` has made places, and a masked index is below their number.
         unsafe { *self.places.get_unchecked_mut(place) = value };
         self.len += 1;
@@ -68,20 +78,32 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let value = self.front()?;
-        self.head = self.head.wrapping_add(1);
         self.len -= 1;
+        if self.len > 0 {
+            // SAFETY: there is a second value, so there are places, and a masked index is below their number.
+            self.first = unsafe { *self.places.get_unchecked(self.place(0)) };
+            self.head = self.head.wrapping_add(1);
+        }
         Some(value)
     }
 
+    /// Asks for the value behind the front, which the next pop will read.
+    #[inline]
+    pub fn prefetch_second(&self) {
+        if let Some(second) = self.places.get(self.place(0)) {
+            prefetch(second, 1);
+        }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        (0..self.len).map(|i| self.places[self.place(i)])
+        (0..self.len).filter_map(|i| self.get(i))
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
         let old = self.places.len();
-        let mut places: Vec<T> = self.iter().collect();
+        let mut places: Vec<T> = self.iter().skip(1).collect();
         places.resize((old * 2).max(4), filler);
         self.places = places.into_boxed_slice();
         self.head = 0;

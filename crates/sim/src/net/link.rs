@@ -29,7 +29,7 @@ pub const CONTROL: u32 = 1 << 31;
 pub const DELIVER: u32 = 1 << 31;
 
 /// A frame on the wire: when its last bit is in at the far end.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Flight {
     pub arrival: Time,
     pub packet: u32,
@@ -45,7 +45,7 @@ impl Flight {
 }
 
 /// A packet that waits at a port of the fast path: until `start`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Waiting {
     pub start: Time,
     pub charged: u32,

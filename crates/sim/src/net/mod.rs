@@ -276,8 +276,10 @@ impl Net {
     #[inline]
     pub fn prefetch_next(&self) -> Option<u32> {
         let event = self.events.peek().filter(|e| e.is(Class::Arrival))?;
-        let flight = self.links.get(event.id() as usize)?.flight.front()?;
+        let link = self.links.get(event.id() as usize)?;
+        let flight = link.flight.front()?;
         prefetch(&self.packets[flight.packet], 1);
+        link.flight.prefetch_second();
         if flight.then & DELIVER != 0 {
             return Some(flight.then & !DELIVER);
         }
