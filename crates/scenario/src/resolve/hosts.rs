@@ -2,9 +2,10 @@
 
 use elephan_link::queue::QueueSpec;
 use elephan_link::{CongestionManagement, FlowControl};
+use elephan_traffic::Kind;
 
 use super::Resolver;
-use crate::plan::NodeKind;
+use crate::plan::{FlowPlan, NodeKind};
 use crate::tree::at;
 use crate::written::Scenario;
 
@@ -55,6 +56,20 @@ impl Resolver<'_> {
                 let message = format!("bursts and {against} at {port}: frames do not leave it in order");
                 return self.report(at!["hosts", name, "transmit", "burst"], message);
             }
+        }
+    }
+
+    /// Applications that read at a rate, beside programs that read as their disk writes.
+    pub(super) fn readers(&mut self, words: &Scenario) {
+        for traffic in self.traffic.iter().filter(|t| matches!(t.kind, Kind::DiskCopy(_))) {
+            let reads =
+                |f: &FlowPlan| self.nodes[f.to as usize].models.receive.as_ref().is_some_and(|r| r.reader.is_some());
+            let Some(flow) = traffic.flows.iter().find(|flow| reads(flow)) else { continue };
+            let Some(name) = words.hosts.keys().nth(self.groups.of_node(flow.to).index) else { continue };
+            let copy = &traffic.name;
+            let message =
+                format!("the program of \"{copy}\" reads as fast as the disk writes: say disk.write, or leave it out");
+            return self.report(at!["hosts", name, "receive", "reader"], message);
         }
     }
 }

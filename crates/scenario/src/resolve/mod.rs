@@ -115,6 +115,7 @@ pub(crate) fn resolve(
     r.done()?;
     r.queues(&words, set);
     r.ways_out(&words);
+    r.readers(&words);
     r.buffers(&words);
     r.bounds(&words);
     let record = r.record(&words);
