@@ -188,10 +188,15 @@ impl<'a> World<'a> {
     /// A frame is in at the far end of a link, or through a switch.
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
-        let delivered = self.net.arrive(now, id);
-        if self.sockets.len() > FEW_SOCKETS {
-            self.prefetch_next();
-        }
+        let World { net, sockets, .. } = self;
+        let look = |net: &Net| {
+            if sockets.len() > FEW_SOCKETS
+                && let Some(socket) = net.prefetch_next().and_then(|id| sockets.get(id as usize))
+            {
+                prefetch(socket, SOCKET_LINES);
+            }
+        };
+        let delivered = net.arrive(now, id, look);
         if let Some(packet) = delivered {
             if self.hosts.receive {
                 self.come_in(now, id, packet);
@@ -226,14 +231,6 @@ impl<'a> World<'a> {
         }
         if self.net.has_drained() {
             self.resume_senders(now);
-        }
-    }
-
-    /// Asks for what the next event will read.
-    #[inline(always)]
-    fn prefetch_next(&self) {
-        if let Some(socket) = self.net.prefetch_next().and_then(|id| self.sockets.get(id as usize)) {
-            prefetch(socket, SOCKET_LINES);
         }
     }
 

@@ -218,9 +218,10 @@ impl Net {
         self.offer(now, link, packet);
     }
 
-    /// The first frame on `link` is in. Answers the packet if this was the end of its route.
+    /// The first frame on `link` is in. Answers the packet if this was the end of its route. `look` may ask for what the next
+    /// event will read: it is called while there is still work to do for this one.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, link: u32) -> Option<Delivered> {
+    pub fn arrive(&mut self, now: Time, link: u32, look: impl FnOnce(&Net)) -> Option<Delivered> {
         let Some(l) = self.links.get_mut(link as usize) else {
             return self.arrive_otherwise(now, link - self.links.len() as u32);
         };
@@ -230,6 +231,7 @@ impl Net {
         {
             prefetch(&self.packets[flight.packet], 1);
         }
+        look(self);
         self.take_in(now, link, packet, then)
     }
 
