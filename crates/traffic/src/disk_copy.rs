@@ -214,15 +214,8 @@ mod tests {
     #[test]
     fn presets() {
         let block = Bytes(262_144);
-        let bbcp = Program {
-            size: None,
-            streams: 4,
-            block,
-            header: Bytes(0),
-            buffers: 8,
-            serial: false,
-            to_disk: true,
-        };
+        let bbcp =
+            Program { size: None, streams: 4, block, header: Bytes(0), buffers: 8, serial: false, to_disk: true };
         assert_eq!(program(""), bbcp);
         let mode_s = Program { streams: 1, buffers: 2, ..bbcp };
         assert_eq!(program(r#", "program": "gridftp""#), mode_s);
