@@ -5,7 +5,7 @@ use elephan_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::errors::{guard, scenario_errors};
 use crate::{json, number};
 
 /// A disk stepped by hand.
@@ -14,19 +14,6 @@ pub struct DiskModel {
     spec: DiskSpec,
     disk: Disk,
     now: Time,
-}
-
-impl DiskModel {
-    /// Refuses times that go back.
-    fn later(&mut self, now: f64) -> PyResult<Time> {
-        let at = number::time("now", now)?;
-        if at < self.now {
-            let before = self.now.seconds();
-            return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
-        }
-        self.now = at;
-        Ok(at)
-    }
 }
 
 #[pymethods]
@@ -43,13 +30,13 @@ impl DiskModel {
 
     /// When `size` bytes that are asked for now are in memory.
     fn read(&mut self, now: f64, size: f64) -> PyResult<f64> {
-        let (at, bytes) = (self.later(now)?, number::bytes("size", size)?);
+        let (at, bytes) = (number::later(&mut self.now, now)?, number::bytes("size", size)?);
         Ok(self.disk.read(at, bytes).seconds())
     }
 
     /// When `size` bytes that are written now are in the cache, and when on the disk.
     fn write(&mut self, now: f64, size: f64) -> PyResult<(f64, f64)> {
-        let (at, bytes) = (self.later(now)?, number::bytes("size", size)?);
+        let (at, bytes) = (number::later(&mut self.now, now)?, number::bytes("size", size)?);
         let written = self.disk.write(at, bytes);
         Ok((written.cached.seconds(), written.on_disk.seconds()))
     }

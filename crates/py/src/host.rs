@@ -19,18 +19,6 @@ pub struct TransmitSide {
     seq: u32,
 }
 
-impl TransmitSide {
-    fn later(&mut self, now: f64) -> PyResult<Time> {
-        let at = number::time("now", now)?;
-        if at < self.now {
-            let before = self.now.seconds();
-            return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
-        }
-        self.now = at;
-        Ok(at)
-    }
-}
-
 #[pymethods]
 impl TransmitSide {
     #[new]
@@ -53,7 +41,7 @@ impl TransmitSide {
     /// if it is refused.
     #[pyo3(signature = (now, wire_bytes, payload=0.0, flow=0))]
     fn offer(&mut self, now: f64, wire_bytes: f64, payload: f64, flow: u32) -> PyResult<Option<(f64, f64)>> {
-        let at = self.later(now)?;
+        let at = number::later(&mut self.now, now)?;
         let [wire, len] = [("wire_bytes", wire_bytes), ("payload", payload)].map(|(name, value)| {
             let whole = number::bytes(name, value)?;
             u32::try_from(whole).map_err(|_| ScenarioError::new_err(format!("{name} must be a packet's, not {value}")))
@@ -71,7 +59,7 @@ impl TransmitSide {
 
     /// Packets in the qdisc and in the ring at `now`.
     fn waiting(&mut self, now: f64) -> PyResult<(u64, u64)> {
-        let at = self.later(now)?;
+        let at = number::later(&mut self.now, now)?;
         Ok(self.line.split(at))
     }
 

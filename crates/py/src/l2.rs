@@ -53,16 +53,8 @@ fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Refuses times that go back.
 fn later(before: &mut Time, now: &Bound<'_, PyAny>) -> PyResult<Time> {
-    let now = number::real("now", now, "seconds")?;
-    let at = number::time("now", now)?;
-    if at < *before {
-        let before = before.seconds();
-        return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
-    }
-    *before = at;
-    Ok(at)
+    number::later(before, number::real("now", now, "seconds")?)
 }
 
 /// The congestion point of one queue, stepped by hand.

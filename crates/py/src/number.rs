@@ -26,6 +26,17 @@ pub fn time(name: &str, seconds: f64) -> PyResult<Time> {
     Ok(Time::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
 }
 
+/// The time of the next call to what was called last at `before`, which becomes it: time never goes back.
+pub fn later(before: &mut Time, now: f64) -> PyResult<Time> {
+    let at = time("now", now)?;
+    if at < *before {
+        let before = before.seconds();
+        return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
+    }
+    *before = at;
+    Ok(at)
+}
+
 /// A span of time, to the nearest picosecond.
 pub fn span(name: &str, seconds: f64) -> PyResult<Span> {
     Ok(Span::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))

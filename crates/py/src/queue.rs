@@ -90,7 +90,7 @@ impl PyQueue {
         priority: i64,
         weight: i64,
     ) -> PyResult<&'static str> {
-        let now = self.at(now)?;
+        let now = number::later(&mut self.now, now)?;
         let size = number::bytes("size", size)?.try_into().unwrap_or(i64::MAX);
         let bytes = within("size", size, 1, u32::MAX)?;
         let flow = within("flow", flow, 0, u32::MAX)?;
@@ -127,7 +127,7 @@ impl PyQueue {
 
     /// The next packet as (id, whether it is marked now), or None.
     fn dequeue(&mut self, now: f64) -> PyResult<Option<(Py<PyAny>, bool)>> {
-        let now = self.at(now)?;
+        let now = number::later(&mut self.now, now)?;
         let PyQueue { queue, discarded, .. } = self;
         let sent = guard(|| Ok(queue.dequeue(now, discarded)))?;
         self.take_discarded();
@@ -195,17 +195,6 @@ fn within<T: Copy + Into<i64> + TryFrom<i64>>(name: &str, value: i64, low: i64, 
 }
 
 impl PyQueue {
-    /// The time of a call, which never goes back.
-    fn at(&mut self, now: f64) -> PyResult<Time> {
-        let at = number::time("now", now)?;
-        if at < self.now {
-            let before = self.now.seconds();
-            return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
-        }
-        self.now = at;
-        Ok(at)
-    }
-
     fn keep(&mut self, id: Py<PyAny>) -> u32 {
         match self.free.pop() {
             Some(handle) => {

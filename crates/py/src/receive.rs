@@ -7,7 +7,7 @@ use elephan_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{ScenarioError, guard, scenario_error, scenario_errors};
+use crate::errors::{guard, scenario_error, scenario_errors};
 use crate::{json, number};
 
 /// The receive side of a host whose processor does nothing else, stepped by hand.
@@ -23,12 +23,7 @@ pub struct ReceiveSide {
 
 impl ReceiveSide {
     fn pass(&mut self, now: f64) -> PyResult<()> {
-        let at = number::time("now", now)?;
-        if at < self.now {
-            let before = self.now.seconds();
-            return Err(ScenarioError::new_err(format!("now must not go back: {now} s is before {before} s")));
-        }
-        self.now = at;
+        let at = number::later(&mut self.now, now)?;
         let ReceiveSide { side, served, dropped, .. } = self;
         guard(|| {
             side.advance(at, served, dropped);

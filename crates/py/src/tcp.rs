@@ -199,12 +199,7 @@ impl TcpEndpoint {
 impl TcpEndpoint {
     /// A call at `now`, which never goes back.
     fn step<T>(&mut self, now: f64, body: impl FnOnce(&mut Endpoint, Time) -> T) -> PyResult<T> {
-        let at = number::time("now", now)?;
-        if at < self.now {
-            let before = self.now.seconds();
-            return Err(ScenarioError::new_err(format!("now goes back to {now} s from {before} s")));
-        }
-        self.now = at;
+        let at = number::later(&mut self.now, now)?;
         let given = guard(|| Ok(body(&mut self.endpoint, at)))?;
         guest::raise(self.endpoint.controller())?;
         Ok(given)
