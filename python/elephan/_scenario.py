@@ -95,7 +95,8 @@ class Tcp(Table):
         is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
-    abc: Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
+    abc: The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate byte
+        counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.

@@ -22,6 +22,8 @@ pub struct Controller {
     slow_start: slow_start::Any,
     /// Bytes that one ACK may add in slow start, in segments (L of RFC 3465); infinite without a limit.
     abc_limit: f64,
+    /// ACKs are counted instead of bytes: none counts for more than a segment.
+    counts_acks: bool,
     after_rto: bool,
     /// Window and threshold before the last event, for undo.
     prior: Option<(f64, f64)>,
@@ -48,12 +50,20 @@ impl Controller {
             law: law::Any::new(spec),
             slow_start: slow_start::Any::new(slow_start),
             abc_limit: abc_limit.unwrap_or(f64::INFINITY),
+            counts_acks: false,
             after_rto: false,
             prior: None,
             backed_off: false,
         };
         controller.establish(mss, initial_window_bytes);
         controller
+    }
+
+    /// The same without appropriate byte counting, as RFC 2581 has it: an ACK counts for one segment at most, in slow start
+    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a law adds.
+    pub fn counting_acks(mut self) -> Controller {
+        (self.abc_limit, self.counts_acks) = (1.0, true);
+        self
     }
 
     /// Sets segment size and initial window once the handshake has settled them.
@@ -89,6 +99,9 @@ impl Controller {
         }
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
+        } else if self.counts_acks {
+            let acked = ack.acked.min(self.w.mss as u64);
+            self.law.on_ack(&mut self.w, &Ack { acked, ..*ack });
         } else {
             self.law.on_ack(&mut self.w, ack);
         }
@@ -118,7 +131,8 @@ impl Controller {
             return;
         }
         self.w.cwnd = self.w.ssthresh;
-        let rest = ack.acked.saturating_sub(room as u64);
+        let counted = if self.counts_acks { allowed as u64 } else { ack.acked };
+        let rest = counted.saturating_sub(room as u64);
         if rest > 0 {
             self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
         }
@@ -384,6 +398,22 @@ mod tests {
         }
         c.on_congestion(&undo());
         assert_eq!((c.window(), c.ssthresh()), (10.0 * S, f64::INFINITY));
+    }
+
+    /// RFC 2581 equation 2: SMSS * SMSS / cwnd an ACK, whatever it acknowledges; with RFC 3465 twice that for two segments.
+    #[test]
+    fn an_ack_counts_for_a_segment_without_byte_counting() {
+        for acked in [1, 2, 5] {
+            let mut c = controller("reno").counting_acks();
+            c.poke("ssthresh", 10.0 * S);
+            c.on_ack(&ack(0.0, acked * MSS, 0.1));
+            assert!((c.window() / S - 10.1).abs() < 1e-9, "{acked}: {}", c.window() / S);
+        }
+        // Across the threshold: half a segment of slow start, half of congestion avoidance, of the one that counts.
+        let mut c = controller("reno").counting_acks();
+        c.poke("ssthresh", 10.5 * S);
+        c.on_ack(&ack(0.0, 3 * MSS, 0.1));
+        assert!((c.window() / S - 10.5 - 0.5 / 10.5).abs() < 1e-3, "{}", c.window() / S);
     }
 
     #[test]

@@ -381,13 +381,10 @@ impl Options {
 
     /// The same with another law.
     pub fn controller_of(&self, law: &elephan_cc::Spec) -> Controller {
-        let limit = match (self.abc, self.abc_limit) {
-            (false, _) => Some(1.0),
-            (true, 0) => None,
-            (true, l) => Some(f64::from(l)),
-        };
+        let limit = (self.abc_limit > 0).then_some(f64::from(self.abc_limit));
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
-        Controller::with_slow_start(law, &self.slow_start, limit, mss, window)
+        let controller = Controller::with_slow_start(law, &self.slow_start, limit, mss, window);
+        if self.abc { controller } else { controller.counting_acks() }
     }
 
     /// Refuses values that no stack could work with.
@@ -572,5 +569,19 @@ mod tests {
         assert_eq!(window_after(true, 2, 5 * 1448), 2.0);
         assert_eq!(window_after(true, 0, 5 * 1448), 5.0);
         assert_eq!(window_after(false, 2, 5 * 1448), 1.0);
+    }
+
+    /// RFC 2581 equation 2 for the stacks of its time, RFC 3465 for those of today: an ACK of two segments at ten.
+    #[test]
+    fn congestion_avoidance_counts_acks_or_bytes() {
+        for (name, growth) in [("winxp", 0.1), ("linux-2.4", 0.1), ("rfc", 0.2), ("freebsd", 0.2)] {
+            let mut o = stack(name).unwrap();
+            o.apply(&Overrides { congestion_control: Some(elephan_cc::Spec::named("reno").unwrap()), ..Overrides::default() }).unwrap();
+            let mut cc = o.controller();
+            let mss = cc.mss();
+            assert!(cc.poke("cwnd", 10.0 * mss) && cc.poke("ssthresh", 10.0 * mss));
+            cc.on_ack(&elephan_cc::Ack { acked: 2 * mss as u64, ..elephan_cc::Ack::default() });
+            assert!((cc.window() / mss - 10.0 - growth).abs() < 1e-9, "{name}: {}", cc.window() / mss);
+        }
     }
 }

@@ -156,11 +156,12 @@ options! {
         linux_2_4 | linux = true, "Linux tcp_cwnd_restart, tcp_cwnd_application_limited (RFC 2861)";
         windows | freebsd = false, "assumed: RFC 5681 section 4.1 alone";
     }
-    /// Slow start counts bytes acknowledged rather than ACKs (appropriate byte counting).
+    /// The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate
+    /// byte counting). Without it an ACK counts for one segment at most.
     abc: bool {
         rfc = true, "RFC 3465";
-        winxp = false, "assumed: one segment an ACK, RFC 2581 section 3.1";
-        linux_2_4 = false, "Linux 2.4 tcp_cong_avoid: a segment an ACK; altAIMD has RFC 3465";
+        winxp = false, "assumed: by ACKs, RFC 2581 section 3.1";
+        linux_2_4 = false, "Linux 2.4 tcp_cong_avoid: by ACKs; altAIMD has RFC 3465";
         linux = true, "Linux tcp_slow_start: what was acknowledged";
         windows = true, "assumed: RFC 3465, on which HyStart++ builds";
         freebsd = true, "FreeBSD net.inet.tcp.rfc3465 1";

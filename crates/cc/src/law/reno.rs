@@ -7,7 +7,8 @@
 //! ```
 //!
 //! which is one segment a round trip however the receiver delays its ACKs, and equal to RFC 3465's accumulator
-//! (`bytes_acked >= cwnd: cwnd += SMSS`) up to the fraction of a segment that the accumulator holds back.
+//! (`bytes_acked >= cwnd: cwnd += SMSS`) up to the fraction of a segment that the accumulator holds back. Where a stack counts
+//! ACKs (`abc = false`, RFC 2581 equation 2), acked is one SMSS at most: half a segment a round trip behind delayed ACKs.
 //! At a loss, an ECN-Echo (RFC 3168 section 6.1.2) or a local drop, RFC 5681 equation 4:
 //!
 //! ```text
