@@ -155,6 +155,7 @@ impl<'a> World<'a> {
         let end = self.plan.duration;
         let mut now = Time::ZERO;
         loop {
+            let since = now;
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
@@ -170,6 +171,7 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
+            self.net.events.tune(now, now - since, BETWEEN_LOOKS);
             self.check_guests()?;
             self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
@@ -189,9 +191,9 @@ impl<'a> World<'a> {
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
         let World { net, sockets, .. } = self;
-        let look = |net: &Net| {
+        let look = |net: &mut Net| {
             if sockets.len() > FEW_SOCKETS
-                && let Some(socket) = net.prefetch_next().and_then(|id| sockets.get(id as usize))
+                && let Some(socket) = net.prefetch_ahead().and_then(|id| sockets.get(id as usize))
             {
                 prefetch(socket, SOCKET_LINES);
             }
