@@ -86,7 +86,7 @@ impl Calendar {
         self.near.get(self.first + n).copied()
     }
 
-    #[inline]
+    #[inline(never)]
     pub fn push(&mut self, key: u128, heap: &mut Heap) {
         let Some(after) = day_of(key, self.shift).checked_sub(self.today) else {
             self.insert(key);

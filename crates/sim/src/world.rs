@@ -190,15 +190,19 @@ impl<'a> World<'a> {
     /// A frame is in at the far end of a link, or through a switch.
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
-        let World { net, sockets, .. } = self;
-        let look = |net: &mut Net| {
-            if sockets.len() > FEW_SOCKETS
-                && let Some(socket) = net.prefetch_ahead().and_then(|id| sockets.get(id as usize))
-            {
-                prefetch(socket, SOCKET_LINES);
+        let delivered = match self.net.land(id) {
+            Some(flight) => {
+                // There is still work to do for this event while the data of the next ones come.
+                if self.sockets.len() > FEW_SOCKETS
+                    && let Some(socket) = self.net.prefetch_ahead()
+                    && let Some(socket) = self.sockets.get(socket as usize)
+                {
+                    prefetch(socket, SOCKET_LINES);
+                }
+                self.net.take_in(now, id, flight)
             }
+            None => self.net.arrive_otherwise(now, id),
         };
-        let delivered = net.arrive(now, id, look);
         if let Some(packet) = delivered {
             if self.hosts.receive {
                 self.come_in(now, id, packet);

@@ -223,27 +223,22 @@ impl Net {
         self.offer(now, link, packet);
     }
 
-    /// The first frame on `link` is in. Answers the packet if this was the end of its route. `look` may ask for what the next
-    /// event will read: it is called while there is still work to do for this one.
+    /// The first frame on `link` is in: what it is. None for what is no link but a place of its own ([`Net::arrive_otherwise`]).
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, link: u32, look: impl FnOnce(&mut Net)) -> Option<Delivered> {
-        let Some(l) = self.links.get_mut(link as usize) else {
-            return self.arrive_otherwise(now, link - self.links.len() as u32);
-        };
-        let Flight { packet, then, .. } = l.land(link, &mut self.events);
-        if let Some(flight) = l.flight.get(AHEAD)
-            && flight.packet & CONTROL == 0
-        {
-            prefetch(&self.packets[flight.packet], 1);
+    pub fn land(&mut self, link: u32) -> Option<Flight> {
+        let l = self.links.get_mut(link as usize)?;
+        let first = l.land(link, &mut self.events);
+        if let Some(flight) = l.flight.get(AHEAD) {
+            self.packets.prefetch(flight.packet);
         }
-        look(self);
-        self.take_in(now, link, packet, then)
+        Some(first)
     }
 
     /// A frame leaves the stage of a switch, or comes in over a link that does not keep the order.
     #[cold]
-    fn arrive_otherwise(&mut self, now: Time, place: u32) -> Option<Delivered> {
+    pub fn arrive_otherwise(&mut self, now: Time, id: u32) -> Option<Delivered> {
         let links = self.links.len() as u32;
+        let place = id - links;
         if place >= links {
             return self.arrive_late(now, place - links);
         }
@@ -251,9 +246,9 @@ impl Net {
         None
     }
 
-    /// A packet is in at the far end of a link.
+    /// A packet is in at the far end of a link. Answers it if this was the end of its route.
     #[inline(always)]
-    fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
+    pub fn take_in(&mut self, now: Time, link: u32, Flight { packet, then, .. }: Flight) -> Option<Delivered> {
         let p = &mut self.packets[packet];
         if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
             return self.arrive_marked(now, link, then, packet);
