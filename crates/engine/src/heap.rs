@@ -1,10 +1,8 @@
-//! The event queue: a 4-ary heap whose sibling groups are cache lines.
+//! A 4-ary heap of keys whose sibling groups are cache lines.
 //!
 //! The root is slot 3; the children of slot `p` are the four slots of group `p - 2`. Empty slots hold the largest key,
 //! so choosing the least child needs no bounds. A popped root stays a hole until the next push fills it: most events
 //! schedule their successor, and one sift then does the work of two.
-
-use crate::Event;
 
 const EMPTY: u128 = u128::MAX;
 /// The time of an empty slot, at which nothing happens.
@@ -15,70 +13,91 @@ const ROOT: usize = 3;
 #[repr(align(64))]
 struct Group([u128; 4]);
 
-/// Pending events, least first.
-pub struct EventQueue {
+/// Keys, least first.
+pub struct Heap {
     groups: Vec<Group>,
     /// One past the last occupied slot.
     end: usize,
     hole: bool,
 }
 
-impl Default for EventQueue {
+impl Default for Heap {
     fn default() -> Self {
-        EventQueue { groups: vec![Group([EMPTY; 4])], end: ROOT, hole: false }
+        Heap { groups: vec![Group([EMPTY; 4])], end: ROOT, hole: false }
     }
 }
 
-impl EventQueue {
+impl Heap {
     pub fn len(&self) -> usize {
         self.end - ROOT - usize::from(self.hole)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     #[inline(always)]
-    pub fn push(&mut self, event: Event) {
+    pub fn push(&mut self, key: u128) {
         if self.hole {
             self.hole = false;
-            self.sift_down(event.0);
+            self.sift_down(key);
         } else {
-            self.append(event);
+            self.append(key);
         }
     }
 
     #[inline(never)]
-    fn append(&mut self, event: Event) {
+    fn append(&mut self, key: u128) {
         let slot = self.end;
         if slot >> 2 == self.groups.len() {
             self.groups.push(Group([EMPTY; 4]));
         }
         self.end += 1;
-        self.sift_up(slot, event.0);
+        self.sift_up(slot, key);
     }
 
-    /// The first event, if it is known without work.
+    /// The least key, if it is known without work.
     #[inline]
-    pub fn peek(&self) -> Option<Event> {
+    pub fn peek(&self) -> Option<u128> {
         let first = self.groups[0].0[ROOT];
-        (!self.hole && first != EMPTY).then_some(Event(first))
+        (!self.hole && first != EMPTY).then_some(first)
     }
 
-    /// Takes the first event if it happens no later than `limit`.
+    /// The least key.
     #[inline]
-    pub fn pop_until(&mut self, limit: elephan_units::Time) -> Option<Event> {
+    pub fn first(&mut self) -> Option<u128> {
+        if self.hole {
+            self.hole = false;
+            self.fill_hole();
+        }
+        self.peek()
+    }
+
+    /// Takes the least key if its upper half is at most `limit` and no "never".
+    #[inline]
+    pub fn pop_until(&mut self, limit: u64) -> Option<u128> {
         if self.hole {
             self.hole = false;
             self.fill_hole();
         }
         let first = self.groups[0].0[ROOT];
         let time = (first >> 64) as u64;
-        if time > limit.0 || time == EMPTY_TIME {
+        if time > limit || time == EMPTY_TIME {
             return None;
         }
         self.hole = true;
-        Some(Event(first))
+        Some(first)
+    }
+
+    /// Forgets the least key, which there is.
+    #[inline]
+    pub fn remove_first(&mut self) {
+        self.hole = true;
+    }
+
+    /// All keys, in no order; none is left.
+    pub fn take(&mut self) -> impl Iterator<Item = u128> + use<> {
+        if self.hole {
+            self.hole = false;
+            self.fill_hole();
+        }
+        std::mem::take(self).groups.into_iter().flat_map(|group| group.0).filter(|&key| key != EMPTY)
     }
 
     #[cold]
@@ -130,48 +149,5 @@ impl EventQueue {
             slot = parent;
         }
         self.set(slot, key);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Class;
-    use elephan_units::Time;
-    use proptest::prelude::*;
-    use std::cmp::Reverse;
-    use std::collections::BinaryHeap;
-
-    #[test]
-    fn a_limit_keeps_later_events() {
-        let mut q = EventQueue::default();
-        q.push(Event::new(Time(10), Class::Timer, 0, 7));
-        assert!(q.pop_until(Time(9)).is_none());
-        assert_eq!(q.pop_until(Time(10)).map(Event::id), Some(7));
-        assert!(q.pop_until(Time::NEVER).is_none());
-        assert!(q.is_empty());
-    }
-
-    proptest! {
-        /// Any mix of pushes and pops gives what a sorted reference gives.
-        #[test]
-        fn sorted(ops in proptest::collection::vec((0u64..50, 0u32..40, any::<bool>()), 0..600)) {
-            let mut q = EventQueue::default();
-            let mut reference = BinaryHeap::new();
-            for (time, id, pop) in ops {
-                if pop {
-                    prop_assert_eq!(q.pop_until(Time::NEVER), reference.pop().map(|Reverse(e)| e));
-                } else {
-                    let e = Event::new(Time(time), Class::Arrival, id, id);
-                    q.push(e);
-                    reference.push(Reverse(e));
-                }
-                prop_assert_eq!(q.len(), reference.len());
-            }
-            while let Some(Reverse(e)) = reference.pop() {
-                prop_assert_eq!(q.pop_until(Time::NEVER), Some(e));
-            }
-            prop_assert!(q.is_empty());
-        }
     }
 }

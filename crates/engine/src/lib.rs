@@ -4,16 +4,18 @@
 //! caller fixes (never a counter) and the time, so that the order at one instant does not depend on who scheduled
 //! first and favours nobody.
 
+mod calendar;
 mod event;
 mod heap;
 mod prefetch;
+mod queue;
 mod ring;
 mod slab;
 mod timer;
 
 pub use event::{Class, Event};
-pub use heap::EventQueue;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_place};
+pub use queue::EventQueue;
 pub use ring::Ring;
 pub use slab::Slab;
 pub use timer::{Alarm, Bell};

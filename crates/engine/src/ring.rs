@@ -1,7 +1,7 @@
 //! A growing ring of `Copy` values: push at the back, pop at the front. Capacity is a power of two, so a place is a mask.
 //! The first value is kept beside the ring's own fields: who looks at the front of one ring among many reads one cache line, not two.
 
-use crate::prefetch;
+use crate::prefetch_place;
 
 /// A queue of values in order.
 pub struct Ring<T: Copy> {
@@ -90,9 +90,13 @@ impl<T: Copy> Ring<T> {
     /// Asks for the value behind the front, which the next pop will read.
     #[inline]
     pub fn prefetch_second(&self) {
-        if let Some(second) = self.places.get(self.place(0)) {
-            prefetch(second, 1);
-        }
+        prefetch_place(&self.places, self.place(0));
+    }
+
+    /// Asks for the place that the next push will write.
+    #[inline]
+    pub fn prefetch_back(&self) {
+        prefetch_place(&self.places, self.place(self.len.wrapping_sub(1)));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {

@@ -1,5 +1,7 @@
 //! Values behind `u32` handles; a freed slot is used again, last freed first.
 
+use crate::prefetch_place;
+
 /// A growing array with a free list. A handle is valid from `take` to `free`.
 pub struct Slab<T> {
     slots: Vec<T>,
@@ -26,6 +28,18 @@ impl<T> Slab<T> {
     #[inline]
     pub fn free(&mut self, handle: u32) {
         self.free.push(handle);
+    }
+
+    /// The value of a handle, if it was ever one.
+    #[inline]
+    pub fn get(&self, handle: u32) -> Option<&T> {
+        self.slots.get(handle as usize)
+    }
+
+    /// Asks for the first cache line of a value.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        prefetch_place(&self.slots, handle as usize);
     }
 
     /// Handles taken and not freed.

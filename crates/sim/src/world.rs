@@ -155,6 +155,7 @@ impl<'a> World<'a> {
         let end = self.plan.duration;
         let mut now = Time::ZERO;
         loop {
+            let since = now;
             for _ in 0..BETWEEN_LOOKS {
                 let Some(event) = self.net.events.pop_until(end) else {
                     self.check_guests()?;
@@ -170,6 +171,7 @@ impl<'a> World<'a> {
                     self.handle(event);
                 }
             }
+            self.net.events.tune(now, now - since, BETWEEN_LOOKS);
             self.check_guests()?;
             self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
@@ -188,15 +190,19 @@ impl<'a> World<'a> {
     /// A frame is in at the far end of a link, or through a switch.
     #[inline(always)]
     fn arrival_of_frame(&mut self, now: Time, id: u32) {
-        let World { net, sockets, .. } = self;
-        let look = |net: &Net| {
-            if sockets.len() > FEW_SOCKETS
-                && let Some(socket) = net.prefetch_next().and_then(|id| sockets.get(id as usize))
-            {
-                prefetch(socket, SOCKET_LINES);
+        let delivered = match self.net.land(id) {
+            Some(flight) => {
+                // There is still work to do for this event while the data of the next ones come.
+                if self.sockets.len() > FEW_SOCKETS
+                    && let Some(socket) = self.net.prefetch_ahead()
+                    && let Some(socket) = self.sockets.get(socket as usize)
+                {
+                    prefetch(socket, SOCKET_LINES);
+                }
+                self.net.take_in(now, id, flight)
             }
+            None => self.net.arrive_otherwise(now, id),
         };
-        let delivered = net.arrive(now, id, look);
         if let Some(packet) = delivered {
             if self.hosts.receive {
                 self.come_in(now, id, packet);

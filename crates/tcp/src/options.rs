@@ -576,7 +576,11 @@ mod tests {
     fn congestion_avoidance_counts_acks_or_bytes() {
         for (name, growth) in [("winxp", 0.1), ("linux-2.4", 0.1), ("rfc", 0.2), ("freebsd", 0.2)] {
             let mut o = stack(name).unwrap();
-            o.apply(&Overrides { congestion_control: Some(elephan_cc::Spec::named("reno").unwrap()), ..Overrides::default() }).unwrap();
+            o.apply(&Overrides {
+                congestion_control: Some(elephan_cc::Spec::named("reno").unwrap()),
+                ..Overrides::default()
+            })
+            .unwrap();
             let mut cc = o.controller();
             let mss = cc.mss();
             assert!(cc.poke("cwnd", 10.0 * mss) && cc.poke("ssthresh", 10.0 * mss));

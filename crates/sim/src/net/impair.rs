@@ -180,7 +180,7 @@ impl Net {
             let flow = p.flow;
             self.note(now, Kind::Reorder, link, flow, packet);
         }
-        self.take_in(now, link, packet, then)
+        self.take_in(now, link, Flight { arrival: now, packet, then })
     }
 
     fn note(&mut self, time: Time, kind: Kind, link: u32, flow: u32, packet: u32) {

@@ -139,6 +139,9 @@ impl Kind {
 /// arrivals before.
 const AHEAD: u32 = 4;
 
+/// Cache lines of a link that a packet touches which has to wait.
+const LINK_LINES: usize = 5;
+
 /// Logs that a packet was marked, when somebody reads the log.
 #[cold]
 fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32, bytes: u32) {
@@ -191,6 +194,8 @@ pub struct Net {
     pub management: Option<Box<Management>>,
     /// Whom a congestion point has just told; kept to spare an allocation.
     told: Vec<(Source, Feedback)>,
+    /// What the last look ahead has found on its way.
+    soon: Flight,
     /// Limiters that hold their senders.
     pub full_limiters: u32,
     /// Cycles of paused ports that were found, and how often a watchdog has fired.
@@ -218,27 +223,22 @@ impl Net {
         self.offer(now, link, packet);
     }
 
-    /// The first frame on `link` is in. Answers the packet if this was the end of its route. `look` may ask for what the next
-    /// event will read: it is called while there is still work to do for this one.
+    /// The first frame on `link` is in: what it is. None for what is no link but a place of its own ([`Net::arrive_otherwise`]).
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, link: u32, look: impl FnOnce(&Net)) -> Option<Delivered> {
-        let Some(l) = self.links.get_mut(link as usize) else {
-            return self.arrive_otherwise(now, link - self.links.len() as u32);
-        };
-        let Flight { packet, then, .. } = l.land(link, &mut self.events);
-        if let Some(flight) = l.flight.get(AHEAD)
-            && flight.packet & CONTROL == 0
-        {
-            prefetch(&self.packets[flight.packet], 1);
+    pub fn land(&mut self, link: u32) -> Option<Flight> {
+        let l = self.links.get_mut(link as usize)?;
+        let first = l.land(link, &mut self.events);
+        if let Some(flight) = l.flight.get(AHEAD) {
+            self.packets.prefetch(flight.packet);
         }
-        look(self);
-        self.take_in(now, link, packet, then)
+        Some(first)
     }
 
     /// A frame leaves the stage of a switch, or comes in over a link that does not keep the order.
     #[cold]
-    fn arrive_otherwise(&mut self, now: Time, place: u32) -> Option<Delivered> {
+    pub fn arrive_otherwise(&mut self, now: Time, id: u32) -> Option<Delivered> {
         let links = self.links.len() as u32;
+        let place = id - links;
         if place >= links {
             return self.arrive_late(now, place - links);
         }
@@ -246,9 +246,9 @@ impl Net {
         None
     }
 
-    /// A packet is in at the far end of a link.
+    /// A packet is in at the far end of a link. Answers it if this was the end of its route.
     #[inline(always)]
-    fn take_in(&mut self, now: Time, link: u32, packet: u32, then: u32) -> Option<Delivered> {
+    pub fn take_in(&mut self, now: Time, link: u32, Flight { packet, then, .. }: Flight) -> Option<Delivered> {
         let p = &mut self.packets[packet];
         if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
             return self.arrive_marked(now, link, then, packet);
@@ -274,13 +274,38 @@ impl Net {
         if next == END { DELIVER | p.dest } else { next }
     }
 
-    /// The packet of the event that will happen next, and the host's end it is for, if that is what it is.
+    /// Asks for what the next events will read; answers the host's end that one of them is for.
+    #[inline(always)]
+    pub fn prefetch_ahead(&mut self) -> Option<u32> {
+        let Some([near, far]) = self.events.ahead() else { return self.prefetch_next() };
+        if let Some(link) = self.links.get(far.id() as usize) {
+            prefetch(&link.flight, 1);
+        }
+        let Flight { packet, then, .. } = self.soon;
+        if let Some(link) = self.links.get(near.id() as usize) {
+            self.soon = link.flight.front().unwrap_or(self.soon);
+            self.packets.prefetch(self.soon.packet);
+            link.flight.prefetch_second();
+            if let Some(next) = self.links.get(self.soon.then as usize) {
+                prefetch(next, LINK_LINES);
+            }
+        }
+        // What was asked for when the event before this one happened has come.
+        let Some(next) = self.links.get(then as usize) else { return Some(then & !DELIVER) };
+        next.waiting.prefetch_second();
+        next.waiting.prefetch_back();
+        next.flight.prefetch_back();
+        self.routes.prefetch(self.packets.route(packet) + 1);
+        None
+    }
+
+    /// Asks for what the next event will read; answers the host's end that it is for, if that is what it is.
     #[inline]
-    pub fn prefetch_next(&self) -> Option<u32> {
+    fn prefetch_next(&self) -> Option<u32> {
         let event = self.events.peek().filter(|e| e.is(Class::Arrival))?;
         let link = self.links.get(event.id() as usize)?;
         let flight = link.flight.front()?;
-        prefetch(&self.packets[flight.packet], 1);
+        self.packets.prefetch(flight.packet);
         link.flight.prefetch_second();
         if flight.then & DELIVER != 0 {
             return Some(flight.then & !DELIVER);

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use elephan_engine::prefetch_place;
 use elephan_scenario::{Ecmp, Plan};
 
 /// Marks, in a route, a link that is computed with the one before it.
@@ -108,6 +109,12 @@ impl Routes {
     #[inline]
     pub fn link(&self, place: u32) -> u32 {
         self.chain[place as usize] & !FUSED
+    }
+
+    /// Asks for what follows a place of a route.
+    #[inline]
+    pub fn prefetch(&self, place: u32) {
+        prefetch_place(&self.chain, place as usize + 1);
     }
 
     /// What follows a place of a route.

@@ -1,0 +1,228 @@
+//! A calendar queue (R. Brown, CACM 1988) that sorts a day when it comes (as the ladder queue of Tang, Goh and Thng, 2005): what is
+//! due within a year lies unsorted in the day of its time, what is due next lies sorted in `near`, all else in the heap.
+//!
+//! A push is a link in a list and a pop the next place of an array, O(1) where days hold a few events each. What comes next is
+//! known some events ahead, which lets their data be asked for in time.
+//!
+//! The days are numbered from the beginning of time, `day = time >> shift`. All events of the days before `today` are in `near`;
+//! the lists hold days from `today` to a year later; the heap may hold any day from `today` on.
+
+use crate::heap::Heap;
+use crate::prefetch::prefetch_place;
+
+/// Events of `near` that are known ahead, where the days of the next [`LOOK`] hold them.
+const AHEAD: usize = 8;
+/// Days that are looked at for that: further ones would draw much into `near` that may still be pushed before them.
+const LOOK: u64 = 8;
+/// Days ahead of the one whose list is asked for.
+const SOON: usize = 3;
+/// Least and most days of a year.
+const DAYS: (usize, usize) = (256, 1 << 16);
+/// No event.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    key: u128,
+    next: u32,
+}
+
+pub struct Calendar {
+    /// Least first, from `first` on.
+    near: Vec<u128>,
+    first: usize,
+    today: u64,
+    shift: u32,
+    /// The first entry of each day of the year, a power of two of them, and which days have one.
+    days: Vec<u32>,
+    taken: Vec<u64>,
+    entries: Vec<Entry>,
+    free: u32,
+    /// Days of a year, less one.
+    mask: u64,
+    /// Events in the lists.
+    count: usize,
+}
+
+#[inline]
+fn day_of(key: u128, shift: u32) -> u64 {
+    (key >> 64) as u64 >> shift
+}
+
+impl Calendar {
+    /// From `now` on, with days of `width` picoseconds, or a little less, and a year of about `days` days.
+    pub fn new(now: u64, width: u64, days: usize) -> Calendar {
+        let shift = width.max(1).ilog2();
+        let days = days.next_power_of_two().clamp(DAYS.0, DAYS.1);
+        Calendar {
+            near: Vec::new(),
+            first: 0,
+            today: now >> shift,
+            shift,
+            days: vec![NONE; days],
+            taken: vec![0; days / 64],
+            entries: Vec::new(),
+            free: NONE,
+            mask: days as u64 - 1,
+            count: 0,
+        }
+    }
+
+    /// Whether days and year are what they should be, within a factor of three or so.
+    pub fn fits(&self, width: u64, days: usize) -> bool {
+        let shift = width.max(1).ilog2();
+        let days = days.next_power_of_two().clamp(DAYS.0, DAYS.1);
+        self.shift.abs_diff(shift) <= 1 && self.days.len() >= days && self.days.len() <= days * 4
+    }
+
+    /// Events here, without those in the heap.
+    pub fn len(&self) -> usize {
+        self.near.len() - self.first + self.count
+    }
+
+    /// The event `n` places behind the first, if it is known.
+    #[inline]
+    pub fn ahead(&self, n: usize) -> Option<u128> {
+        self.near.get(self.first + n).copied()
+    }
+
+    #[inline(never)]
+    pub fn push(&mut self, key: u128, heap: &mut Heap) {
+        let Some(after) = day_of(key, self.shift).checked_sub(self.today) else {
+            self.insert(key);
+            return;
+        };
+        if after > self.mask {
+            heap.push(key);
+            return;
+        }
+        let place = (self.today.wrapping_add(after) & self.mask) as usize;
+        debug_assert!(place < self.days.len() && self.days.len() == self.taken.len() * 64);
+        if self.free == NONE {
+            self.grow();
+        }
+        let at = self.free;
+        // SAFETY: the mask is below the number of days, and 64 of them have a word; a free entry is one of `entries`.
+        unsafe {
+            let day = self.days.get_unchecked_mut(place);
+            let entry = self.entries.get_unchecked_mut(at as usize);
+            self.free = entry.next;
+            *entry = Entry { key, next: *day };
+            *day = at;
+            *self.taken.get_unchecked_mut(place >> 6) |= 1 << (place & 63);
+        }
+        self.count += 1;
+    }
+
+    /// A free entry more.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.free = self.entries.len() as u32;
+        self.entries.push(Entry { key: 0, next: NONE });
+    }
+
+    /// Takes the first event if it happens no later than `limit`, and not never.
+    #[inline]
+    pub fn pop_until(&mut self, limit: u64, heap: &mut Heap) -> Option<u128> {
+        if self.near.len() < self.first + AHEAD {
+            self.look_ahead(heap);
+        }
+        let key = *self.near.get(self.first)?;
+        let time = (key >> 64) as u64;
+        if time > limit || time == u64::MAX {
+            return None;
+        }
+        self.first += 1;
+        Some(key)
+    }
+
+    /// Puts an event of a day that has begun in its place.
+    #[inline(never)]
+    fn insert(&mut self, key: u128) {
+        let mut place = self.near.len();
+        while place > self.first && self.near[place - 1] > key {
+            place -= 1;
+        }
+        self.near.insert(place, key);
+    }
+
+    /// Sorts the next days into `near`, one at least if it is empty.
+    #[inline(never)]
+    fn look_ahead(&mut self, heap: &mut Heap) {
+        let left = self.near.len() - self.first;
+        for i in 0..left {
+            self.near[i] = self.near[self.first + i];
+        }
+        self.near.truncate(left);
+        self.first = 0;
+        while self.near.len() < AHEAD {
+            let listed = self.next_listed();
+            let heaped = heap.first().map(|key| day_of(key, self.shift));
+            let Some(day) = listed.into_iter().chain(heaped).min() else { return };
+            if !self.near.is_empty() && day - self.today >= LOOK {
+                return;
+            }
+            self.begin(day, listed == Some(day), heap);
+        }
+    }
+
+    /// The first day of the year that has an event.
+    fn next_listed(&self) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
+        let place = (self.today & self.mask) as usize;
+        let words = self.taken.len();
+        let mut word = self.taken[place >> 6] & u64::MAX << (place & 63);
+        let mut at = place >> 6;
+        while word == 0 {
+            at = (at + 1) & (words - 1);
+            word = self.taken[at];
+        }
+        let found = at << 6 | word.trailing_zeros() as usize;
+        Some(self.today + (found.wrapping_sub(place) & (self.days.len() - 1)) as u64)
+    }
+
+    /// All events up to the end of `day`, of which there is none before it, are put in order.
+    #[inline(always)]
+    fn begin(&mut self, day: u64, listed: bool, heap: &mut Heap) {
+        let before = self.near.len();
+        self.today = day.saturating_add(1);
+        if listed {
+            let place = (day & self.mask) as usize;
+            self.taken[place >> 6] &= !(1 << (place & 63));
+            let mut at = std::mem::replace(&mut self.days[place], NONE);
+            prefetch_place(&self.entries, self.days[(place + SOON) & self.mask as usize] as usize);
+            while at != NONE {
+                let entry = &mut self.entries[at as usize];
+                self.near.push(entry.key);
+                self.count -= 1;
+                let next = std::mem::replace(&mut entry.next, self.free);
+                self.free = at;
+                at = next;
+            }
+        }
+        while let Some(key) = heap.first().filter(|&key| day_of(key, self.shift) <= day) {
+            self.near.push(key);
+            heap.remove_first();
+        }
+        let new = &mut self.near[before..];
+        if new.len() > 1 {
+            new.sort_unstable();
+        }
+    }
+
+    /// All events, in no order; none is left.
+    pub fn take(&mut self) -> Vec<u128> {
+        let mut all = self.near.split_off(self.first);
+        for place in 0..self.days.len() {
+            let mut at = std::mem::replace(&mut self.days[place], NONE);
+            while at != NONE {
+                all.push(self.entries[at as usize].key);
+                at = self.entries[at as usize].next;
+            }
+        }
+        all
+    }
+}
