@@ -22,12 +22,13 @@ FOUND = {
             "C001-5": "inconclusive",
             "C001-5/one-flow": "fails",
             "C001-5/short": "fails",
+            "C001-8/800": "fails",
             "ToN-1": "fails",
             "ToN-2": "fails",
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        34,
+        40,
     ),
     "intel-2007": (
         {
