@@ -1,11 +1,11 @@
 //! A calendar queue (R. Brown, CACM 1988) that sorts a day when it comes (as the ladder queue of Tang, Goh and Thng, 2005): what is
 //! due within a year lies unsorted in the day of its time, what is due next lies sorted in `near`, all else in the heap.
 //!
-//! A push is a link in a list and a pop the next place of an array, O(1) where days hold a few events each. What comes next is
+//! A push writes on the page of a day and a pop takes the next place of an array, O(1) where days hold a few events each. What comes next is
 //! known some events ahead, which lets their data be asked for in time.
 //!
 //! The days are numbered from the beginning of time, `day = time >> shift`. All events of the days before `today` are in `near`;
-//! the lists hold days from `today` to a year later; the heap may hold any day from `today` on.
+//! the pages hold days from `today` to a year later; the heap may hold any day from `today` on.
 
 use crate::heap::Heap;
 use crate::prefetch::prefetch_place;
@@ -14,16 +14,23 @@ use crate::prefetch::prefetch_place;
 const AHEAD: usize = 8;
 /// Days that are looked at for that: further ones would draw much into `near` that may still be pushed before them.
 const LOOK: u64 = 8;
-/// Days ahead of the one whose list is asked for.
-const SOON: usize = 3;
+/// Days ahead of the one whose page is asked for.
+const SOON: usize = 2;
 /// Least and most days of a year.
 const DAYS: (usize, usize) = (256, 1 << 16);
 /// No event.
 const NONE: u32 = u32::MAX;
 
+/// Events that a page holds.
+const PAGE: usize = 7;
+
+/// Events of one day, two cache lines of them.
 #[derive(Clone, Copy)]
-struct Entry {
-    key: u128,
+#[repr(align(128))]
+struct Page {
+    keys: [u128; PAGE],
+    len: u32,
+    /// The day's page before this one, which is full; of a free page, the next free one.
     next: u32,
 }
 
@@ -33,14 +40,14 @@ pub struct Calendar {
     first: usize,
     today: u64,
     shift: u32,
-    /// The first entry of each day of the year, a power of two of them, and which days have one.
+    /// The last page of each day of the year, a power of two of them, and which days have one.
     days: Vec<u32>,
     taken: Vec<u64>,
-    entries: Vec<Entry>,
+    pages: Vec<Page>,
     free: u32,
     /// Days of a year, less one.
     mask: u64,
-    /// Events in the lists.
+    /// Events on the pages.
     count: usize,
 }
 
@@ -61,7 +68,7 @@ impl Calendar {
             shift,
             days: vec![NONE; days],
             taken: vec![0; days / 64],
-            entries: Vec::new(),
+            pages: Vec::new(),
             free: NONE,
             mask: days as u64 - 1,
             count: 0,
@@ -97,29 +104,33 @@ impl Calendar {
             return;
         }
         let place = (self.today.wrapping_add(after) & self.mask) as usize;
-        debug_assert!(place < self.days.len() && self.days.len() == self.taken.len() * 64);
-        if self.free == NONE {
-            self.grow();
-        }
-        let at = self.free;
-        // SAFETY: the mask is below the number of days, and 64 of them have a word; a free entry is one of `entries`.
-        unsafe {
-            let day = self.days.get_unchecked_mut(place);
-            let entry = self.entries.get_unchecked_mut(at as usize);
-            self.free = entry.next;
-            *entry = Entry { key, next: *day };
-            *day = at;
-            *self.taken.get_unchecked_mut(place >> 6) |= 1 << (place & 63);
-        }
+        debug_assert!(place < self.days.len());
         self.count += 1;
+        // SAFETY: the mask is below the number of days.
+        let at = unsafe { *self.days.get_unchecked(place) };
+        if let Some(page) = self.pages.get_mut(at as usize)
+            && let Some(free) = page.keys.get_mut(page.len as usize)
+        {
+            *free = key;
+            page.len += 1;
+        } else {
+            self.turn(place, key);
+        }
     }
 
-    /// A free entry more.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        self.free = self.entries.len() as u32;
-        self.entries.push(Entry { key: 0, next: NONE });
+    /// A new page for a day whose last one is full, or that has none.
+    fn turn(&mut self, place: usize, key: u128) {
+        if self.free == NONE {
+            self.free = self.pages.len() as u32;
+            self.pages.push(Page { keys: [0; PAGE], len: 0, next: NONE });
+        }
+        let at = self.free;
+        let page = &mut self.pages[at as usize];
+        self.free = page.next;
+        page.keys[0] = key;
+        page.len = 1;
+        page.next = std::mem::replace(&mut self.days[place], at);
+        self.taken[place >> 6] |= 1 << (place & 63);
     }
 
     /// Takes the first event if it happens no later than `limit`, and not never.
@@ -193,12 +204,11 @@ impl Calendar {
             let place = (day & self.mask) as usize;
             self.taken[place >> 6] &= !(1 << (place & 63));
             let mut at = std::mem::replace(&mut self.days[place], NONE);
-            prefetch_place(&self.entries, self.days[(place + SOON) & self.mask as usize] as usize);
-            while at != NONE {
-                let entry = &mut self.entries[at as usize];
-                self.near.push(entry.key);
-                self.count -= 1;
-                let next = std::mem::replace(&mut entry.next, self.free);
+            prefetch_place(&self.pages, self.days[(place + SOON) & self.mask as usize] as usize);
+            while let Some(page) = self.pages.get_mut(at as usize) {
+                self.near.extend_from_slice(&page.keys[..page.len as usize]);
+                self.count -= page.len as usize;
+                let next = std::mem::replace(&mut page.next, self.free);
                 self.free = at;
                 at = next;
             }
@@ -218,9 +228,9 @@ impl Calendar {
         let mut all = self.near.split_off(self.first);
         for place in 0..self.days.len() {
             let mut at = std::mem::replace(&mut self.days[place], NONE);
-            while at != NONE {
-                all.push(self.entries[at as usize].key);
-                at = self.entries[at as usize].next;
+            while let Some(page) = self.pages.get(at as usize) {
+                all.extend_from_slice(&page.keys[..page.len as usize]);
+                at = page.next;
             }
         }
         all

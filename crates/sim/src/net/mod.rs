@@ -291,12 +291,13 @@ impl Net {
             }
         }
         // What was asked for when the event before this one happened has come.
-        let Some(next) = self.links.get(then as usize) else { return Some(then & !DELIVER) };
-        next.waiting.prefetch_second();
-        next.waiting.prefetch_back();
-        next.flight.prefetch_back();
-        self.routes.prefetch(self.packets.route(packet) + 1);
-        None
+        if let Some(next) = self.links.get(then as usize) {
+            next.waiting.prefetch_second();
+            next.waiting.prefetch_back();
+            next.flight.prefetch_back();
+            self.routes.prefetch(self.packets.route(packet) + 1);
+        }
+        (self.soon.then & DELIVER != 0).then_some(self.soon.then & !DELIVER)
     }
 
     /// Asks for what the next event will read; answers the host's end that it is for, if that is what it is.
