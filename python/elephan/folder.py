@@ -1,6 +1,6 @@
 """Result folders: written beside their final name, renamed when whole, replaced only when they are ours.
 
-`DIR.partial` becomes `DIR` in one rename. A folder is ours if its `manifest.json` says `"format": "elephan"`.
+`DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay. A folder is ours if its `manifest.json` says `"format": "elephan"`.
 """
 
 from __future__ import annotations
@@ -77,6 +77,21 @@ def check_target(target: str | os.PathLike[str]) -> None:
         raise _why(error, folder) from None
 
 
+class _Undrawn(Exception):
+    """What went wrong in drawing."""
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """In a result folder that is whole: what goes wrong in drawing its report does not cost the result."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise _Undrawn from error
+
+
 @contextmanager
 def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Gives `DIR.partial` to write into; renames it to `DIR` at the end, removes it if anything goes wrong."""
@@ -97,6 +112,15 @@ def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
         write_json(partial / "manifest.json", mark | {"host": socket.gethostname(), "process": os.getpid()})
         yield partial
         _replace(partial, folder)
+    except _Undrawn as undrawn:
+        shutil.rmtree(partial / "figures", ignore_errors=True)
+        (partial / "report.html").unlink(missing_ok=True)
+        _replace(partial, folder)
+        why = f"{type(undrawn.__cause__).__name__}: {undrawn.__cause__}"
+        raise ElephanError(
+            f"{folder}: the tables are written, but the report could not be drawn ({why}); please report it. "
+            f"`elephan report {folder}` draws again"
+        ) from undrawn.__cause__
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise _why(error, folder) from None

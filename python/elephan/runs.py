@@ -368,7 +368,7 @@ def run(
         if report:
             from elephan.report.run_page import write_run_report
 
-            with status("drawing the report", progress is True):
+            with folder.drawing(), status("drawing the report", progress is True):
                 write_run_report(finished, partial / "report.html", figures=partial / "figures")
     return load_run(out)
 

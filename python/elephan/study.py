@@ -277,9 +277,9 @@ def run_study(
         verdicts = claims.judge(study.claims, results)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
-        with status("drawing the report", progress):
-            write_study_report(results, verdicts, partial / "report.html", partial / "figures")
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
+        with folder.drawing(), status("drawing the report", progress):
+            write_study_report(results, verdicts, partial / "report.html", partial / "figures")
     _moved(results, Path(out))
     return results, verdicts
 

@@ -147,8 +147,9 @@ class Sweep:
             parquet.write_table(self.means, partial / "means.parquet")
             folder.write_json(partial / "summary.json", self._summary())
             (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
-            write_sweep_report(self, partial / "report.html", figures=partial / "figures")
             folder.write_json(partial / "manifest.json", self.manifest())
+            with folder.drawing():
+                write_sweep_report(self, partial / "report.html", figures=partial / "figures")
         return Path(out)
 
     def manifest(self) -> dict[str, Any]:

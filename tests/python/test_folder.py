@@ -7,9 +7,11 @@ import socket
 import subprocess
 from pathlib import Path
 
+import elephan as el
 import pytest
 from elephan import folder
-from elephan.errors import InputError, OutputError
+from elephan.errors import ElephanError, InputError, OutputError
+from elephan.results import redraw
 
 
 def write(target: Path, text: str = "x") -> None:
@@ -53,6 +55,23 @@ def test_a_manifest_of_something_else_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "x" / "manifest.json").write_text('{"format": "npm"}')
     with pytest.raises(InputError):
         write(tmp_path / "x")
+
+
+def test_a_report_that_cannot_be_drawn_costs_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elephan.report import run_page
+
+    def broken(*_: object, **__: object) -> Path:
+        raise TypeError("no such colour")
+
+    out = tmp_path / "r"
+    with monkeypatch.context() as patch:
+        patch.setattr(run_page, "write_run_report", broken)
+        with pytest.raises(ElephanError, match=r"tables are written.*TypeError: no such colour.*elephan report"):
+            el.run("sawtooth", set={"duration": "1 s"}, out=out)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r"] and not (out / "report.html").exists()
+    assert el.load(out).summary["packet_hops"] > 0
+    redraw(out)
+    assert (out / "report.html").exists()
 
 
 @pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()])

@@ -237,7 +237,8 @@ def _write(trace: Trace, partial: Path) -> None:
             parquet.write_table(trace._table(name), file)
     folder.write_json(partial / "summary.json", trace.summary)
     folder.write_json(partial / "manifest.json", trace.manifest)
-    write_trace_report(trace, partial / "report.html", partial / "figures")
+    with folder.drawing():
+        write_trace_report(trace, partial / "report.html", partial / "figures")
 
 
 def load_trace(path: str | os.PathLike[str]) -> Trace:

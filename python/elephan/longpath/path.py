@@ -170,8 +170,9 @@ class Answer:
             folder.write_json(partial / "provenance.json", self.facts["provenance"])
             parquet.write_table(self.curves_table, partial / "curves.parquet")
             (partial / "scenario.toml").write_text(self.facts["scenario"], encoding="utf-8")
-            write_path_report(self, partial / "report.html", partial / "figures")
             folder.write_json(partial / "manifest.json", self.manifest())
+            with folder.drawing():
+                write_path_report(self, partial / "report.html", partial / "figures")
         return Path(out)
 
     def __repr__(self) -> str:

@@ -242,8 +242,9 @@ class Panel:
             (partial / "scenarios").mkdir()
             for name, text in self.facts["scenarios"].items():
                 (partial / "scenarios" / f"{name}.toml").write_text(text, encoding="utf-8")
-            write_panel_report(self, partial / "report.html", partial / "figures")
             folder.write_json(partial / "manifest.json", self.manifest())
+            with folder.drawing():
+                write_panel_report(self, partial / "report.html", partial / "figures")
         return Path(out)
 
     def _repr_html_(self) -> str:
