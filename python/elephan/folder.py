@@ -1,6 +1,7 @@
 """Result folders: written beside their final name, renamed when whole, replaced only when they are ours.
 
-`DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay. A folder is ours if its `manifest.json` says `"format": "elephan"`.
+`DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
+A folder is ours if its `manifest.json` says `"format": "elephan"`.
 """
 
 from __future__ import annotations
