@@ -42,7 +42,6 @@ FOUND = {
             "C003-7": "fails",
             "C003-10": "inconclusive",
             "C003-10/before": "fails",
-            "C003-11/qcn": "fails",
             "C003-11/ecm": "fails",
             "C003-12": "fails",
             "C003-12/pause": "inconclusive",
