@@ -364,21 +364,22 @@ def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | Non
 
 
 def stalled_goodput(
-    room: float, rtt: float | str, duration: float | str, mss: float = 1448, growth: float = 2.0
+    room: float, rtt: float | str, duration: float | str, mss: float = 1448, growth: float = 2.0, per_round: float = 1.0
 ) -> tuple[float, float]:
     """Least and most mean goodput in bit/s of Reno in the `duration` after a send stall that ended slow start.
 
     `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so
-    the room is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by a
-    segment a round trip: `(window / 2 + T / (2 R)) mss / R`. For Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not
+    the room is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by
+    `per_round` = a segments a round trip, 1, or 0.5 where delayed ACKs are counted: `(window / 2 + a T / (2 R)) mss / R`. For
+    Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not
     looked at.
     """
     rtt_s, time_s = seconds(rtt), seconds(duration)
-    _positive(room=room, rtt=rtt_s, duration=time_s, mss=mss)
+    _positive(room=room, rtt=rtt_s, duration=time_s, mss=mss, per_round=per_round)
     if growth <= 1:
         raise ValueError(f"slow start grows: more than 1 a round trip, not {growth:g}")
     least = growth * room / (growth - 1)
-    low, high = ((window / 2 + time_s / rtt_s / 2) * mss * 8 / rtt_s for window in (least, least + room))
+    low, high = ((window / 2 + per_round * time_s / rtt_s / 2) * mss * 8 / rtt_s for window in (least, least + room))
     return low, high
 
 

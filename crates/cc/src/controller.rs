@@ -60,7 +60,8 @@ impl Controller {
     }
 
     /// The same without appropriate byte counting, as RFC 2581 has it: an ACK counts for one segment at most, in slow start
-    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a law adds.
+    /// and in congestion avoidance, however much it acknowledges. Delayed ACKs then halve what a law adds, if it goes by ACKs
+    /// ([`Law::counts_acks`]).
     pub fn counting_acks(mut self) -> Controller {
         (self.abc_limit, self.counts_acks) = (1.0, true);
         self
@@ -99,7 +100,7 @@ impl Controller {
         }
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
-        } else if self.counts_acks {
+        } else if self.counts_acks && self.law.counts_acks() {
             let acked = ack.acked.min(self.w.mss as u64);
             self.law.on_ack(&mut self.w, &Ack { acked, ..*ack });
         } else {
@@ -131,7 +132,7 @@ impl Controller {
             return;
         }
         self.w.cwnd = self.w.ssthresh;
-        let counted = if self.counts_acks { allowed as u64 } else { ack.acked };
+        let counted = if self.counts_acks && self.law.counts_acks() { allowed as u64 } else { ack.acked };
         let rest = counted.saturating_sub(room as u64);
         if rest > 0 {
             self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
@@ -409,6 +410,19 @@ mod tests {
             c.on_ack(&ack(0.0, acked * MSS, 0.1));
             assert!((c.window() / S - 10.1).abs() < 1e-9, "{acked}: {}", c.window() / S);
         }
+        // CUBIC follows its curve, whatever an ACK acknowledges.
+        let window = |counting: bool| {
+            let mut c = controller("cubic");
+            if counting {
+                c = c.counting_acks();
+            }
+            c.poke("ssthresh", 10.0 * S);
+            for n in 0..20 {
+                c.on_ack(&ack(0.1 * f64::from(n), 2 * MSS, 0.1));
+            }
+            c.window()
+        };
+        assert_eq!(window(true), window(false));
         // Across the threshold: half a segment of slow start, half of congestion avoidance, of the one that counts.
         let mut c = controller("reno").counting_acks();
         c.poke("ssthresh", 10.5 * S);

@@ -4,14 +4,17 @@
 //! A push writes on the page of a day and a pop takes the next place of an array, O(1) where days hold a few events each. What comes next is
 //! known some events ahead, which lets their data be asked for in time.
 //!
-//! The days are numbered from the beginning of time, `day = time >> shift`. All events of the days before `today` are in `near`;
-//! the pages hold days from `today` to a year later; the heap may hold any day from `today` on.
+//! The days are numbered from the beginning of time, `day = time >> shift`. The pages hold days from `today` to a year later. What was
+//! on the pages of the days before `today` is in `near`, and so is what was pushed for them later, unless that is much: days that are
+//! too wide for a burst leave it to the heap, which may hold any day. The first event is the lesser of the two.
 
 use crate::heap::Heap;
 use crate::prefetch::prefetch_place;
 
 /// Events of `near` that are known ahead, where the days of the next [`LOOK`] hold them.
 const AHEAD: usize = 8;
+/// Most events of `near` among which a later one is put in its place.
+const CROWD: usize = 64;
 /// Days that are looked at for that: further ones would draw much into `near` that may still be pushed before them.
 const LOOK: u64 = 8;
 /// Days ahead of the one whose page is asked for.
@@ -87,7 +90,7 @@ impl Calendar {
         self.near.len() - self.first + self.count
     }
 
-    /// The event `n` places behind the first, if it is known.
+    /// The event `n` places behind the first of `near`, if it is known.
     #[inline]
     pub fn ahead(&self, n: usize) -> Option<u128> {
         self.near.get(self.first + n).copied()
@@ -96,7 +99,11 @@ impl Calendar {
     #[inline(never)]
     pub fn push(&mut self, key: u128, heap: &mut Heap) {
         let Some(after) = day_of(key, self.shift).checked_sub(self.today) else {
-            self.insert(key);
+            if self.near.len() - self.first < CROWD {
+                self.insert(key)
+            } else {
+                heap.push(key)
+            }
             return;
         };
         if after > self.mask {
@@ -139,7 +146,10 @@ impl Calendar {
         if self.near.len() < self.first + AHEAD {
             self.look_ahead(heap);
         }
-        let key = *self.near.get(self.first)?;
+        let Some(&key) = self.near.get(self.first) else { return heap.pop_until(limit) };
+        if heap.first().is_some_and(|other| other < key) {
+            return heap.pop_until(limit);
+        }
         let time = (key >> 64) as u64;
         if time > limit || time == u64::MAX {
             return None;
@@ -158,7 +168,7 @@ impl Calendar {
         self.near.insert(place, key);
     }
 
-    /// Sorts the next days into `near`, one at least if it is empty.
+    /// Sorts the next days into `near`; where it is empty, the next day that has events, unless the heap has an earlier one.
     #[inline(never)]
     fn look_ahead(&mut self, heap: &mut Heap) {
         let left = self.near.len() - self.first;
@@ -167,14 +177,18 @@ impl Calendar {
         }
         self.near.truncate(left);
         self.first = 0;
-        while self.near.len() < AHEAD {
-            let listed = self.next_listed();
-            let heaped = heap.first().map(|key| day_of(key, self.shift));
-            let Some(day) = listed.into_iter().chain(heaped).min() else { return };
-            if !self.near.is_empty() && day - self.today >= LOOK {
+        let last = self.today.saturating_add(LOOK);
+        while self.near.len() < AHEAD
+            && let Some(day) = self.next_listed()
+        {
+            let waits = match self.near.is_empty() {
+                true => heap.first().is_some_and(|key| day_of(key, self.shift) < day),
+                false => day >= last,
+            };
+            if waits {
                 return;
             }
-            self.begin(day, listed == Some(day), heap);
+            self.begin(day);
         }
     }
 
@@ -195,27 +209,21 @@ impl Calendar {
         Some(self.today + (found.wrapping_sub(place) & (self.days.len() - 1)) as u64)
     }
 
-    /// All events up to the end of `day`, of which there is none before it, are put in order.
+    /// Puts the events of `day`, the first that has any, in order.
     #[inline(always)]
-    fn begin(&mut self, day: u64, listed: bool, heap: &mut Heap) {
+    fn begin(&mut self, day: u64) {
         let before = self.near.len();
         self.today = day.saturating_add(1);
-        if listed {
-            let place = (day & self.mask) as usize;
-            self.taken[place >> 6] &= !(1 << (place & 63));
-            let mut at = std::mem::replace(&mut self.days[place], NONE);
-            prefetch_place(&self.pages, self.days[(place + SOON) & self.mask as usize] as usize);
-            while let Some(page) = self.pages.get_mut(at as usize) {
-                self.near.extend_from_slice(&page.keys[..page.len as usize]);
-                self.count -= page.len as usize;
-                let next = std::mem::replace(&mut page.next, self.free);
-                self.free = at;
-                at = next;
-            }
-        }
-        while let Some(key) = heap.first().filter(|&key| day_of(key, self.shift) <= day) {
-            self.near.push(key);
-            heap.remove_first();
+        let place = (day & self.mask) as usize;
+        self.taken[place >> 6] &= !(1 << (place & 63));
+        let mut at = std::mem::replace(&mut self.days[place], NONE);
+        prefetch_place(&self.pages, self.days[(place + SOON) & self.mask as usize] as usize);
+        while let Some(page) = self.pages.get_mut(at as usize) {
+            self.near.extend_from_slice(&page.keys[..page.len as usize]);
+            self.count -= page.len as usize;
+            let next = std::mem::replace(&mut page.next, self.free);
+            self.free = at;
+            at = next;
         }
         let new = &mut self.near[before..];
         if new.len() > 1 {
@@ -223,11 +231,10 @@ impl Calendar {
         }
     }
 
-    /// All events, in no order; none is left.
-    pub fn take(&mut self) -> Vec<u128> {
+    /// All events, in no order.
+    pub fn into_keys(mut self) -> Vec<u128> {
         let mut all = self.near.split_off(self.first);
-        for place in 0..self.days.len() {
-            let mut at = std::mem::replace(&mut self.days[place], NONE);
+        for mut at in self.days {
             while let Some(page) = self.pages.get(at as usize) {
                 all.extend_from_slice(&page.keys[..page.len as usize]);
                 at = page.next;

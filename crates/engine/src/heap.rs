@@ -85,19 +85,11 @@ impl Heap {
         Some(first)
     }
 
-    /// Forgets the least key, which there is.
-    #[inline]
-    pub fn remove_first(&mut self) {
-        self.hole = true;
-    }
-
-    /// All keys, in no order; none is left.
-    pub fn take(&mut self) -> impl Iterator<Item = u128> + use<> {
-        if self.hole {
-            self.hole = false;
-            self.fill_hole();
-        }
-        std::mem::take(self).groups.into_iter().flat_map(|group| group.0).filter(|&key| key != EMPTY)
+    /// All keys, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = u128> + '_ {
+        // Group 0 holds the root alone.
+        let groups = if self.hole { &self.groups[1..] } else { &self.groups[..] };
+        groups.iter().flat_map(|group| group.0).filter(|&key| key != EMPTY)
     }
 
     #[cold]

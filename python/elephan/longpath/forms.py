@@ -11,6 +11,9 @@ from elephan import theory
 from elephan.laws import Law
 from elephan.longpath.question import Question
 
+# Stacks without byte counting: behind delayed ACKs Reno adds half a segment a round trip (RFC 2581 equation 2).
+COUNTING_ACKS = ("linux-2.4", "winxp")
+
 
 @dataclass(frozen=True)
 class Form:
@@ -137,6 +140,7 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     waiting = host_queue(question, limits)
     start = slow_start_rtts(question, limits) * rtt
     window = limits.window_bps(1)
+    pace = 0.5 if question.stack in COUNTING_ACKS else 1.0
     rows: list[tuple[str, float, str, str, str]] = [
         ("bdp", theory.bdp(rate, rtt), "bytes", "bandwidth-delay product: bytes in flight that fill the wire", "rate RTT"),
         ("window", segments, "segments", "the same in segments of payload", "goodput RTT / MSS"),
@@ -145,8 +149,14 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         ("window_limit", window, "bps", f"what the {limits.window_is} allows one stream", "window / RTT"),
         ("slow_start", start, "s", "slow start until the wire is full", "RTT log2(BDP / IW)"),
         ("buffer_needed", memory, "bytes", "buffer that a window sent back to back needs", "(f - s) / f s RTT"),
-        ("reno_recovery", segments / 2 * rtt, "s", "Reno's way back after one loss at a full wire", "BDP / 2 round trips"),
-        ("loss_reno", 1.5 / segments**2, "1", "loss at which Reno just fills the wire", "1.5 / window^2"),
+        (
+            "reno_recovery",
+            segments / 2 / pace * rtt,
+            "s",
+            "Reno's way back after one loss at a full wire",
+            f"BDP / {2 * pace:g} round trips",
+        ),
+        ("loss_reno", 1.5 * pace / segments**2, "1", "loss at which Reno just fills the wire", f"{1.5 * pace:g} / window^2"),
         ("reno_share", share, "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
     ]
     forms = [Form(*row) for row in rows]
@@ -154,9 +164,9 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         about = "that slow start leaves waiting in the sender, in qdisc and ring"
         forms.append(Form("host_queue", waiting, "packets", about, "W (1 - f / (2 s))"))
     if question.room_packets < waiting:
-        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes)
+        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, per_round=pace)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
-        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, "(Q + T / (2 RTT)) MSS / RTT"))
+        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"(Q + T / ({2 / pace:g} RTT)) MSS / RTT"))
     if limits.disk_is:
         forms.append(
             Form(

@@ -107,6 +107,10 @@ states! {
 }
 
 impl Law for Copa {
+    fn counts_acks(&self) -> bool {
+        false
+    }
+
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.srtt = ack.srtt.or(ack.rtt).unwrap_or(self.srtt);
         if let Some(rtt) = ack.rtt {

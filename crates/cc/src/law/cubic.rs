@@ -208,6 +208,10 @@ states! {
 }
 
 impl Law for Cubic {
+    fn counts_acks(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
         if inflight == 0 {

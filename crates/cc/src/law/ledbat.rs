@@ -88,6 +88,10 @@ states! {
 }
 
 impl Law for Ledbat {
+    fn counts_acks(&self) -> bool {
+        false
+    }
+
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.measure(rtt, ack.now.ps() / MINUTE_PS);

@@ -59,6 +59,12 @@ pub trait Law {
         true
     }
 
+    /// Whether a stack without byte counting shows the law one segment an ACK at most. A law whose steps are so much a round trip, or
+    /// follow a clock, says no: it is not the ACKs that it counts.
+    fn counts_acks(&self) -> bool {
+        true
+    }
+
     /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
     fn has_slow_start(&self) -> bool {
         false
@@ -177,6 +183,11 @@ impl Law for Any {
     #[inline]
     fn grows_by_ack(&self) -> bool {
         each_law!(self, law => law.grows_by_ack())
+    }
+
+    #[inline]
+    fn counts_acks(&self) -> bool {
+        each_law!(self, law => law.counts_acks())
     }
 
     fn has_slow_start(&self) -> bool {

@@ -114,6 +114,10 @@ states! {
 }
 
 impl Law for Vegas {
+    fn counts_acks(&self) -> bool {
+        false
+    }
+
     fn grows_by_ack(&self) -> bool {
         !self.holding
     }

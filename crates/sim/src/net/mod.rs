@@ -282,7 +282,9 @@ impl Net {
             prefetch(&link.flight, 1);
         }
         let Flight { packet, then, .. } = self.soon;
-        if let Some(link) = self.links.get(near.id() as usize) {
+        if near.is(Class::Arrival)
+            && let Some(link) = self.links.get(near.id() as usize)
+        {
             self.soon = link.flight.front().unwrap_or(self.soon);
             self.packets.prefetch(self.soon.packet);
             link.flight.prefetch_second();

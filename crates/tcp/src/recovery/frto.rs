@@ -48,10 +48,10 @@ impl Frto {
         }
     }
 
-    /// A new segment was sent.
+    /// A new segment was sent: one of those that may, or a FIN without payload or a tail probe, which no window holds back.
     pub fn sent_new(&mut self) {
         if let Step::New(left) = &mut self.step {
-            *left -= 1;
+            *left = left.saturating_sub(1);
         }
     }
 
@@ -107,5 +107,22 @@ impl Sender {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5682 section 2.1 step 2b: two new segments. A FIN after them opens nothing.
+    #[test]
+    fn a_fin_after_the_new_segments_lets_no_more_out() {
+        let mut frto = Frto { step: Step::New(NEW_SEGMENTS), point: 0 };
+        let left = [0; 4].map(|_| {
+            frto.sent_new();
+            frto.allowed()
+        });
+        assert_eq!(left, [Some(1), Some(0), Some(0), Some(0)]);
+        assert!(!frto.gives_up());
     }
 }

@@ -160,7 +160,7 @@ def txqueuelen(results: Results) -> Drawing:
     known = [(p, value(results, "txqueuelen", p.label, GOODPUT)) for p in points]
     known = [(p, g) for p, g in known if not math.isnan(g)]
     rooms = np.geomspace(50, 10_000, 200)
-    form = np.array([theory.stalled_goodput(room + RING, 0.1, 60, growth=DELAYED_GROWTH) for room in rooms]) * 1e-6
+    form = np.array([theory.stalled_goodput(room + RING, 0.1, 60, growth=DELAYED_GROWTH, per_round=0.5) for room in rooms]) * 1e-6
     form = np.minimum(form, 1e3 * PAYLOAD)
     axes.fill_between(rooms, form[:, 0], form[:, 1], color=MUTED, alpha=0.18, linewidth=0, label="after one stall, closed form")
     axes.plot([p.value for p, _ in known], [g * 1e-6 for _, g in known], marker="o", color=BLUE, clip_on=False, label="simulated")
