@@ -5,9 +5,9 @@ use crate::calendar::Calendar;
 use crate::heap::Heap;
 use elephan_units::{Span, Time};
 
-/// From so many pending events on the calendar takes over, below half of them the heap: at 300 (100 flows on a dumbbell) the heap
-/// is quicker by 5 %, at 900 (a fat-tree of 128 hosts) the calendar by 15 %.
-const MANY: usize = 640;
+/// From so many events pending for the next year of a calendar it takes over, below half of them the heap: at 170 (100 flows on a
+/// dumbbell) the heap is quicker by 5 %, at 400 (a fat-tree of 128 hosts) the calendar by 15 %.
+const MANY: usize = 320;
 /// Events that a day of the calendar should hold.
 const PER_DAY: u64 = 8;
 /// Days of a year for each pending event: those pushed lie a few mean distances ahead.
