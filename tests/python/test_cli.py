@@ -99,6 +99,10 @@ def test_lists(capfd: pytest.CaptureFixture[str]) -> None:
                        ("traffic", "bulk"), ("figures", "sawtooth"), ("studies", "intel-2004")):  # fmt: skip
         assert cli.status_of(["list", kind, "--json"]) == 0
         assert name in {row["name"] for row in json.loads(capfd.readouterr().out)}
+    assert cli.status_of(["list", "--json"]) == 0
+    for row in json.loads(capfd.readouterr().out):
+        assert cli.status_of(["list", row["name"]]) == 0
+        assert capfd.readouterr().out.strip()
 
 
 def test_the_library_has_its_words() -> None:

@@ -346,11 +346,15 @@ def measure_disk(
 @app.command("list")
 def list_things(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="scenarios, studies, congestion-controls, stacks, queues, traffic, disks, ...")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="KIND",
+            help="scenarios, studies, congestion-controls, stacks, queues, traffic, disks, ...; all kinds if left out",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """What there is, with one line each."""
+    """What there is, with one line each; without KIND, of what there are lists."""
     from elephan.cli import show
     from elephan.cli.listing import rows
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from elephan.errors import InputError, nearest
 
-KINDS = (
-    "scenarios",
-    "studies",
-    "congestion-controls",
-    "stacks",
-    "queues",
-    "traffic",
-    "templates",
-    "disks",
-    "figures",
-    "statistics",
-    "workloads",
-)
+KINDS = {
+    "scenarios": "what `elephan run NAME` and `elephan sweep NAME` know",
+    "studies": "what `elephan study run NAME` knows",
+    "congestion-controls": "values of `congestion_control`",
+    "stacks": "values of `stack`",
+    "queues": "values of `queue.kind`",
+    "traffic": "values of `kind` in an entry of `traffic`",
+    "templates": "values of `template.kind`",
+    "disks": "values of `disk.profile`",
+    "figures": "what a report may draw, `run.figure(NAME)`",
+    "statistics": "what a sweep or a claim may ask for",
+    "workloads": "what `elephan bench NAME` knows",
+}
 
 
-def rows(kind: str) -> list[tuple[str, str]]:
-    """Names and a line on each."""
+def rows(kind: str | None) -> list[tuple[str, str]]:
+    """Names and a line on each; without a kind the kinds."""
+    if kind is None:
+        return list(KINDS.items())
     if kind == "scenarios":
         from elephan.source import library
 
