@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,11 @@ def _clean(values: Values) -> npt.NDArray[np.float64]:
     if array.size == 0:
         raise ValueError("no values: a mean needs at least one")
     return array
+
+
+def within(interval: Interval, low: float, top: float) -> Interval:
+    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
+    return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
 def mean_interval(values: Values, level: float = 0.95) -> Interval:

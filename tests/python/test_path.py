@@ -161,6 +161,13 @@ def test_what_a_small_window_costs() -> None:
     assert math.isnan(row.time_s.low)  # nothing random: one run
 
 
+def test_no_interval_leaves_the_wire() -> None:
+    """941.5 Mb/s of payload at 1 Gb/s: 1460 of 1538 B, less 12 B of timestamps."""
+    for row in el.path("1 Gbps", "100 ms", streams=4, congestion_control="bbr").rows:
+        assert row.goodput_bps.high <= 941.5e6
+        assert row.time_s.low >= 10e9 * 8 / 941.5e6
+
+
 def test_a_short_transfer_ends_in_slow_start() -> None:
     row = el.path("1 Gbps", "100 ms", streams=1, congestion_control="reno", size="1 MB").row("reno", 1)
     assert row.limit == "slow start"

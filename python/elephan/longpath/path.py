@@ -298,12 +298,13 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
     case = members[0].case
     goodputs = [question.size_bytes * 8 / one.time_s for one in members]
     verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
+    at_best = question.size_bytes * 8 / limits.wire_bps
     simulated = sum(one.simulated_s / one.time_s for one in members) / len(members)
     return Row(
         law=case.law.label,
         streams=case.streams,
-        time_s=stats.mean_interval([one.time_s for one in members]),
-        goodput_bps=stats.mean_interval(goodputs),
+        time_s=stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf),
+        goodput_bps=stats.within(stats.mean_interval(goodputs), 0.0, limits.wire_bps),
         limit=max(dict.fromkeys(verdicts), key=verdicts.count),
         simulated_share=simulated,
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,11 +50,6 @@ class Row:
     variant: str
     seed: int
     values: Mapping[str, float]
-
-
-def _within(interval: stats.Interval, low: float, top: float) -> stats.Interval:
-    """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
-    return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
 def unit_of(statistic: str) -> str:
@@ -104,7 +99,7 @@ class Panel:
         """
         values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
         about = STATISTICS[statistic]
-        return _within(stats.mean_interval(values), about.low, about.top) if values else _NOTHING
+        return stats.within(stats.mean_interval(values), about.low, about.top) if values else _NOTHING
 
     def _law(self, label: str) -> str:
         if label not in self.labels and label != RENO.label:
@@ -124,7 +119,7 @@ class Panel:
         """The share of law `a` in what it and law `b` get together."""
         variant, turned = self._pair(a, b)
         found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
-        return _within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
+        return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
 
     def friendliness(self, label: str) -> stats.Interval:
         """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
@@ -138,14 +133,14 @@ class Panel:
         base = f"{RENO.label} + {RENO.label}"
         one, two = (self.by_seed(PAIR.name, base, f"goodput_{flow}_bps") for flow in "ab")
         ratios = [beside[seed] / ((one[seed] + two[seed]) / 2) for seed in beside if one.get(seed, 0) + two.get(seed, 0) > 0]
-        return _within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else _NOTHING
+        return stats.within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else _NOTHING
 
     def until(self, experiment: str, label: str, statistic: str, horizon: str) -> tuple[stats.Interval, int]:
         """A time until something, and in how many runs it did not happen; those count with the time that was watched."""
         times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
         late = [seed for seed, time in times.items() if math.isnan(time)]
         values = [limits[seed] if seed in late else time for seed, time in times.items()]
-        return (_within(stats.mean_interval(values), 0.0, math.inf) if values else _NOTHING), len(late)
+        return (stats.within(stats.mean_interval(values), 0.0, math.inf) if values else _NOTHING), len(late)
 
     @property
     def table(self) -> pa.Table:
