@@ -371,8 +371,7 @@ def stalled_goodput(
     `room`: packets Q of qdisc and ring, at a device as slow as the path. A round of w segments leaves `(g - 1) w` waiting, so
     the room is full at a window between `g Q / (g - 1)` and Q more, by where rounds fall; half of it stays and grows by
     `per_round` = a segments a round trip, 1, or 0.5 where delayed ACKs are counted: `(window / 2 + a T / (2 R)) mss / R`. For
-    Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not
-    looked at.
+    Q = 356, 100 ms, 60 s: 76 to 97 Mb/s. The rate of the path is not looked at.
     """
     rtt_s, time_s = seconds(rtt), seconds(duration)
     _positive(room=room, rtt=rtt_s, duration=time_s, mss=mss, per_round=per_round)

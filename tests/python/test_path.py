@@ -23,6 +23,8 @@ TCP = {
     "receive_window": "1 GiB",
     "send_buffer": "1 GiB",
     "initial_window": 10,
+    "abc": True,
+    "delayed_ack_segments": 2,
 }
 
 
@@ -46,6 +48,19 @@ def test_closed_forms_of_the_gigabit_over_196_ms() -> None:
     assert found["time_wire"] == pytest.approx(10e9 * 8 / (1e9 * 8948 / 9038) + 0.294)
     assert found["buffer_needed"] == pytest.approx(0.9 * 24.5e6)  # (f - s) / f s RTT with f = 10 Gb/s
     assert found["reno_share"] == 1.0  # a buffer of one bandwidth-delay product
+
+
+def test_a_stack_that_counts_acks_comes_back_half_as_fast() -> None:
+    """RFC 2581 equation 2 behind delayed ACKs: half a segment a round trip, so a loss costs BDP round trips, not BDP / 2."""
+    ways = [
+        {
+            form.name: form.value
+            for form in el.path("100 Mbps", "20 ms", stack=stack, streams=1, congestion_control="reno", size="1 MB").forms
+        }
+        for stack in ("rfc", "linux-2.4")
+    ]
+    assert ways[1]["reno_recovery"] == pytest.approx(2 * ways[0]["reno_recovery"])
+    assert ways[1]["loss_reno"] == pytest.approx(ways[0]["loss_reno"] / 2)
 
 
 def test_the_forbidden_area_of_the_fact_sheet() -> None:

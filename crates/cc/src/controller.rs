@@ -100,13 +100,18 @@ impl Controller {
         }
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
-        } else if self.counts_acks && self.law.counts_acks() {
-            let acked = ack.acked.min(self.w.mss as u64);
+        } else if self.counts_acks {
+            let acked = self.counted(ack.acked);
             self.law.on_ack(&mut self.w, &Ack { acked, ..*ack });
         } else {
             self.law.on_ack(&mut self.w, ack);
         }
         self.bound();
+    }
+
+    /// What the law sees of the bytes that an ACK acknowledges.
+    fn counted(&self, acked: u64) -> u64 {
+        if self.counts_acks && self.law.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
     /// An ACK of new data in fast recovery: the window does not grow by it.
@@ -132,8 +137,7 @@ impl Controller {
             return;
         }
         self.w.cwnd = self.w.ssthresh;
-        let counted = if self.counts_acks && self.law.counts_acks() { allowed as u64 } else { ack.acked };
-        let rest = counted.saturating_sub(room as u64);
+        let rest = self.counted(ack.acked).saturating_sub(room as u64);
         if rest > 0 {
             self.law.on_ack(&mut self.w, &Ack { acked: rest, ..*ack });
         }

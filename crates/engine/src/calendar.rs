@@ -1,22 +1,24 @@
 //! A calendar queue (R. Brown, CACM 1988) that sorts a day when it comes (as the ladder queue of Tang, Goh and Thng, 2005): what is
 //! due within a year lies unsorted in the day of its time, what is due next lies sorted in `near`, all else in the heap.
 //!
-//! A push writes on the page of a day and a pop takes the next place of an array, O(1) where days hold a few events each. What comes next is
-//! known some events ahead, which lets their data be asked for in time.
+//! A push writes on the page of a day and a pop takes the next place of an array, O(1) where days hold a few events each.
+//! What comes next is known some events ahead, which lets their data be asked for in time.
 //!
 //! The days are numbered from the beginning of time, `day = time >> shift`. The pages hold days from `today` to a year later. What was
 //! on the pages of the days before `today` is in `near`, and so is what was pushed for them later, unless that is much: days that are
 //! too wide for a burst leave it to the heap, which may hold any day. The first event is the lesser of the two.
+//!
+//! The constants were tried on a fat-tree of 128 hosts (`docs/performance.md`); none changes what happens.
 
 use crate::heap::Heap;
 use crate::prefetch::prefetch_place;
 
 /// Events of `near` that are known ahead, where the days of the next [`LOOK`] hold them.
 const AHEAD: usize = 8;
-/// Most events of `near` among which a later one is put in its place.
-const CROWD: usize = 64;
 /// Days that are looked at for that: further ones would draw much into `near` that may still be pushed before them.
 const LOOK: u64 = 8;
+/// Most events of `near` among which a later one is put in its place, one step an event.
+const CROWD: usize = 64;
 /// Days ahead of the one whose page is asked for.
 const SOON: usize = 2;
 /// Least and most days of a year.
@@ -59,11 +61,15 @@ fn day_of(key: u128, shift: u32) -> u64 {
     (key >> 64) as u64 >> shift
 }
 
+/// The shift of days of at most `width` picoseconds, and how many of them a year of about `days` has.
+fn shape(width: u64, days: usize) -> (u32, usize) {
+    (width.max(1).ilog2(), days.next_power_of_two().clamp(DAYS.0, DAYS.1))
+}
+
 impl Calendar {
     /// From `now` on, with days of `width` picoseconds, or a little less, and a year of about `days` days.
     pub fn new(now: u64, width: u64, days: usize) -> Calendar {
-        let shift = width.max(1).ilog2();
-        let days = days.next_power_of_two().clamp(DAYS.0, DAYS.1);
+        let (shift, days) = shape(width, days);
         Calendar {
             near: Vec::new(),
             first: 0,
@@ -80,8 +86,7 @@ impl Calendar {
 
     /// Whether days and year are what they should be, within a factor of three or so.
     pub fn fits(&self, width: u64, days: usize) -> bool {
-        let shift = width.max(1).ilog2();
-        let days = days.next_power_of_two().clamp(DAYS.0, DAYS.1);
+        let (shift, days) = shape(width, days);
         self.shift.abs_diff(shift) <= 1 && self.days.len() >= days && self.days.len() <= days * 4
     }
 

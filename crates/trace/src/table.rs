@@ -85,7 +85,8 @@ impl<'a> Connections<'a> {
     fn clock(&mut self, time_ns: u64) -> u64 {
         let first = *self.first.get_or_insert(time_ns);
         let now = time_ns.saturating_sub(first);
-        let leaps = now > self.last + LEAP_NS || time_ns + DAY_NS < first + self.last;
+        let expected = first.saturating_add(self.last);
+        let leaps = now > self.last.saturating_add(LEAP_NS) || expected.saturating_sub(time_ns) > DAY_NS;
         if !leaps && now >= self.last && time_ns >= first {
             self.last = now;
             self.leaps = 0;

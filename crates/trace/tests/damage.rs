@@ -1,6 +1,6 @@
 //! Whatever a file holds, reading it ends without a panic, and counts no packet twice.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use elephan_record::{Capture, CapturedPacket, Interface, LinkType, TraceRecorder};
 use elephan_trace::{Error, Options, analyze};
@@ -16,22 +16,26 @@ fn frame(seq: u32) -> Vec<u8> {
     frame
 }
 
-fn written(name: &str, packets: u32) -> (PathBuf, Vec<u8>) {
-    let path = std::env::temp_dir().join(format!("elephan-damage-{name}-{}.pcapng", std::process::id()));
+fn write(path: &Path, times_ns: impl Iterator<Item = u64>) {
     let interface = Interface { name: "a".into(), link_type: LinkType::Ethernet, rate_bps: 1_000_000, snap_bytes: 64 };
-    let mut capture = Capture::create(path.clone(), &[interface], &[]).unwrap();
-    for i in 0..packets {
+    let mut capture = Capture::create(path.to_owned(), &[interface], &[]).unwrap();
+    for (i, time_ns) in (0..).zip(times_ns) {
         let headers = frame(i * 1000);
-        let (time_ns, kept_bytes) = (u64::from(i) * 1000, headers.len());
+        let kept_bytes = headers.len();
         let (direction, packet_bytes) = (None, 1054);
         capture.push(&CapturedPacket { interface: 0, time_ns, direction, headers: &headers, kept_bytes, packet_bytes });
     }
     capture.finish().unwrap();
+}
+
+fn written(name: &str, packets: u64) -> (PathBuf, Vec<u8>) {
+    let path = std::env::temp_dir().join(format!("elephan-damage-{name}-{}.pcapng", std::process::id()));
+    write(&path, (0..packets).map(|i| i * 1000));
     let bytes = std::fs::read(&path).unwrap();
     (path, bytes)
 }
 
-fn packets(path: &PathBuf, bytes: &[u8]) -> Result<u64, Error> {
+fn packets(path: &Path, bytes: &[u8]) -> Result<u64, Error> {
     std::fs::write(path, bytes).unwrap();
     let mut recorder = TraceRecorder::memory();
     analyze(path, &Options::default(), &mut recorder, &mut |_| true).map(|summary| summary.packets)
@@ -44,6 +48,18 @@ fn cut_off_at_every_byte() {
     std::fs::remove_file(&path).unwrap();
     assert!(counts.is_sorted());
     assert_eq!((counts.first(), counts.last()), (Some(&0), Some(&5)));
+}
+
+#[test]
+fn clocks_anywhere() {
+    let extremes = [0, 1, u64::MAX / 2, u64::MAX - 86_400_000_000_000, u64::MAX - 1000, u64::MAX];
+    let path = std::env::temp_dir().join(format!("elephan-damage-clocks-{}.pcapng", std::process::id()));
+    for times in extremes.iter().flat_map(|&a| extremes.map(|b| [a, b, a, b, b, b, b, b, b, b, b, b, a])) {
+        write(&path, times.into_iter());
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(packets(&path, &bytes).ok(), Some(13), "{times:?}");
+    }
+    std::fs::remove_file(&path).unwrap();
 }
 
 proptest! {

@@ -11,9 +11,6 @@ from elephan import theory
 from elephan.laws import Law
 from elephan.longpath.question import Question
 
-# Stacks without byte counting: behind delayed ACKs Reno adds half a segment a round trip (RFC 2581 equation 2).
-COUNTING_ACKS = ("linux-2.4", "winxp")
-
 
 @dataclass(frozen=True)
 class Form:
@@ -44,6 +41,7 @@ class Bounds:
     wire_is: str = "wire"  # what is slower: the path, the NIC or its pacing
     disk_bps: float = math.inf  # the slower of reading and writing, in payload
     disk_is: str = ""
+    reno_step: float = 1.0  # segments a round trip: a half where delayed ACKs are counted, not bytes (RFC 2581 equation 2)
 
     @property
     def top_bps(self) -> float:
@@ -85,6 +83,7 @@ def bounds(question: Question, tcp: Mapping[str, Any]) -> Bounds:
         initial_window=int(tcp["initial_window"]),
         timestamps=timestamps,
         rtt_s=question.rtt_s,
+        reno_step=0.5 if not tcp["abc"] and tcp["delayed_ack_segments"] > 1 else 1.0,
     )
 
 
@@ -140,7 +139,7 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     waiting = host_queue(question, limits)
     start = slow_start_rtts(question, limits) * rtt
     window = limits.window_bps(1)
-    pace = 0.5 if question.stack in COUNTING_ACKS else 1.0
+    step = limits.reno_step
     rows: list[tuple[str, float, str, str, str]] = [
         ("bdp", theory.bdp(rate, rtt), "bytes", "bandwidth-delay product: bytes in flight that fill the wire", "rate RTT"),
         ("window", segments, "segments", "the same in segments of payload", "goodput RTT / MSS"),
@@ -151,12 +150,12 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         ("buffer_needed", memory, "bytes", "buffer that a window sent back to back needs", "(f - s) / f s RTT"),
         (
             "reno_recovery",
-            segments / 2 / pace * rtt,
+            segments / 2 / step * rtt,
             "s",
             "Reno's way back after one loss at a full wire",
-            f"BDP / {2 * pace:g} round trips",
+            f"BDP / {2 * step:g} round trips",
         ),
-        ("loss_reno", 1.5 * pace / segments**2, "1", "loss at which Reno just fills the wire", f"{1.5 * pace:g} / window^2"),
+        ("loss_reno", 1.5 * step / segments**2, "1", "loss at which Reno just fills the wire", f"{1.5 * step:g} / window^2"),
         ("reno_share", share, "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
     ]
     forms = [Form(*row) for row in rows]
@@ -164,9 +163,9 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         about = "that slow start leaves waiting in the sender, in qdisc and ring"
         forms.append(Form("host_queue", waiting, "packets", about, "W (1 - f / (2 s))"))
     if question.room_packets < waiting:
-        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, per_round=pace)
+        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, per_round=step)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
-        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"(Q + T / ({2 / pace:g} RTT)) MSS / RTT"))
+        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"(Q + T / ({2 / step:g} RTT)) MSS / RTT"))
     if limits.disk_is:
         forms.append(
             Form(

@@ -313,7 +313,7 @@ impl Net {
         if flight.then & DELIVER != 0 {
             return Some(flight.then & !DELIVER);
         }
-        prefetch(&self.links[flight.then as usize], 2);
+        prefetch(self.links.get(flight.then as usize)?, 2);
         None
     }
 
