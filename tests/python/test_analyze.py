@@ -133,6 +133,63 @@ def test_round_trips_series_and_bursts(lossy: el.Run) -> None:
     assert (one["bursts"], one["burst_max_segs"], one["burst_max_bytes"]) == (1, row["data_segs_out"], row["data_octets_out"])
 
 
+def test_round_trips_at_the_receiver_are_of_the_whole_way(lossy: el.Run, tmp_path: Path) -> None:
+    at_sender = el.analyze(capture(lossy, "client[0]"))
+    trace = el.analyze(capture(lossy, "server"))
+    (sent,) = at_sender.connections.to_pylist()
+    row = next(row for row in trace.connections.to_pylist() if row["source"] == "client[0]")
+    # Both clocks tick once a millisecond, so a time stamp may be that much older than the segment that is timed.
+    assert row["min_rtt_ns"] == pytest.approx(sent["min_rtt_ns"], abs=1.1e6)
+    assert row["median_rtt_ns"] == pytest.approx(sent["median_rtt_ns"], rel=0.1)
+    # Without time stamps a receiver knows no round trip; the handshake does.
+    bare = el.run(SCENARIO, set={"tcp.timestamps": False, "duration": "2 s"}, out=tmp_path / "r", report=False)
+    trace = el.analyze(capture(bare, "server"))
+    row = trace.ranked[0]
+    assert (row["count_rtt"], row["min_rtt_ns"], row["p99_rtt_ns"]) == (0, None, None)
+    # At the receiver from the SYN to the ACK that ends the handshake: the first data of the other client is in its way.
+    assert 22e6 <= row["handshake_rtt_ns"] < 24e6
+    page = (trace.report(tmp_path / "t.html")).read_text(encoding="utf-8")
+    assert "round-trip time of its handshake 2" in page and ">n/a<" in page and "shaded height" not in page
+
+
+SAWTOOTH = """
+duration = "20 s"
+[template]
+kind  = "dumbbell"
+pairs = 1
+rate  = "20 Mbps"
+delay = "10 ms"
+queue = { kind = "fifo", limit = "1 bdp" }
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+[record]
+captures = ["sender[0]", "receiver[0]"]
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"traffic.flow.congestion_control": "reno"},
+        {"traffic.flow.congestion_control": "cubic", "stack": "linux"},
+        {"traffic.flow.congestion_control": "reno", "tcp.ecn": "classic", "template.queue.mark_above": "30 kB"},
+    ],
+)
+def test_cuts_are_those_of_the_sender(more: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SAWTOOTH, encoding="utf-8")
+    run = el.run(file, set=more, out=tmp_path / "r", report=False)
+    (flow,) = run.flows.to_pylist()
+    assert flow["cong_signals"] > 3 and flow["timeouts"] == 0
+    for end in ("sender[0]", "receiver[0]"):
+        trace = el.analyze(capture(run, end))
+        assert trace.ranked[0]["cong_signals"] == flow["cong_signals"]
+        assert trace.phases().cuts in (flow["cong_signals"], flow["cong_signals"] - 1)  # one may be in the last interval
+
+
 def test_a_file_cut_off_anywhere_gives_what_came_before(lossy: el.Run, tmp_path: Path) -> None:
     whole = capture(lossy, "client[0]").read_bytes()
     packets = el.analyze(capture(lossy, "client[0]")).summary["packets"]

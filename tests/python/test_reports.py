@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import elephan as el
 import numpy as np
 import pytest
 from elephan import measures
@@ -96,6 +97,27 @@ def test_a_run_draws_itself(fake_run: Run) -> None:
 def test_the_answer_has_numbers(fake_run: Run) -> None:
     assert "Gb/s" in answer(fake_run)[0]
     assert "dropped" in answer(fake_run)[0]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "words"),
+    [
+        # M / (B (1 - s / f)) = 566, packets being whole 567; five of six are lost after it (the scenario's header).
+        ("udp-burst", {}, "The first packet lost is number 567: 501 kB of memory."),
+        # (1000 - 622.08) / 1000 x 622.08 Mb/s x 158 ms / 8 = 4.64 MB
+        ("forbidden-area", {}, "622.08 Mb/s is forbidden"),
+        ("forbidden-area", {}, "needs 4.64 MB of memory, router[0] → router[1] has 500 kB. It dropped 3\u202f178 packets."),
+        # 1 Gb/s x 100 ms = 8127 frames of 1538 B
+        ("txqueuelen", {"duration": "3 s"}, "Qdisc and ring hold 100 + 256 packets; the path holds 8\u202f128"),
+        ("txqueuelen", {"duration": "1 s"}, "They were never full."),
+        ("sawtooth", {}, "The window is cut 8 times after the warm-up"),
+        ("sack-processing", {"duration": "8 s"}, "The links lost 1 packet; no packet was dropped at a port"),
+    ],
+)
+def test_the_answer_is_to_the_question(scenario: str, more: dict[str, str], words: str) -> None:
+    text = " ".join(answer(el.run(scenario, set=more)))
+    assert words in text
+    assert "nothing to send" not in text, "a transfer that has sent its last byte is not limited by its application"
 
 
 def test_goodput_of_a_figure_is_what_was_delivered(fake_run: Run) -> None:

@@ -96,7 +96,8 @@ table! {
         ce_out: i64 = "",
         /// Segments of the receiver with ECE, its SYN not counted
         ece_in: i64 = "",
-        /// How many round-trip times were sampled: from a segment sent once to the ACK that covers it
+        /// How many round-trip times were sampled: from a segment sent once to the ACK that covers it; at the receiver from a TSval to
+        /// the first data that echoes it
         count_rtt: i64 = "",
         /// Smallest of them
         min_rtt_ns: Option<i64> = "ns",
@@ -108,7 +109,9 @@ table! {
         max_rtt_ns: Option<i64> = "ns",
         /// Round-trip times sampled, added up
         sum_rtt_ns: i64 = "ns",
-        /// Most bytes sent and not acknowledged
+        /// Cuts of the window: segments repeated from beyond what had been sent at the last cut, and CWR
+        cong_signals: i64 = "",
+        /// Most bytes sent and not acknowledged, as seen from here: next to nothing at the receiver
         max_inflight_bytes: i64 = "B",
         /// Bursts: data segments that follow each other closer than the given gap
         bursts: i64 = "",
@@ -166,7 +169,8 @@ table! {
         time_ns: i64 = "ns",
         /// The connection
         connection: i64 = "",
-        /// `fin`, `reset`, `retransmission`, `out_of_order`, `dup_acks` (the third of a row), `zero_window`, `window_opened`, `missed`
+        /// `fin`, `reset`, `retransmission`, `cut` (of the window), `out_of_order`, `dup_acks` (the third of a row), `zero_window`, `window_opened`,
+        /// `missed`
         kind: Text = "",
         /// Place in the sender's stream, 0 for its first byte
         seq_bytes: i64 = "B",

@@ -105,6 +105,8 @@ pub(crate) struct Sender {
     /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
     pub cwr_point: u64,
     pub cwr_due: bool,
+    /// The window came down at `cwr_point` without a loss: what is lost before it is of the same window.
+    pub cwr_lossless: bool,
     /// Kept for laws that measure the delivery rate.
     pub log: Option<Box<DeliveryLog>>,
     /// Kept for laws that probe.
@@ -154,6 +156,7 @@ impl Sender {
             delivered: 0,
             cwr_point: 0,
             cwr_due: false,
+            cwr_lossless: false,
             log,
             trains: None,
             last_sent: Time::ZERO,

@@ -91,7 +91,7 @@ impl Connection {
     }
 
     /// A segment from `end`; answers what was rare, with the direction that it is about.
-    pub fn segment(&mut self, now: u64, end: usize, segment: &Segment) -> [Option<(usize, Note)>; 2] {
+    pub fn segment(&mut self, now: u64, end: usize, segment: &Segment) -> [Option<(usize, Note)>; 3] {
         self.end = now;
         self.handshake(now, end, segment);
         if let Some(outbound) = segment.outbound {
@@ -99,13 +99,13 @@ impl Connection {
         }
         let (own, other) = (self.context(now, end), self.context(now, 1 - end));
         let shift = self.shift(end);
-        let sent = self.halves[end].sent(&own, segment).map(|note| (end, note));
+        let [sent, cut] = self.halves[end].sent(&own, segment).map(|note| note.map(|note| (end, note)));
         let answered = self.halves[1 - end].answered(&other, segment, shift).map(|note| (1 - end, note));
         if segment.rst && !self.reset {
             self.reset = true;
-            return [Some((end, Note { kind: "reset", place: self.halves[end].highest, bytes: 0 })), answered];
+            return [Some((end, Note { kind: "reset", place: self.halves[end].highest, bytes: 0 })), cut, answered];
         }
-        [sent, answered]
+        [sent, cut, answered]
     }
 
     /// By how much the windows of `end` are shifted: only if both ends said so. Not known unless both SYNs were seen.

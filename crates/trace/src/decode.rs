@@ -41,7 +41,8 @@ pub struct Options {
     pub mss: Option<u16>,
     pub window_scale: Option<u8>,
     pub sack_permitted: bool,
-    pub timestamps: bool,
+    /// TSval and TSecr (RFC 7323).
+    pub timestamps: Option<(u32, u32)>,
     pub sack_blocks: u8,
 }
 
@@ -204,7 +205,7 @@ fn options(tcp: &etherparse::TcpSlice<'_>) -> Options {
             TcpOptionElement::MaximumSegmentSize(mss) => found.mss = Some(mss),
             TcpOptionElement::WindowScale(shift) => found.window_scale = Some(shift.min(SHIFT_MAX)),
             TcpOptionElement::SelectiveAcknowledgementPermitted => found.sack_permitted = true,
-            TcpOptionElement::Timestamp(..) => found.timestamps = true,
+            TcpOptionElement::Timestamp(value, echo) => found.timestamps = Some((value, echo)),
             TcpOptionElement::SelectiveAcknowledgement(_, more) => {
                 found.sack_blocks = 1 + more.iter().flatten().count() as u8;
             }

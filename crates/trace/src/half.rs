@@ -4,7 +4,10 @@
 //! seen; below it, bytes that were never seen come either from a sender that repeats what was lost before the place of the capture
 //! or out of order: the latter if the hole is younger than half a round-trip time of the handshake (3 ms if that is not
 //! known, as Wireshark has it), and never at the sender itself. A round-trip time is sampled from a segment that was sent once to the
-//! ACK that covers it, if nothing that this ACK covers was sent twice (Karn). ACKs are duplicates as RFC 5681 section 2 says.
+//! ACK that covers it, if nothing that this ACK covers was sent twice (Karn). At the receiver that would be the time of the receiver
+//! alone; there it is the time from the first segment with a TSval to the first data that echoes it, as a receiver of RFC 7323 that sizes
+//! its buffer measures it: a round trip, and what the sender waited. ACKs are duplicates as RFC 5681 section 2 says. A window was
+//! cut where something is repeated from beyond what had been sent at the last cut (RFC 6582's `recover`), or where CWR says so.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -65,6 +68,7 @@ pub struct Counts {
     pub max_rwin: u64,
     pub ce_out: u64,
     pub ece_in: u64,
+    pub cong_signals: u64,
     pub max_inflight: u64,
     pub rwin_limited: u64,
     pub idle: u64,
@@ -146,6 +150,10 @@ pub struct Half {
     acked_once: bool,
     holes: Holes,
     outstanding: VecDeque<Sent>,
+    /// TSvals of the peer that wait for their echo, and when they were seen.
+    stamps: VecDeque<(u32, u64)>,
+    /// What had been sent when the window was last cut.
+    recover: Option<u64>,
     pub window: Option<u64>,
     scale_known: bool,
     dup_acks: u64,
@@ -177,6 +185,8 @@ impl Half {
             acked_once: false,
             holes: Holes::default(),
             outstanding: VecDeque::new(),
+            stamps: VecDeque::new(),
+            recover: None,
             window: None,
             scale_known: false,
             dup_acks: 0,
@@ -194,7 +204,7 @@ impl Half {
     }
 
     /// Its sender sent a segment; answers what was rare about it.
-    pub fn sent(&mut self, context: &Context, segment: &Segment) -> Option<Note> {
+    pub fn sent(&mut self, context: &Context, segment: &Segment) -> [Option<Note>; 2] {
         self.account(context.now);
         self.counts.segs_out += 1;
         self.counts.ce_out += u64::from(segment.ce);
@@ -205,7 +215,7 @@ impl Half {
                 mss: options.mss,
                 window_scale: options.window_scale,
                 sack: options.sack_permitted,
-                timestamps: options.timestamps,
+                timestamps: options.timestamps.is_some(),
             });
         }
         let data_seq = segment.seq.wrapping_add(u32::from(segment.syn));
@@ -215,13 +225,31 @@ impl Half {
             (self.highest, self.acked) = (0, 0);
         }
         self.first.get_or_insert(data_seq);
+        let before = self.highest;
         let note = if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { None };
+        let again = note.filter(|note| note.kind == "retransmission").map(|note| note.place);
+        let said = segment.cwr && !segment.syn && segment.len > 0 && self.highest > before;
+        let cut = self.cut(before, again, said.then(|| self.highest.saturating_sub(u64::from(segment.len))));
+        if let Some((_, echo)) = segment.options.timestamps.filter(|_| segment.len > 0) {
+            self.echoed(context.now, echo);
+        }
         self.settle(context);
         if segment.fin && !self.fin {
             self.fin = true;
-            return note.or(Some(Note { kind: "fin", place: self.highest, bytes: 0 }));
+            return [note.or(Some(Note { kind: "fin", place: self.highest, bytes: 0 })), cut];
         }
-        note
+        [note, cut]
+    }
+
+    /// Whether a segment, sent when the stream was `before` long, shows that the window was cut: it repeats from `again`, or it
+    /// says so with new data from `cwr` on (then a loss that was counted since the last new data is meant).
+    fn cut(&mut self, before: u64, again: Option<u64>, cwr: Option<u64>) -> Option<Note> {
+        let by_loss = again.filter(|&place| self.recover.is_none_or(|recover| place >= recover));
+        let said = cwr.filter(|&place| self.recover.is_none_or(|recover| place > recover));
+        let place = by_loss.or(said)?;
+        self.recover = Some(cwr.unwrap_or(before));
+        self.counts.cong_signals += 1;
+        Some(Note { kind: "cut", place, bytes: 0 })
     }
 
     /// A datagram of `len` bytes of payload.
@@ -261,6 +289,10 @@ impl Half {
         self.count_data(context, len);
         if end > self.highest {
             if begin > self.highest {
+                if self.recover == Some(self.highest) {
+                    // The end of what had been sent at the cut was lost on the way here.
+                    self.recover = Some(begin);
+                }
                 self.holes.skip(self.highest, begin, context.now);
             }
             let begin = begin.max(self.highest);
@@ -298,6 +330,9 @@ impl Half {
         self.counts.sacks_rcvd += u64::from(segment.options.sack_blocks > 0);
         self.counts.sack_blocks_rcvd += u64::from(segment.options.sack_blocks);
         let ack = segment.ack.filter(|_| !segment.rst)?;
+        if let Some((value, _)) = segment.options.timestamps.filter(|_| context.vantage == Vantage::Receiver) {
+            self.stamped(context.now, value);
+        }
         self.first.get_or_insert(ack);
         let before = self.window.replace(window);
         self.counts.max_rwin = self.counts.max_rwin.max(window);
@@ -326,7 +361,7 @@ impl Half {
                 self.highest = edge;
             }
             missed += self.holes.forget_below(edge);
-            self.sample(context.now, edge);
+            self.sample(context, edge);
             if edge > self.acked && self.data_start.is_some() {
                 self.data_end = Some(context.now);
             }
@@ -348,20 +383,43 @@ impl Half {
     }
 
     /// Takes out what an ACK up to `edge` covers, and the round-trip time that it shows.
-    fn sample(&mut self, now: u64, edge: u64) {
+    fn sample(&mut self, context: &Context, edge: u64) {
         let (mut last, mut again) = (None, false);
         while let Some(sent) = self.outstanding.front().filter(|sent| sent.end <= edge) {
             again |= sent.again;
             last = Some(sent.at);
             self.outstanding.pop_front();
         }
-        if let (Some(at), false) = (last, again) {
-            let rtt = now.saturating_sub(at);
-            self.rtts.add(rtt);
-            let bin = self.bins.at(now);
-            bin.rtt_count += 1;
-            bin.rtt_sum += rtt;
-            bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |min| min.min(rtt)));
+        if let (Some(at), false, true) = (last, again, context.vantage != Vantage::Receiver) {
+            self.rtt(context.now, at);
+        }
+    }
+
+    fn rtt(&mut self, now: u64, since: u64) {
+        let rtt = now.saturating_sub(since);
+        self.rtts.add(rtt);
+        let bin = self.bins.at(now);
+        bin.rtt_count += 1;
+        bin.rtt_sum += rtt;
+        bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |min| min.min(rtt)));
+    }
+
+    /// The peer sent a segment with this TSval.
+    fn stamped(&mut self, now: u64, value: u32) {
+        let newer = self.stamps.back().is_none_or(|&(last, _)| (value.wrapping_sub(last) as i32) > 0);
+        if newer && self.stamps.len() < OUTSTANDING_MAX {
+            self.stamps.push_back((value, now));
+        }
+    }
+
+    /// Data echoes this TSval.
+    fn echoed(&mut self, now: u64, echo: u32) {
+        while let Some(&(value, at)) = self.stamps.front().filter(|(value, _)| (echo.wrapping_sub(*value) as i32) >= 0)
+        {
+            self.stamps.pop_front();
+            if value == echo {
+                self.rtt(now, at);
+            }
         }
     }
 

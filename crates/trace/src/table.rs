@@ -296,6 +296,7 @@ impl<'a> Connections<'a> {
             p99_rtt_ns: half.rtts.quantile(0.99).map(time),
             max_rtt_ns: half.rtts.max.map(time),
             sum_rtt_ns: time(half.rtts.sum),
+            cong_signals: counts.cong_signals as i64,
             max_inflight_bytes: counts.max_inflight as i64,
             bursts: half.bursts as i64,
             burst_max_segs: half.burst_max_segs as i64,

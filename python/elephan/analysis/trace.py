@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TABLES = ("connections", "connection_samples", "trace_events")
 VANTAGES = ("sender", "receiver", "between")
 INTERVALS_MAX = 1 << 20  # of a series whose interval was asked for; more double its width
-CUTS = ("retransmission", "dup_acks")
+ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 
 Array = npt.NDArray[np.float64]
 
@@ -117,16 +117,14 @@ class Trace:
             raise InputError("no connection" if number is None else f"no connection {number}")
         row = rows[0]
         time, delivered = self.series(row["connection"], "delivered_bytes")
-        # Only at the sender the samples are of the whole way.
         own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
-        rtt = next((one for one in (own if row["vantage"] == "sender" else own[::-1]) if one), None)
+        rtt = next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
-        cuts, _ = self.times(row["connection"], *CUTS)
-        # Retransmissions of one round trip repair one event.
-        separate = cuts[np.insert(np.diff(cuts) > rtt, 0, True)] if cuts.size else cuts
+        # A log does not say when the window was cut.
+        cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.summary["packets"] else None
         try:
-            return phases.find(time / 1e9, delivered, rtt / 1e9, separate / 1e9)
+            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts)
         except ValueError as error:
             raise InputError(f"connection {row['connection']}: {error}") from None
 

@@ -193,7 +193,7 @@ def compare_json(done: Panel | Sweep, folder: Path) -> None:
 
 def trace(done: Trace, folder: Path) -> None:
     """A capture or a log: what was seen, a row for each of the largest connections, where the report is."""
-    from elephan.report.trace_page import answer
+    from elephan.report.trace_page import answer, shown
 
     console = _console()
     console.print(f"{escape(done.name)}  [dim]({done.summary['format']})[/dim]", style="bold")
@@ -203,12 +203,9 @@ def trace(done: Trace, folder: Path) -> None:
         console.print(f"note: {escape(note)}", style="yellow", soft_wrap=True)
     grid = _grid("connection", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
-        cells = [
-            quantity(row[key], unit, 3) if row[key] is not None else ""
-            for key, unit in (("delivered_bytes", "bytes"), ("goodput_bps", "bps"), ("segs_retrans", "1"))
-        ]
-        rtts = [quantity(row[key], "ns", 3) if row[key] is not None else "" for key in ("min_rtt_ns", "p99_rtt_ns")]
-        grid.add_row(escape(done.label(row["connection"])), *cells, *rtts, str(row["burst_max_segs"]))
+        units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
+        cells = [shown(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        grid.add_row(escape(done.label(row["connection"])), *cells, str(row["burst_max_segs"]))
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
         console.print(

@@ -11,8 +11,9 @@ from collections import Counter
 
 import numpy as np
 
-from elephan import measures, stats
+from elephan import hostrows, measures, stats
 from elephan.quantity import show
+from elephan.report import curated
 from elephan.report.phases import change_lines
 from elephan.report.spreading_table import spread_lines
 from elephan.report.view import NAMED_MAX, View, arrow
@@ -33,7 +34,8 @@ def answer(run: Run) -> list[str]:
     spread = spread_lines(run)
     # What the scenario is about comes first.
     first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
-    return [*first, " ".join(part for part in parts if part), *then]
+    own = [said] if (said := curated.words(view)) else []
+    return [*own, *first, " ".join(part for part in parts if part), *then]
 
 
 def _delivered(view: View, found: dict[str, float]) -> str:
@@ -42,7 +44,8 @@ def _delivered(view: View, found: dict[str, float]) -> str:
     flows = run.flows.num_rows
     if found.get("fct_ns.mean", 0.0) > 0:
         return _completed(view, found)
-    total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')}{_within(run)}"
+    measured = show(run.duration_ns - run.warmup_ns, "ns")
+    total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')} in {measured}{_within(run)}"
     if flows <= 1:
         return f"The flow delivered {total}."
     joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
@@ -92,24 +95,46 @@ def _listed(words: list[str]) -> str:
 
 def _repaired(run: Run, found: dict[str, float]) -> str:
     """What was lost, and how often a sender had to wait for its timer."""
+    ports = run.ports
     drops, timeouts = int(found.get("drops.sum", 0)), int(found.get("timeouts.sum", 0))
+    lost = int(column(ports, "lost").sum()) if "lost" in ports.column_names else 0
+    taken = f"The links lost {_packets(lost)}" if lost else ""
     if not drops:
         waits = f"; there {_were(timeouts, 'timeout')}" if timeouts else ""
-        where = " at a port" if (run.summary.get("hosts") or {}).get("drops") else ""
-        return f"No packet was dropped{where}{waits}."
+        where = " at a port" if lost or (run.summary.get("hosts") or {}).get("drops") else ""
+        return f"{taken}{'; no' if lost else 'No'} packet was dropped{where}{waits}."
     rto = f", and there {_were(timeouts, 'retransmission timeout')}" if timeouts else ""
-    packets = "1 packet was" if drops == 1 else f"{drops} packets were"
-    return f"{packets} dropped (up to {show(found.get('loss.max', 0.0), '%', 2)} at a port){rto}."
+    share = show(found.get("loss.max", 0.0), "%", 2)
+    at = [arrow(name) for name, count in zip(texts(ports, "name"), column(ports, "drops"), strict=True) if count > 0]
+    where = f"at {at[0]} ({share} of what came)" if len(at) == 1 else f"(up to {share} at a port)"
+    were = "was" if drops == 1 else "were"
+    return f"{f'{taken}; ' if lost else ''}{_packets(drops)} {were} dropped {where}{rto}."
+
+
+REASONS = {
+    "drops_ring": "the receive ring was full",
+    "drops_backlog": "the backlog was full",
+    "drops_throttle": "the backlog had been full and was not empty yet",
+    "drops_socket": "the socket was full",
+}
 
 
 def _at_hosts(run: Run) -> str:
-    """What hosts dropped of what came in, and how long a logger was silent."""
-    hosts = run.summary.get("hosts") or {}
+    """What hosts dropped of what came in and why, and how long a logger was silent."""
+    hosts = run.hosts
     said = []
-    if drops := int(hosts.get("drops", 0)):
-        said.append(f"Hosts dropped {drops} packet{'s' if drops > 1 else ''} that had reached them.")
+    if hosts.num_rows and (each := hostrows.drops(run)).sum() > 0:
+        i = int(each.argmax())
+        alone = each[i] == each.sum()
+        why = max(REASONS, key=lambda key: float(column(hosts, key)[i]))
+        share = show(float(each[i] / max(column(hosts, "frames")[i], 1)), "%", 2)
+        others = "" if alone else f" (all hosts together {show(float(each.sum()), '1', 9)})"
+        said.append(
+            f"{texts(hosts, 'host')[i]} dropped {_packets(int(each[i]))} that had come to it{others}, {share} of them all, mostly "
+            f"because {REASONS[why]}."
+        )
     if run.logger_gaps.num_rows:
-        said.append(f"A logger at user level was silent for {show(hosts['logger_gap_max_s'] * 1e9, 'ns')}.")
+        said.append(f"A logger at user level was silent for {show(run.summary['hosts']['logger_gap_max_s'] * 1e9, 'ns')}.")
     return " ".join(said)
 
 
@@ -166,25 +191,32 @@ def _limited(run: Run) -> str:
     if run.flows.num_rows != 1 or run.summary.get("copies"):
         return ""
     spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
+    if not np.isnan(column(run.flows, "size_bytes")[0]):
+        # When the last byte of a transfer is on its way there is nothing more to send.
+        spent.pop("snd")
     total = sum(spent.values())
     words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
-    shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent[who] > 0.05 * total]
+    shares = [
+        f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent.get(who, 0) > 0.05 * total
+    ]
     return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
 
 
 def _bottleneck(run: Run) -> str:
-    """The busiest port of the network and its queue, in bytes and as the delay that it adds; a host's own only if no other is busy.
+    """The port of the network that drops most, or else the busiest, and its queue, in bytes and as the delay that it adds; a host's
+    own only if no other is busy.
 
     A host's port is where its application waits for TCP, and full for no reason of the network's.
     """
     ports = run.ports
     if not ports.num_rows:
         return ""
-    busy, mean, most = (column(ports, key) for key in ("utilisation", "queue_mean_bytes", "queue_max_bytes"))
+    busy, mean, most, drops = (column(ports, key) for key in ("utilisation", "queue_mean_bytes", "queue_max_bytes", "drops"))
     hosts = set(run.resolved.get("hosts", {}))
     inside = np.array([node.partition("[")[0] not in hosts for node in _nodes(run)])
     eligible = inside if (busy[inside] > 0.05).any() else np.ones(busy.size, dtype=bool)
-    score = np.where(eligible, busy + mean / max(1.0, float(mean[eligible].max())), -1.0)
+    longest, worst = (max(1.0, float(one[eligible].max())) for one in (mean, drops))
+    score = np.where(eligible, busy + mean / longest + 2 * drops / worst, -1.0)
     i = int(np.argmax(score))
     if busy[i] <= 0:
         return ""
@@ -217,6 +249,10 @@ def _notified(run: Run) -> str:
     return " ".join(said)
 
 
+def _packets(count: int) -> str:
+    return "1 packet" if count == 1 else f"{show(float(count), '1', 12)} packets"
+
+
 def _were(count: int, what: str) -> str:
     return f"was 1 {what}" if count == 1 else f"were {count} {what}s"
 
@@ -229,4 +265,5 @@ def _within(run: Run) -> str:
     interval = stats.batch_interval(series) if series.size >= 20 else None
     if interval is None or not math.isfinite(interval.low):
         return ""
-    return f" ({show(interval.low, 'bps')} to {show(interval.high, 'bps')} over ten stretches of the run)"
+    low, high = show(interval.low, "bps"), show(interval.high, "bps")
+    return f" ({low} to {high} over ten stretches of the run)" if low != high else ""

@@ -11,6 +11,7 @@ from elephan import theory
 from elephan.burst import read_burst
 from elephan.errors import InputError
 from elephan.quantity import show
+from elephan.report import curated
 from elephan.report import draw as d
 from elephan.report.registry import figure
 from elephan.report.style import BLUE, GREEN, MUTED, ORANGE, VERMILLION, Drawing, new_figure
@@ -133,16 +134,7 @@ def burst(view: View) -> Drawing:
         above.axhline(reading.first_lost * 1e-3, color=VERMILLION, linewidth=0.9, dashes=(1, 2), label="first one lost")
     d.legend(above, loc="lower right")
     _close_up(below, reading.packets, seq, reading.first_lost)
-    if reading.first_lost is None:
-        words = f"All {reading.packets} packets came: the memory is at least {show(reading.reached_bytes, 'bytes')}."
-    else:
-        words = (
-            f"The first packet lost is number {reading.first_lost}: {show(reading.memory_bytes, 'bytes')} of memory. Of "
-            "those after it "
-            f"{show(reading.lost_share, '%')} are lost, {reading.lost} in all. Packets came "
-            f"{show(reading.spacing_s, 's')} apart, were sent "
-            f"{show(reading.gap_s, 's')} apart. Below: around the first loss."
-        )
+    words = curated.burst(view) + ("" if reading.first_lost is None else " Below: around the first loss.")
     return Drawing("burst", "A burst as its receiver sees it", words, fig)
 
 

@@ -112,6 +112,8 @@ def run_page(run: Run) -> Page:
     sections += [Section("More figures", drawings=more)] if more else []
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
+    if run.warmup_ns:
+        fine = f"Goodput, utilisation and queues are of the time after {show(run.warmup_ns, 'ns')}, counts of the whole run. {fine}"
     return Page(
         kicker=f"elephan · {run.name} · seed {run.seed}",
         title=run.title,

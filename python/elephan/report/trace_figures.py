@@ -24,6 +24,7 @@ PHASE_COLOURS = dict(zip(("bandwidth discovery", "congestion avoidance", "steady
 DASHED = (4, 3)
 RECEIVERS = "receiver's window"
 FAR = 3.0
+SEEN = 0.02  # of the height of a figure
 _ENDS = ["flow", "source", "destination", "traffic"]
 
 
@@ -31,6 +32,10 @@ def _shown(trace: Trace) -> list[int]:
     """The connections that delivered most, as far as they have a series."""
     rows = [row for row in trace.ranked if row["delivered_bytes"] > 0]
     return [row["connection"] for row in rows[:SHOWN_MAX]]
+
+
+def _row(trace: Trace, number: int) -> dict[str, Any]:
+    return next(row for row in trace.ranked if row["connection"] == number)
 
 
 def _rest(trace: Trace) -> str:
@@ -154,15 +159,19 @@ def round_trips(trace: Trace) -> Drawing | None:
     _dashed(axes, beside, x, factor)
     _legend(axes)
     at = {row["vantage"] for row in trace.ranked if row["connection"] in shown}
-    where = " The capture is not at the sender: these are the times from here to the receiver and back." if at - {"sender"} else ""
-    caption = f"From a segment sent once to the ACK that covers it, the mean of each interval.{where}"
+    how = ["From a segment sent once to the ACK that covers it, the mean of each interval."] if at - {"receiver"} else []
+    if "receiver" in at:
+        how.append("At the receiver: from a time stamp sent to the first data that echoes it.")
+    if at - {"sender", "receiver"}:
+        how.append("Where the capture is not at an end these are the times from here to the receiver and back.")
+    caption = " ".join(how)
     return Drawing("round-trip", "Round-trip time", caption, figure)
 
 
 def windows(trace: Trace) -> Drawing | None:
     """What was in flight, and the windows that bound it, of the largest connection."""
     numbers = _shown(trace)[:1]
-    if not numbers:
+    if not numbers or _row(trace, numbers[0])["vantage"] == "receiver":
         return None
     number = numbers[0]
     lines = [
@@ -194,7 +203,7 @@ def windows(trace: Trace) -> Drawing | None:
 
 def time_sequence(trace: Trace) -> Drawing | None:
     """Place in the stream over time: sent, acknowledged, retransmitted."""
-    numbers = [n for n in _shown(trace) if next(r for r in trace.ranked if r["connection"] == n)["data_segs_out"] > 0]
+    numbers = [n for n in _shown(trace) if _row(trace, n)["data_segs_out"] > 0]
     if not numbers:
         return None
     number = numbers[0]
@@ -203,14 +212,17 @@ def time_sequence(trace: Trace) -> Drawing | None:
     figure, (axes,) = new_figure(height=3.4)
     factor = d.value_axis(axes, "place in the stream", float(sent.max()), "bytes")
     x = _time_axis(axes, trace)
-    axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
+    at_receiver = _row(trace, number)["vantage"] == "receiver"
+    seen = not at_receiver and bool((sent - acked).max() > SEEN * sent.max())
+    if seen:
+        axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
     axes.plot(*d.thin(time * x, sent * factor), color=color(0), linewidth=1.0, label="sent")
     axes.plot(*d.thin(time * x, acked * factor), color=color(2), linewidth=1.0, label="acknowledged")
     if again.size:
         step = max(1, again.size // 4000)
         axes.plot(again[::step] * x, places[::step] * factor, ".", color=VERMILLION, markersize=2.5, label="retransmitted")
     d.legend(axes, loc="upper left")
-    caption = f"{trace.label(number)}: the shaded height is what is in flight."
+    caption = f"{trace.label(number)}: " + ("the shaded height is what is in flight." if seen else "how far the stream has come.")
     return Drawing("time-sequence", "Time-sequence graph", caption, figure)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from elephan.analysis.trace import Trace
 
 ROWS_MAX = 20
+# What was in flight is behind a capture at the receiver.
+UNSEEN_AT_RECEIVER = ("max_inflight_bytes", "rwin_limited_ns", "idle_ns")
 
 
 def found_phases(trace: Trace) -> Phases | None:
@@ -25,6 +27,9 @@ def found_phases(trace: Trace) -> Phases | None:
         return trace.phases()
     except (InputError, IndexError):
         return None
+
+
+_RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
 
 
 def _whole(count: int) -> str:
@@ -47,7 +52,8 @@ def answer(trace: Trace) -> list[str]:
         retransmitted = ""
         if best["data_segs_out"]:
             retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
-        rtt = f", round-trip time at least {show(best['min_rtt_ns'], 'ns', 3)}" if best["min_rtt_ns"] else ""
+        least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
+        rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
         lines.append(
             f"{trace.label(best['connection'])} delivered {show(best['delivered_bytes'], 'bytes', 3)} at "
             f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
@@ -65,8 +71,10 @@ def answer(trace: Trace) -> list[str]:
     return lines
 
 
-def _value(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> Cell:
-    return Cell("" if row[key] is None else show(row[key], unit, digits))
+def shown(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
+    """A value of a connection with its unit, or n/a: nobody knows it, or the receiver cannot see it."""
+    unseen = key in UNSEEN_AT_RECEIVER and row["vantage"] == "receiver"
+    return "n/a" if row[key] is None or unseen else show(row[key], unit, digits)
 
 
 def _connection_table(trace: Trace) -> Table:
@@ -83,7 +91,7 @@ def _connection_table(trace: Trace) -> Table:
     }
     rows = [
         [Cell(trace.label(row["connection"])), Cell(row["vantage"])]
-        + [_value(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        + [Cell(shown(row, key, unit, 9 if unit == "1" else 3)) for key, unit in units.items()]
         for row in trace.ranked[:ROWS_MAX]
     ]
     heads = (
@@ -109,7 +117,8 @@ def _limits_table(trace: Trace) -> Table:
         span = (row["data_end_ns"] or 0) - (row["data_start_ns"] or 0)
         if span <= 0 or row["protocol"] != "tcp":
             continue
-        share = [show(row[key] / span, "%", 2) for key in ("rwin_limited_ns", "idle_ns")]
+        shares = {key: row[key] / span for key in ("rwin_limited_ns", "idle_ns")}
+        share = [shown(row | shares, key, "%", 2) for key in shares]
         scale = "unknown" if row["win_scale_rcvd"] is None else str(row["win_scale_rcvd"])
         cells = [trace.label(row["connection"]), *share, show(row["max_rwin_rcvd"], "bytes"), scale, str(row["zero_rwin_rcvd"])]
         options = [name for key, name in (("time_stamps", "timestamps"), ("will_use_sack", "SACK"), ("ecn", "ECN")) if row[key]]

@@ -186,9 +186,10 @@ impl Sender {
         }
     }
 
-    /// Begins an episode of fast recovery: one signal to the controller, none if the window is coming down already.
+    /// Begins an episode of fast recovery: one signal to the controller, none if the window is coming down already or has come down
+    /// for this window of data (RFC 3168 section 6.1.2).
     fn enter(&mut self, now: Time, lost: u64, stats: &mut Stats) {
-        let reducing = self.rec.mode == Mode::Cwr;
+        let reducing = self.rec.mode == Mode::Cwr || (self.cwr_lossless && self.board.una() < self.cwr_point);
         let inflight = self.board.flight().saturating_sub(self.rec.extra);
         if self.board.lost_bytes() == 0 {
             self.board.count_lost(lost);
@@ -219,6 +220,7 @@ impl Sender {
         self.cc.on_congestion(signal);
         self.refresh();
         self.cwr_point = self.board.nxt();
+        self.cwr_lossless = false;
         if self.cwnd < before {
             stats.cong_signals += 1;
             let rare = stats.rare();

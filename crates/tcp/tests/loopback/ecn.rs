@@ -71,6 +71,28 @@ fn a_mark_halves_once_and_is_echoed_until_cwr() {
     }
 }
 
+/// Section 6.1.2: drops and marks of one window of data reduce the window once; the next window is another matter.
+#[test]
+fn a_loss_in_a_marked_window_costs_nothing_more() {
+    for (lost, signals) in [(12, 1), (45, 2)] {
+        let o = options("rfc", &Overrides { ecn: Some(Ecn::Classic), initial_window: Some(20), ..plain() });
+        let mut dropped = false;
+        let policy: Policy = Box::new(move |s, _| {
+            let due = !dropped && s.way == Way::Forth && s.seg.len > 0 && s.seg.seq == 1001 + lost * 1000;
+            dropped |= due;
+            if due { vec![] } else { vec![DELAY] }
+        });
+        let mut net = Net::new(&o, &o, policy);
+        net.open_a();
+        marking(&mut net, &[4]);
+        net.a.supply(80_000);
+        net.run_until(|net| net.a.acked() == 80_000);
+        let stats = net.a.stats(net.now);
+        assert_eq!((stats.ecn_signals, stats.fast_retran, stats.timeouts), (1, 1, 0));
+        assert_eq!(stats.cong_signals, signals, "segment {lost}");
+    }
+}
+
 /// RFC 8257 section 3.2: the echo follows the marks; what came before a change is acknowledged at once with the old state.
 #[test]
 fn the_receiver_of_dctcp_echoes_each_mark() {

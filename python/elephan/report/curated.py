@@ -1,0 +1,117 @@
+"""What the figure that a scenario chose says in words: the answer to its question, where the figure has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from elephan import theory
+from elephan.burst import read_burst
+from elephan.errors import InputError
+from elephan.quantity import show
+from elephan.report.view import View, arrow
+from elephan.rows import Array, column, texts
+from elephan.steps import find_step
+
+FULL_FRAME_BYTES = 1538.0  # preamble and gap included
+
+
+def words(view: View) -> str:
+    """One or two sentences; nothing where the run does not have what they are about."""
+    say = WORDS.get(view.run.curated_figure)
+    try:
+        return say(view) if say else ""
+    except (InputError, KeyError, ValueError):
+        return ""
+
+
+def _count(number: int) -> str:
+    return show(float(number), "1", 9)
+
+
+def burst(view: View) -> str:
+    """Which packets of a burst were lost, and what that says about the memory."""
+    reading = read_burst(view.run)
+    if reading.first_lost is None:
+        return f"All {_count(reading.packets)} packets came: the memory is at least {show(reading.reached_bytes, 'bytes')}."
+    return (
+        f"The first packet lost is number {_count(reading.first_lost)}: {show(reading.memory_bytes, 'bytes')} of memory. Of those after it "
+        f"{show(reading.lost_share, '%')} are lost, {_count(reading.lost)} in all. Packets came {show(reading.spacing_s, 's')} apart, were "
+        f"sent {show(reading.gap_s, 's')} apart."
+    )
+
+
+def _forbidden_area(view: View) -> str:
+    step = find_step(view.run)
+    if step is None:
+        return ""
+    needed = theory.memory_needed(step.fast_bps, step.slow_bps, step.rtt_s)
+    names = texts(view.run.ports, "name")
+    lost = int(column(view.run.ports, "drops")[names.index(step.port)])
+    verdict = "forbidden" if needed > step.memory_bytes else "allowed"
+    area = theory.forbidden_area(step.fast_bps, step.memory_bytes, step.rtt_s)
+    all_of_them = (
+        f"; at this round trip {show(area[0], 'bps')} to {show(area[1], 'bps')} are" if area and verdict == "forbidden" else ""
+    )
+    return (
+        f"{show(step.slow_bps, 'bps', 5)} is {verdict}{all_of_them}: a window for {show(step.rtt_s, 's')} that leaves at "
+        f"{show(step.fast_bps, 'bps')} needs {show(needed, 'bytes')} of memory, {arrow(step.port)} has "
+        f"{show(step.memory_bytes, 'bytes')}. It dropped {f'{_count(lost)} packets' if lost else 'nothing'}."
+    )
+
+
+def _after_warmup(view: View, series: tuple[Array, Array]) -> tuple[Array, Array]:
+    time, value = series
+    chosen = time >= view.run.warmup_ns
+    return time[chosen], value[chosen]
+
+
+def _sawtooth(view: View) -> str:
+    """How far window and queue of a lone flow swing, and how closely the one follows the other."""
+    series = view.flow_series("cwnd_bytes")
+    queues = view.queues(1)
+    if len(series) != 1 or len(queues) != 1 or view.run.flows.num_rows != 1:
+        return ""
+    (time, window), (at, queue) = (_after_warmup(view, next(iter(one.values()))) for one in (series, queues))
+    _, signals = _after_warmup(view, next(iter(view.flow_series("cong_signals").values())))
+    cuts = int(signals[-1] - signals[0]) if signals.size else 0
+    if cuts < 2 or at.size < 2:
+        return ""
+    swing = [show(float(x), "bytes") for x in (window.min(), window.max(), queue.min(), queue.max())]
+    alike = float(np.corrcoef(np.interp(at, time, window), queue)[0, 1])
+    every = show((time[-1] - time[0]) / cuts, "ns", 2)
+    after = " after the warm-up" if view.run.warmup_ns else ""
+    return (
+        f"The window is cut {cuts} times{after}, about every {every}, and swings from {swing[0]} to {swing[1]}; the queue swings from "
+        f"{swing[2]} to {swing[3]} with it (correlation {alike:.2f})."
+    )
+
+
+def _transmit(view: View) -> str:
+    """Where a full queue in the host ended the growth of the window, and what the path would carry."""
+    run = view.run
+    if run.flows.num_rows != 1:
+        return ""
+    host = texts(run.flows, "source")[0].partition("[")[0]
+    limits = run.resolved["hosts"][host]["transmit"]
+    queue, ring = (int(str(limits[key]).split()[0]) for key in ("txqueuelen", "ring"))
+    rtt_s = float(column(run.flows, "min_rtt_ns")[0]) * 1e-9
+    rate = float(column(run.ports, "rate_bps").min())
+    path = rate * rtt_s / 8 / FULL_FRAME_BYTES
+    said = f"Qdisc and ring hold {_count(queue)} + {ring} packets; the path holds {_count(round(path))} (rate times round trip)."
+    stalls = run.events.to_pylist() if run.events.num_rows else []
+    first = next((event["time_ns"] for event in stalls if event["kind"] == "send_stall"), None)
+    if first is None:
+        return f"{said} They were never full."
+    time, window = next(iter(view.flow_series("cwnd_bytes").values()))
+    before = float(window[time <= first].max(initial=0.0)) / float(column(run.flows, "cur_mss")[0])
+    return f"{said} They were full after {show(float(first), 'ns')}, at a window of {_count(round(before))} segments."
+
+
+WORDS: dict[str, Callable[[View], str]] = {
+    "burst": burst,
+    "forbidden-area": _forbidden_area,
+    "sawtooth": _sawtooth,
+    "transmit": _transmit,
+}
