@@ -36,9 +36,9 @@ def burst(view: View) -> str:
     if reading.first_lost is None:
         return f"All {_count(reading.packets)} packets came: the memory is at least {show(reading.reached_bytes, 'bytes')}."
     return (
-        f"The first packet lost is number {_count(reading.first_lost)}: {show(reading.memory_bytes, 'bytes')} of memory. Of those after it "
-        f"{show(reading.lost_share, '%')} are lost, {_count(reading.lost)} in all. Packets came {show(reading.spacing_s, 's')} apart, were "
-        f"sent {show(reading.gap_s, 's')} apart."
+        f"The first packet lost is number {_count(reading.first_lost)}: {show(reading.memory_bytes, 'bytes')} of memory. Of those "
+        f"after it {show(reading.lost_share, '%')} are lost, {_count(reading.lost)} in all. Packets came "
+        f"{show(reading.spacing_s, 's')} apart, were sent {show(reading.gap_s, 's')} apart."
     )
 
 
@@ -51,11 +51,11 @@ def _forbidden_area(view: View) -> str:
     lost = int(column(view.run.ports, "drops")[names.index(step.port)])
     verdict = "forbidden" if needed > step.memory_bytes else "allowed"
     area = theory.forbidden_area(step.fast_bps, step.memory_bytes, step.rtt_s)
-    all_of_them = (
-        f"; at this round trip {show(area[0], 'bps')} to {show(area[1], 'bps')} are" if area and verdict == "forbidden" else ""
-    )
+    others = ""
+    if area and verdict == "forbidden":
+        others = f"; at this round trip {show(area[0], 'bps')} to {show(area[1], 'bps')} are"
     return (
-        f"{show(step.slow_bps, 'bps', 5)} is {verdict}{all_of_them}: a window for {show(step.rtt_s, 's')} that leaves at "
+        f"{show(step.slow_bps, 'bps', 5)} is {verdict}{others}: a window for {show(step.rtt_s, 's')} that leaves at "
         f"{show(step.fast_bps, 'bps')} needs {show(needed, 'bytes')} of memory, {arrow(step.port)} has "
         f"{show(step.memory_bytes, 'bytes')}. It dropped {f'{_count(lost)} packets' if lost else 'nothing'}."
     )
@@ -83,8 +83,8 @@ def _sawtooth(view: View) -> str:
     every = show((time[-1] - time[0]) / cuts, "ns", 2)
     after = " after the warm-up" if view.run.warmup_ns else ""
     return (
-        f"The window is cut {cuts} times{after}, about every {every}, and swings from {swing[0]} to {swing[1]}; the queue swings from "
-        f"{swing[2]} to {swing[3]} with it (correlation {alike:.2f})."
+        f"The window is cut {cuts} times{after}, about every {every}, and swings from {swing[0]} to {swing[1]}; the queue swings "
+        f"from {swing[2]} to {swing[3]} with it (correlation {alike:.2f})."
     )
 
 
