@@ -196,9 +196,8 @@ def _limited(run: Run) -> str:
         spent.pop("snd")
     total = sum(spent.values())
     words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
-    shares = [
-        f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in words if total > 0 and spent.get(who, 0) > 0.05 * total
-    ]
+    most = [who for who in words if total > 0 and spent.get(who, 0.0) > 0.05 * total]
+    shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in most]
     return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
 
 
