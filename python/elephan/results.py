@@ -184,6 +184,12 @@ def _mean(values: Mapping[int, float]) -> stats.Interval:
     return stats.mean_interval(known) if known else stats.Interval(math.nan, math.nan, math.nan, 0)
 
 
+def title_of(path: Path) -> str:
+    """What a result folder is about: the title of its scenario, else its name."""
+    _, manifest = folder.open_result(path)
+    return str(manifest.get("title") or manifest.get("name") or path.name)
+
+
 def compare(a: Path, b: Path) -> list[Difference]:
     """Every statistic that both results have, variant by variant, paired by seed."""
     with _as_damaged(a):

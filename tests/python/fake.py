@@ -10,6 +10,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+# What TCP is set to at both ends of a path that closed forms are asked about.
+PATH_TCP: dict[str, Any] = {
+    "timestamps": True,
+    "window_scaling": True,
+    "receive_window": "1 GiB",
+    "send_buffer": "1 GiB",
+    "initial_window": 10,
+    "abc": True,
+    "delayed_ack_segments": 2,
+}
+
 
 class ScenarioError(ValueError):
     pass

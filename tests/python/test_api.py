@@ -207,6 +207,8 @@ def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
         lambda: el.cc.new("reno", mss="x"),  # type: ignore[arg-type]
         lambda: el.cc.new("reno", mss=2**70),
         lambda: el.cc.new("reno", initial_window="x"),  # type: ignore[arg-type]
+        lambda: el.cc.new("reno", initial_window=0),
+        lambda: [law.on_timer(at) for law in [el.cc.new("reno")] for at in (1.0, 0.5)],
         lambda: el.cc.new(3),  # type: ignore[arg-type]
         lambda: el.cc.describe(3),  # type: ignore[arg-type]
     ):

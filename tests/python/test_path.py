@@ -16,20 +16,11 @@ from elephan.longpath.question import Question, read_question
 from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.simulate import reno_rest
 from elephan.longpath.verdict import Evidence, what_limits
-
-TCP = {
-    "timestamps": True,
-    "window_scaling": True,
-    "receive_window": "1 GiB",
-    "send_buffer": "1 GiB",
-    "initial_window": 10,
-    "abc": True,
-    "delayed_ack_segments": 2,
-}
+from fake import PATH_TCP
 
 
 def ask(rate: str = "1Gbps", rtt: str = "196ms", **more: Any) -> tuple[Question, Bounds]:
-    tcp = TCP | more.pop("tcp", {})
+    tcp = PATH_TCP | more.pop("tcp", {})
     question = read_question(rate, rtt, **more)
     return question, bounds(question, tcp)
 

@@ -16,14 +16,7 @@ from elephan.longpath.settings import settings
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.run_figures import REGISTRY
 from elephan.report.view import View
-
-TCP = {
-    "timestamps": True,
-    "window_scaling": True,
-    "receive_window": "1 GiB",
-    "send_buffer": "1 GiB",
-    "initial_window": 10,
-}
+from fake import PATH_TCP
 
 
 def test_by_hand() -> None:
@@ -101,7 +94,7 @@ def test_the_scenario_of_the_library() -> None:
 
 def ask(rate: str, rtt: str, **more: Any) -> Any:
     question = read_question(rate, rtt, **more)
-    return question, bounds(question, TCP)
+    return question, bounds(question, PATH_TCP)
 
 
 def test_what_is_slower_than_the_path() -> None:

@@ -3,7 +3,7 @@
 use elephan_cc::rdma::{Hop, Progress, Telemetry};
 use elephan_cc::train::{Arrival, Departure, Memory, Start};
 use elephan_cc::{Ack, Controller, Nic, Signal};
-use elephan_units::Span;
+use elephan_units::{Span, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -20,6 +20,8 @@ pub struct Cc {
     /// Sum of what `on_loss` has told.
     lost: u64,
     min_rtt: Option<Span>,
+    /// Of the last call.
+    last: Time,
 }
 
 #[pymethods]
@@ -30,13 +32,17 @@ impl Cc {
         if mss == 0 {
             return Err(ScenarioError::new_err("mss must be at least 1 byte"));
         }
+        // A window below one segment is none; not a number is for the next line to say.
+        if initial_window < 1.0 {
+            return Err(ScenarioError::new_err(format!("initial_window must be at least 1 segment, not {initial_window}")));
+        }
         let window = number::bytes("initial_window", initial_window * mss as f64)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
             let spec = guest::law(kind, &table)?;
             let controller = Controller::new(&spec, mss, window);
             guest::raise(&controller)?;
-            Ok(Cc { controller, delivered: 0, lost: 0, min_rtt: None })
+            Ok(Cc { controller, delivered: 0, lost: 0, min_rtt: None, last: Time::ZERO })
         })
     }
 
@@ -48,7 +54,7 @@ impl Cc {
 
     /// `bytes` are sent while `inflight` bytes are in flight before them.
     fn on_sent(&mut self, now: f64, bytes: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::time("now", now)?, number::bytes("inflight", inflight)?);
+        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
         let sent = number::bytes("bytes", bytes)?;
         self.step(|controller| controller.on_sent(now, sent, inflight))
     }
@@ -74,7 +80,7 @@ impl Cc {
         let delivered = delivered.map(|bytes| number::bytes("delivered", bytes)).transpose()?.unwrap_or(sum);
         let min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
         let ack = Ack {
-            now: number::time("now", now)?,
+            now: number::later(&mut self.last, now)?,
             acked,
             rtt,
             inflight: number::bytes("inflight", inflight)?,
@@ -93,7 +99,7 @@ impl Cc {
 
     /// One whole congestion event: afterwards `cwnd` is the value after recovery.
     fn on_loss(&mut self, now: f64, lost: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::time("now", now)?, number::bytes("inflight", inflight)?);
+        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
         let lost = number::bytes("lost", lost)?;
         self.lost = self.lost.saturating_add(lost);
         self.signal(Signal::Loss { now, lost, inflight })
@@ -101,20 +107,20 @@ impl Cc {
 
     /// An ECN-Echo.
     fn on_ecn(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        self.signal(Signal::Ecn { now: number::time("now", now)?, inflight: number::bytes("inflight", inflight)? })
+        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        self.signal(Signal::Ecn { now, inflight })
     }
 
     /// The retransmission timer expired.
     fn on_rto(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        self.signal(Signal::Rto { now: number::time("now", now)?, inflight: number::bytes("inflight", inflight)? })
+        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        self.signal(Signal::Rto { now, inflight })
     }
 
     /// The host's own transmit queue refused a segment.
     fn on_local_drop(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        self.signal(Signal::LocalDrop {
-            now: number::time("now", now)?,
-            inflight: number::bytes("inflight", inflight)?,
-        })
+        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        self.signal(Signal::LocalDrop { now, inflight })
     }
 
     /// The interface of a sender of RDMA: its rate and the base round-trip time of its path. For laws of RoCE.
@@ -128,7 +134,7 @@ impl Cc {
 
     /// The receiver has notified of a marked packet (CNP).
     fn on_cnp(&mut self, now: f64) -> PyResult<()> {
-        let now = number::time("now", now)?;
+        let now = number::later(&mut self.last, now)?;
         self.step(|controller| controller.on_notification(now))
     }
 
@@ -155,7 +161,8 @@ impl Cc {
 
     /// The last congestion event was spurious.
     fn on_undo(&mut self, now: f64) -> PyResult<()> {
-        self.signal(Signal::Undo { now: number::time("now", now)? })
+        let now = number::later(&mut self.last, now)?;
+        self.signal(Signal::Undo { now })
     }
 
     /// The connection begins: for laws that probe. `rtt` is that of the handshake, `packet` a full packet with its headers.
@@ -163,7 +170,7 @@ impl Cc {
     fn begin(&mut self, now: f64, rtt: Option<f64>, packet: Option<f64>) -> PyResult<()> {
         let headers = 40.0;
         let start = Start {
-            now: number::time("now", now)?,
+            now: number::later(&mut self.last, now)?,
             rtt: rtt.map(|rtt| number::span("rtt", rtt)).transpose()?,
             packet_bytes: number::bytes("packet", packet.unwrap_or(self.controller.mss() + headers))?,
         };
@@ -172,7 +179,7 @@ impl Cc {
 
     /// The train of packets that the law wants sent now, when `segments` of new data are there, or None.
     fn next_train<'py>(&mut self, py: Python<'py>, now: f64, segments: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let now = number::time("now", now)?;
+        let now = number::later(&mut self.last, now)?;
         let Some(train) = guard(|| Ok(self.controller.next_train(now, segments)))? else { return Ok(None) };
         let out = PyDict::new(py);
         out.set_item("id", train.id)?;
@@ -183,7 +190,7 @@ impl Cc {
 
     /// Of the last train only `packets` could be sent.
     fn on_train_cut(&mut self, now: f64, packets: u32) -> PyResult<()> {
-        let now = number::time("now", now)?;
+        let now = number::later(&mut self.last, now)?;
         self.step(|controller| controller.on_train_cut(now, packets))
     }
 
@@ -201,7 +208,7 @@ impl Cc {
         in_train: bool,
         bases: u32,
     ) -> PyResult<()> {
-        let (now, left, came) = (number::time("now", now)?, number::time("left", left)?, number::time("came", came)?);
+        let (now, left, came) = (number::later(&mut self.last, now)?, number::time("left", left)?, number::time("came", came)?);
         let departure = Departure { at: left, bases, train, sent, in_train };
         self.step(|controller| controller.on_arrival(now, &Arrival { departure, at: came }))
     }
@@ -237,7 +244,7 @@ impl Cc {
     }
 
     fn on_timer(&mut self, now: f64) -> PyResult<()> {
-        let now = number::time("now", now)?;
+        let now = number::later(&mut self.last, now)?;
         self.step(|controller| controller.on_timer(now))
     }
 

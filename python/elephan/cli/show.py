@@ -164,7 +164,7 @@ def sweep_json(done: Sweep, folder: Path) -> None:
 
 def compare(done: Panel, folder: Path) -> None:
     """A comparison: its answer, a row per law, every pair."""
-    from elephan.report.panel_page import answer, merits, network_line
+    from elephan.report.panel_page import answer, merits, network_line, shorter
 
     console = _console()
     console.print(network_line(done), style="bold", markup=False)
@@ -180,7 +180,7 @@ def compare(done: Panel, folder: Path) -> None:
         for a in done.labels:
             table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))
         console.print(table)
-    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.", style="dim")
+    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.{shorter(done)}", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     _report_line(console, folder)
@@ -306,11 +306,15 @@ def listing(rows: Sequence[tuple[str, str]], json: bool) -> None:
     _console().print(table)
 
 
-def diff(differences: Sequence[Difference], json: bool) -> None:
+def diff(differences: Sequence[Difference], titles: tuple[str, str], json: bool) -> None:
     """Two results side by side."""
     if json:
         print_json([difference.as_dict() for difference in differences])
         return
+    if titles[0] != titles[1]:
+        for letter, title in zip("AB", titles, strict=True):
+            _console().print(f"{letter}: {title}", markup=False)
+        _console().print("note: these are results of different scenarios", style="yellow")
     table = _grid("statistic", "A", "B", "B less A (95 % interval, same seeds)")
     variant = None
     for one in differences:

@@ -20,8 +20,10 @@ from elephan.stats import Interval
 FAIR = 0.95  # Jain's index from which two flows count as sharing equally
 
 
-def _extreme(panel: Panel, value: Callable[[str], Interval], largest: bool) -> tuple[str, Interval] | None:
-    known = {label: value(label) for label in panel.labels}
+def _extreme(
+    panel: Panel, value: Callable[[str], Interval], largest: bool, of: list[str] | None = None
+) -> tuple[str, Interval] | None:
+    known = {label: value(label) for label in of or panel.labels}
     known = {label: interval for label, interval in known.items() if not math.isnan(interval.mean)}
     if not known:
         return None
@@ -49,16 +51,21 @@ def answer(panel: Panel) -> list[str]:
     if others:
         kept = _span(panel, panel.friendliness, "1", "A Reno flow keeps")
         if len(others) < len(panel.labels):
-            least = _extreme(panel, panel.friendliness, False)
+            least = _extreme(panel, panel.friendliness, False, others)
             kept = f"A Reno flow keeps least beside {least[0]}, {interval_text(least[1], '1', 3)}" if least else ""
+            if least and least[1].high >= 1:
+                kept = f"No law takes from a Reno flow for sure: beside {least[0]} it keeps {interval_text(least[1], '1', 3)}"
         sentences.append(f"{kept} of what it has beside another Reno flow.")
     pairs = [(panel.jain(a, b), a, b) for i, a in enumerate(panel.labels) for b in panel.labels[i:]]
     pairs = [pair for pair in pairs if not math.isnan(pair[0].mean)]
     if pairs:
         fair = sum(pair[0].mean >= FAIR for pair in pairs)
         worst = min(pairs, key=lambda pair: pair[0].mean)
+        alone = f"Two flows of {worst[1]} have a Jain's index of {interval_text(worst[0], '1', 3)}."
         sentences.append(
-            f"{fair} of {len(pairs)} pairs share evenly (Jain's index {FAIR:g} or more); "
+            alone
+            if len(pairs) == 1
+            else f"{fair} of {len(pairs)} pairs share evenly (Jain's index {FAIR:g} or more); "
             f"least fair: {worst[1]} beside {worst[2]}, {interval_text(worst[0], '1', 3)}."
         )
     far = _span(panel, lambda law: panel.interval("rtt", law, "long_over_short"), "1", "With four times the round trip a flow gets")
@@ -201,18 +208,24 @@ def _parameters(panel: Panel) -> list[Group]:
     return parameter_groups(provenance.get("pair", next(iter(provenance.values()), [])))
 
 
+def shorter(panel: Panel) -> str:
+    """What the quick cut is, where it is one."""
+    if not panel.facts["quick"]:
+        return ""
+    return " The quick cut: runs and warm-ups are shorter, so what is still on its way counts for more than in the full comparison."
+
+
 def panel_page(panel: Panel) -> Page:
     """The page of a comparison."""
     manifest = panel.manifest()
     runs = f"{len(panel.rows)} runs, {panel.repetitions} of each variant with the same seeds; ranges are 95 % intervals."
-    quick = " The quick cut: shorter runs, fewer repetitions." if panel.facts["quick"] else ""
     names = ", ".join(panel.labels[:8]) + (f" and {len(panel.labels) - 8} more" if len(panel.labels) > 8 else "")
     return Page(
         kicker="elephan · compare" + (" · quick" if panel.facts["quick"] else ""),
         title=names,
         question=f"How do they behave alone, beside each other and beside Reno on {network_line(panel)}?",
         answer=answer(panel),
-        fine=runs + quick,
+        fine=runs + shorter(panel),
         warnings=[f"{len(panel.failures)} runs failed; the first: {panel.failures[0]}"] if panel.failures else [],
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),

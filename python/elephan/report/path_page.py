@@ -56,6 +56,11 @@ def answer_lines(answer: Answer) -> list[str]:
             f"The slowest, {worst.law} with {_streams(worst.streams)}, takes {interval_text(worst.time_s, 's', 3)}: "
             f"{MEANINGS[worst.limit]} (limit: {worst.limit})."
         )
+    fragile = next((row for row in rows if answer.is_fragile(row) and row.time_s.mean <= 1.02 * best.time_s.mean), None)
+    if fragile is not None:
+        back = next(form.value for form in answer.forms if form.name == "reno_recovery")
+        also = "it" if fragile is best else f"{fragile.law} with {_streams(fragile.streams)}, no slower here,"
+        lines.append(f"One loss more and {also} would need {show(back, 's')} to come back.")
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
     if area := _forbidden(answer):

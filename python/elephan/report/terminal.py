@@ -62,4 +62,6 @@ def _plot(title: str, time: Array, value: Array, unit: str, warmup_ns: float, wi
     top = float(np.nanmax(measured))
     body = braille(time, value, width - 2, top)
     end = show(float(time[-1]), "ns")
-    return [f"{title}, 0 to {show(top, unit)}, over {end}:", *(f"  {line}" for line in body)] if body else []
+    most = float(np.nanmax(value))
+    cut = f" (up to {show(most, unit)} before the warm-up is over)" if most > 1.02 * top else ""
+    return [f"{title}, 0 to {show(top, unit)}{cut}, over {end}:", *(f"  {line}" for line in body)] if body else []
