@@ -34,7 +34,9 @@ impl Cc {
         }
         // A window below one segment is none; not a number is for the next line to say.
         if initial_window < 1.0 {
-            return Err(ScenarioError::new_err(format!("initial_window must be at least 1 segment, not {initial_window}")));
+            return Err(ScenarioError::new_err(format!(
+                "initial_window must be at least 1 segment, not {initial_window}"
+            )));
         }
         let window = number::bytes("initial_window", initial_window * mss as f64)?;
         let table = params.map(json::table).transpose()?.unwrap_or_default();
@@ -208,7 +210,8 @@ impl Cc {
         in_train: bool,
         bases: u32,
     ) -> PyResult<()> {
-        let (now, left, came) = (number::later(&mut self.last, now)?, number::time("left", left)?, number::time("came", came)?);
+        let (now, left, came) =
+            (number::later(&mut self.last, now)?, number::time("left", left)?, number::time("came", came)?);
         let departure = Departure { at: left, bases, train, sent, in_train };
         self.step(|controller| controller.on_arrival(now, &Arrival { departure, at: came }))
     }

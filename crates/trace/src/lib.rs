@@ -11,6 +11,7 @@ mod decode;
 mod file;
 mod half;
 mod ranges;
+mod rtts;
 mod table;
 
 use std::path::Path;

@@ -1,19 +1,20 @@
-//! Applications: when flows begin, what they write, when they are done.
+//! Applications: when flows begin and what they write; [`progress`] has when they are done.
+
+mod progress;
+mod sources;
 
 use std::collections::BTreeMap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
-use elephan_random::Stream;
-use elephan_record::{DatagramRow, MessageRow};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, State};
-use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Setting, Source};
-use elephan_units::{Rate, Time};
+use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source};
+use elephan_units::Time;
 
 use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::{NONE, Treatment};
-use crate::world::{TCP_IP_HEADERS, UDP_IP_HEADERS, World};
+use crate::world::World;
 
 impl World<'_> {
     /// Prepares every flow that the scenario names, and the arrivals of those that it does not.
@@ -323,186 +324,6 @@ impl World<'_> {
         }
     }
 
-    /// A socket calls for its flow after a segment or a timer.
-    pub fn attend(&mut self, now: Time, socket: u32) {
-        let s = &mut self.sockets[socket as usize];
-        let id = s.flow;
-        s.seen = s.endpoint.state();
-        let Some(flow) = &mut self.flows[id as usize] else { return };
-        if s.is_sender {
-            if flow.established.is_none() && s.endpoint.is_established() {
-                flow.established = Some(now);
-            }
-            if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
-                flow.sender_done = Some(now);
-                if matches!(flow.application, Application::Transfer { .. }) {
-                    self.tables.acknowledged.add(now.since(flow.start));
-                }
-            }
-            match &mut flow.application {
-                Application::Messages(queue) if !queue.ended() => {
-                    s.endpoint.supply(queue.pump(now, room(&s.endpoint)));
-                    if queue.ended() {
-                        s.endpoint.close(now);
-                    }
-                    self.rearm(id);
-                }
-                _ => {}
-            }
-        } else {
-            self.attend_receiver(now, socket);
-        }
-        if let Some(Flow { application: Application::Copy { copy, .. }, .. }) = &self.flows[id as usize] {
-            self.attend_copy(now, *copy, socket);
-        }
-        if let Some(flow) = &self.flows[id as usize] {
-            let s = &mut self.sockets[socket as usize];
-            s.wake = flow.wake(s.is_sender);
-        }
-        self.finish_if_closed(now, id);
-    }
-
-    fn attend_receiver(&mut self, now: Time, socket: u32) {
-        let s = &mut self.sockets[socket as usize];
-        if self.flows[s.flow as usize].is_none() {
-            return;
-        }
-        let (id, received) = (s.flow, s.endpoint.received());
-        // An application that reads slowly sees the end of the stream when it has read all of it.
-        if s.endpoint.peer_closed() && s.endpoint.unread() == 0 {
-            s.endpoint.close(now);
-        }
-        self.received(now, id, received);
-    }
-
-    /// The stream of a flow has come so far at its receiver, in order.
-    pub fn received(&mut self, now: Time, id: u32, received: u64) {
-        let Some(flow) = &mut self.flows[id as usize] else { return };
-        let number = i64::from(flow.number);
-        let record = self.plan.record.messages;
-        let mut answers = None;
-        if let Application::Messages(queue) = &mut flow.application {
-            let messages = &mut self.recorder.messages;
-            let latencies = &mut self.tables.latencies;
-            let before = queue.delivered_messages();
-            queue.delivered(now, received, |m| {
-                latencies.add(m.latency());
-                if record {
-                    messages.push(MessageRow {
-                        flow: number,
-                        enter_ns: m.enter.ns(),
-                        exit_ns: Some(m.exit.ns()),
-                        size_bytes: m.bytes as i64,
-                        latency_ns: Some(m.latency().ns()),
-                    });
-                }
-            });
-            let delivered = queue.delivered_messages();
-            if flow.clock != NONE && delivered > before {
-                answers = Some((flow.clock, delivered, delivered - before));
-            }
-        }
-        if flow.done.is_none() && flow.size.is_some_and(|size| received >= size) {
-            flow.done = Some(now);
-            self.complete(now, id);
-        }
-        if let Some((clock, delivered, count)) = answers {
-            self.answered(now, clock, Some(delivered - 1), count);
-        }
-    }
-
-    /// The last byte of a finite flow is with the receiver.
-    pub fn complete(&mut self, now: Time, id: u32) {
-        let Some(flow) = &self.flows[id as usize] else { return };
-        let Application::Transfer { user } = flow.application else { return };
-        let fct = now.since(flow.start);
-        if let Some(ideal) = self.ideal(flow) {
-            self.tables.slowdowns.add_value(fct.ps() as f64 / ideal.ps().max(1) as f64);
-        }
-        self.tables.completions.add(fct);
-        if self.plan.record.messages {
-            self.recorder.messages.push(MessageRow {
-                flow: i64::from(flow.number),
-                enter_ns: flow.start.ns(),
-                exit_ns: Some(now.ns()),
-                size_bytes: flow.size.unwrap_or(0) as i64,
-                latency_ns: Some(fct.ns()),
-            });
-        }
-        if let Some(place) = user {
-            self.user_is_served(now, place);
-        }
-    }
-
-    /// Frees a connection that both ends have left.
-    fn finish_if_closed(&mut self, now: Time, id: u32) {
-        let Some(flow) = &self.flows[id as usize] else { return };
-        let gone =
-            |socket: u32| matches!(self.sockets[socket as usize].endpoint.state(), State::Closed | State::TimeWait);
-        if !gone(flow.sender) || !gone(flow.receiver) {
-            return;
-        }
-        if let Err(violation) = self.check_stream(flow) {
-            self.violation.get_or_insert(violation);
-        }
-        // The last acknowledgement may still have to be sent.
-        let (number, plan, sender, receiver) = (flow.number, flow.plan, flow.sender, flow.receiver);
-        self.flush(now, sender);
-        self.flush(now, receiver);
-        // A processor that was given this to send may have ended the flow meanwhile.
-        if self.flows[id as usize].as_ref().is_none_or(|flow| flow.number != number) {
-            return;
-        }
-        if self.sockets[sender as usize].headers.is_some() {
-            self.keep_memories(plan, sender, receiver);
-        }
-        if self.guests {
-            self.note_fault(sender);
-            self.note_fault(receiver);
-        }
-        if let Some(flow) = self.flows[id as usize].take() {
-            let row = self.flow_row(now, &flow, true);
-            self.tables.ended.push(row);
-            // A transfer that was given up leaves its user without what he wanted; he goes on.
-            if let Application::Transfer { user: Some(place) } = flow.application
-                && flow.done.is_none()
-            {
-                self.user_is_served(now, place);
-            }
-        }
-        self.free_flows.push(id);
-        self.discard(sender);
-        self.discard(receiver);
-    }
-
-    /// A datagram is in; `first` unless it is the second of a duplicate, which says nothing about the order (RFC 4737).
-    pub fn datagram_arrived(&mut self, now: Time, id: u32, number: u32, bytes: u64, (seq, first): (u32, bool)) {
-        let Some(Some(flow)) = self.flows.get_mut(id as usize) else { return };
-        if flow.number != number {
-            return;
-        }
-        if let Application::Datagrams(d) = &mut flow.application {
-            d.received_packets += 1;
-            d.received_bytes += bytes;
-            match first {
-                true if seq.wrapping_sub(d.expected) as i32 >= 0 => d.expected = seq.wrapping_add(1),
-                true => d.reordered += 1,
-                false => d.copied_bytes += bytes,
-            }
-            if flow.done.is_none() && flow.size.is_some_and(|size| d.received_bytes - d.copied_bytes >= size) {
-                flow.done = Some(now);
-            }
-            if d.received_packets <= self.plan.record.datagrams {
-                self.recorder.datagrams.push(DatagramRow {
-                    flow: i64::from(number),
-                    seq: i64::from(seq),
-                    time_ns: now.ns(),
-                    payload_bytes: bytes as i64,
-                });
-            }
-        }
-    }
-
     /// A traffic entry stops: no more data, no more arrivals.
     pub fn stop_traffic(&mut self, now: Time, traffic: u32) {
         self.arrivals.iter_mut().filter(|a| a.traffic == traffic).for_each(|a| a.stopped = true);
@@ -548,40 +369,5 @@ impl World<'_> {
             self.flush(now, sender);
         }
         self.stop_copies(now, traffic);
-    }
-
-    /// The name by which the random streams of a traffic entry are found.
-    pub fn traffic_path(&self, traffic: u32) -> String {
-        format!("traffic.{}", self.plan.traffic[traffic as usize].name)
-    }
-
-    /// The same for one flow of it: by its pair, so that another pair or connection shifts nobody's draws.
-    fn flow_path(&self, traffic: u32, plan: FlowPlan, instance: u32) -> String {
-        let name = |node: u32| &self.plan.nodes[node as usize].name;
-        format!("{}/{}->{}[{instance}]", self.traffic_path(traffic), name(plan.from), name(plan.to))
-    }
-
-    pub fn stream(&self, path: &str, purpose: &str) -> Stream {
-        Stream::new(self.plan.seed, path, purpose)
-    }
-
-    /// A generator of a traffic entry, of several or of one of its flows, of which `flow` is the first; `pairs` are what it
-    /// chooses from.
-    pub fn source(&self, (traffic, flow): (u32, FlowPlan), path: &str, part: Part, pairs: u64) -> Source {
-        let kind = &self.plan.traffic[traffic as usize].kind;
-        let first = self.net.routes.between(flow.from, flow.to).next().map(|r| self.net.routes.link(r));
-        let link = first.map(|link| &self.plan.links[link as usize]);
-        let framing = link.map(|link| link.framing).unwrap_or_default();
-        let mss = |options: u32| self.plan.options[options as usize].mss.0;
-        let full = mss(flow.sender).min(mss(flow.receiver)) as u32 + TCP_IP_HEADERS;
-        let headers = if kind.carrier() == Carrier::Frames { 0 } else { UDP_IP_HEADERS };
-        kind.source(&Setting {
-            part,
-            stream: &|purpose| self.stream(path, purpose),
-            pairs,
-            wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + headers)),
-            full_wire_bytes: u64::from(framing.wire_bytes(full)),
-            rate: link.map(|link| link.rate).unwrap_or(Rate(1)),
-        })
     }
 }

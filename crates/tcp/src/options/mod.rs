@@ -1,0 +1,280 @@
+//! The options of a TCP stack: one macro yields the resolved [`Options`], the [`Overrides`] that a scenario writes
+//! (each optional, documented, with a JSON Schema), the value of every stack, and where each value comes from.
+//!
+//! The law of this layer: an option is written once, in the table of [`crate::stacks`], with its documentation and
+//! with a value and a source for every stack; a value without a source says "assumed".
+
+use elephan_cc::Controller;
+use elephan_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod declare;
+
+pub use self::declare::{OptionError, Origin, Provenance, Row};
+pub(crate) use self::declare::{options, text};
+pub use crate::stacks::{Options, Overrides, TABLE, rows};
+
+/// How the retransmission timeout follows from round-trip samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRule {
+    /// RFC 6298: max(rto_min, SRTT + max(G, 4 RTTVAR)).
+    Rfc6298,
+    /// Linux: SRTT + max(rto_min, 4 mdev_max): the minimum is on the variance term.
+    Linux,
+    /// FreeBSD: max(rto_min, SRTT + max(G, 4 RTTVAR) + 200 ms): the minimum holds 200 ms of slop.
+    Freebsd,
+}
+
+/// How many round-trip samples the estimator takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttSampling {
+    /// Every ACK of data sent once; under `rfc6298` with the gains of RFC 7323 appendix G.
+    EveryAck,
+    /// One segment in each window (RFC 6298 section 3, stacks without timestamps).
+    OncePerWindow,
+}
+
+/// What a sender does about losses that it detects by duplicate acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecoveryRule {
+    /// RFC 5681 section 3.2: the first ACK of new data ends fast recovery.
+    Reno,
+    /// RFC 6582: fast recovery lasts until everything sent before it is acknowledged.
+    Newreno,
+    /// RFC 6675, when both ends agreed on SACK; NewReno otherwise.
+    Sack,
+}
+
+/// How a sender with SACK finds out what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// RFC 6675 section 4: enough SACKed above.
+    Dupack,
+    /// RFC 8985: sent before something that was delivered, by more than a reordering window.
+    Rack,
+    /// Linux 2.4: too far below the highest SACKed segment.
+    Fack,
+}
+
+/// What shows that a reduction was needless, which is then taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    Off,
+    /// The echoed timestamp is older than the first retransmission (Eifel detection, RFC 3522).
+    Timestamps,
+    /// All retransmissions were reported as duplicates (RFC 3708).
+    Dsack,
+    Both,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 3168 with the receiver of RFC 8257: the echo follows the marks segment by segment.
+    Dctcp,
+    /// RFC 9768 (AccECN): the receiver counts marked packets and bytes; RFC 3168 where the peer has no more.
+    Accurate,
+}
+
+/// When the receiver acknowledges segments in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayedAckRule {
+    /// RFC 5681 section 4.2: every n-th segment, at the latest after the timeout.
+    Fixed,
+    /// Linux: quick ACKs at the start, after idle times and after duplicates; then more than n - 1 full segments or a
+    /// timeout that follows the gaps between segments.
+    Linux,
+}
+
+/// What a segment that the host's own transmit queue refused means to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LocalDrop {
+    /// A congestion event, at most one per window of data (Linux `tcp_enter_cwr`).
+    Cwr,
+    /// Nothing: the segment goes out later.
+    Ignore,
+    /// Slow start ends; the window stays.
+    SlowStartExit,
+}
+
+/// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// RFC 6675: to ssthresh at once.
+    Immediate,
+    /// Linux 2.4: a segment less for every second ACK, and never more than one above what is in flight.
+    RateHalving,
+    /// Proportional rate reduction, RFC 9937.
+    PrrRfc9937,
+    /// Proportional rate reduction, RFC 6937 with the slow start reduction bound.
+    PrrRfc6937,
+}
+
+/// Which partial ACKs restart the retransmission timer in NewReno recovery (RFC 6582 section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NewrenoTimer {
+    /// The first only: many losses in one window end in a timeout and slow start.
+    Impatient,
+    /// All: one retransmission a round trip, however long that takes.
+    SlowButSteady,
+}
+
+/// The stack called `name`.
+pub fn stack(name: &str) -> Option<Options> {
+    crate::stacks::by_name(name)
+}
+
+/// Names of the stacks with a line on each.
+pub fn stacks() -> &'static [(&'static str, &'static str)] {
+    TABLE
+}
+
+/// The values of all stacks as a Markdown table.
+pub fn table() -> String {
+    let names: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
+    let mut out = format!("| option | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    for row in rows() {
+        let cells: Vec<String> = row.cells.iter().map(|(value, _)| format!("`{value}`")).collect();
+        out += &format!("| `{}` | {} |\n", row.name, cells.join(" | "));
+    }
+    out
+}
+
+/// What every option means and where its values come from, as a Markdown list; stacks that share a value and its
+/// source share a line.
+pub fn sources() -> String {
+    let mut out = String::new();
+    for row in rows() {
+        out += &format!("- **`{}`**: {}\n", row.name, row.doc);
+        for (i, cell) in row.cells.iter().enumerate().filter(|(i, cell)| !row.cells[..*i].contains(cell)) {
+            let stacks: Vec<&str> = (i..).zip(&row.cells[i..]).filter(|c| c.1 == cell).map(|c| TABLE[c.0].0).collect();
+            out += &format!("  - {}: `{}` ({})\n", stacks.join(", "), cell.0, cell.1);
+        }
+    }
+    out
+}
+
+/// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
+pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
+/// Smallest MSS: below it a segment could not carry one byte beside 40 bytes of options (Linux: 88).
+pub(crate) const MSS_MIN: u64 = 88;
+/// Largest window that RFC 7323 section 2.3 can express: 65535 << 14.
+pub const WINDOW_MAX: u64 = 65_535 << 14;
+
+/// Largest send buffer: a thousand times the largest window.
+const SEND_BUFFER_MAX: u64 = 1 << 40;
+
+impl Options {
+    /// Payload of a full segment: MSS less the options that every segment carries (RFC 6691).
+    pub fn segment_bytes(&self) -> u64 {
+        self.mss.0 - if self.timestamps { TIMESTAMPS_BYTES } else { 0 }
+    }
+
+    /// The initial window in bytes.
+    pub fn initial_window_bytes(&self) -> u64 {
+        u64::from(self.initial_window) * self.segment_bytes()
+    }
+
+    /// A controller for a connection with these options. The endpoint sets segment size, initial window and initial
+    /// ssthresh once the handshake has settled them.
+    pub fn controller(&self) -> Controller {
+        self.controller_of(&self.congestion_control)
+    }
+
+    /// The same with another law.
+    pub fn controller_of(&self, law: &elephan_cc::Spec) -> Controller {
+        let limit = (self.abc_limit > 0).then_some(f64::from(self.abc_limit));
+        let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
+        let controller = Controller::with_slow_start(law, &self.slow_start, limit, mss, window);
+        if self.abc { controller } else { controller.counting_acks() }
+    }
+
+    /// Refuses values that no stack could work with.
+    pub fn validate(&self) -> Result<(), OptionError> {
+        let fail = |option, reason: String| Err(OptionError { option, reason });
+        let mss = self.mss;
+        if !(MSS_MIN..=65_495).contains(&mss.0) {
+            return fail("mss", format!("must be from {MSS_MIN} B to 65495 B, not {} B", mss.0));
+        }
+        let windows = [("receive_window", self.receive_window), ("send_buffer", self.send_buffer)];
+        for (name, Bytes(bytes)) in windows {
+            if bytes < mss.0 {
+                return fail(name, format!("must hold one MSS ({} B), not {bytes} B", mss.0));
+            }
+        }
+        let largest = if self.window_scaling { WINDOW_MAX } else { 65_535 };
+        if self.receive_window.0 > largest {
+            let why = if self.window_scaling { "the largest window" } else { "the largest without window_scaling" };
+            return fail("receive_window", format!("{} B is above {largest} B, {why}", self.receive_window.0));
+        }
+        if self.send_buffer.0 > SEND_BUFFER_MAX {
+            return fail("send_buffer", format!("must be at most {SEND_BUFFER_MAX} B, not {} B", self.send_buffer.0));
+        }
+        if self.ssthresh_initial.0 < mss.0 {
+            return fail("ssthresh_initial", format!("must be one MSS ({} B) at least", mss.0));
+        }
+        self.validate_counts()?;
+        self.validate_spans()
+    }
+
+    fn validate_counts(&self) -> Result<(), OptionError> {
+        let counts = [
+            ("initial_window", self.initial_window, 1, 10_000),
+            ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
+            ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
+            ("abc_limit", self.abc_limit, 0, 1_000_000),
+        ];
+        for (option, value, low, high) in counts {
+            if !(low..=high).contains(&value) {
+                return Err(OptionError { option, reason: format!("must be from {low} to {high}, not {value}") });
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_spans(&self) -> Result<(), OptionError> {
+        let least = Span(1000);
+        let most = Span::from_s(86_400);
+        let spans = [
+            ("rto_initial", self.rto_initial),
+            ("rto_min", self.rto_min),
+            ("rto_max", self.rto_max),
+            ("timestamp_granularity", self.timestamp_granularity),
+            ("delayed_ack_timeout", self.delayed_ack_timeout),
+            ("time_wait", self.time_wait),
+        ];
+        for (option, value) in spans {
+            if value < least || value > most {
+                return Err(OptionError { option, reason: format!("must be from {least} to {most}, not {value}") });
+            }
+        }
+        for (option, value) in [("clock_granularity", self.clock_granularity), ("max_ack_delay", self.max_ack_delay)] {
+            if value > most {
+                return Err(OptionError { option, reason: format!("must be at most {most}, not {value}") });
+            }
+        }
+        for (option, value) in [("rto_min", self.rto_min), ("rto_initial", self.rto_initial)] {
+            if value > self.rto_max {
+                return Err(OptionError { option, reason: format!("{value} is above rto_max, {}", self.rto_max) });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+use super::*;
+
+#[test]
+fn every_stack_is_valid_and_every_cell_has_a_source() {
+    for (name, summary) in stacks() {
+        assert!(!summary.is_empty());
+        assert_eq!(stack(name).unwrap().validate(), Ok(()));
+    }
+    for row in rows() {
+        assert_eq!(row.cells.len(), stacks().len());
+        for (value, source) in row.cells {
+            let named = ["RFC", "Windows", "Linux", "FreeBSD"].iter().any(|name| source.contains(name));
+            assert!(named || source.starts_with("assumed: "), "{}: {source}", row.name);
+            assert!(!value.is_empty() && !row.doc.is_empty());
+        }
+    }
+}
+
+/// The stack of the first study: 64 KB windows, two duplicate ACKs, no RFC 1323 options.
+#[test]
+fn windows_xp() {
+    let o = stack("winxp").unwrap();
+    assert_eq!((o.mss.0, o.initial_window, o.ssthresh_initial.0, o.dup_ack_threshold), (1460, 2, 65_536, 2));
+    assert_eq!((o.sack, o.timestamps, o.window_scaling, o.nagle), (true, false, false, false));
+    assert_eq!((o.receive_window.0, o.receive_window.0 / o.mss.0, o.send_buffer.0), (64_240, 44, 65_536));
+    assert_eq!((o.delayed_ack_segments, o.delayed_ack_timeout), (2, Span::from_ms(200)));
+    assert_eq!((o.rto_initial, o.rto_min), (Span::from_s(3), Span::from_ms(300)));
+}
+
+/// Names as users write them, and the defaults that tell the stacks apart: Linux's TCP_DELACK_MIN, TCP_RTO_MIN,
+/// TCP_INIT_CWND, FreeBSD's 30 + 200 ms, Windows' MinRto.
+#[test]
+fn the_stacks_of_today_and_linux_2_4() {
+    let names: Vec<&str> = stacks().iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"]);
+    let of = |name: &str| stack(name).unwrap();
+    let timers = |o: Options| (o.stack, o.rto_min.0 / 1_000_000_000, o.delayed_ack_timeout.0 / 1_000_000_000);
+    assert_eq!(timers(of("linux-2.4")), ("linux-2.4", 200, 40));
+    assert_eq!(timers(of("linux")), ("linux", 200, 40));
+    assert_eq!(timers(of("windows")), ("windows", 300, 40));
+    assert_eq!(timers(of("freebsd")), ("freebsd", 230, 40));
+    let windows = |o: Options| (o.initial_window, o.congestion_control.kind(), o.reduction);
+    assert_eq!(windows(of("linux-2.4")), (2, "reno", Reduction::RateHalving));
+    assert_eq!(windows(of("linux")), (10, "cubic", Reduction::PrrRfc9937));
+    assert_eq!(windows(of("windows")), (10, "cubic", Reduction::PrrRfc6937));
+    assert_eq!(windows(of("freebsd")), (10, "cubic", Reduction::PrrRfc6937));
+    assert!(of("linux-2.4").cwnd_moderation && !of("linux").cwnd_moderation);
+    assert_eq!(stack("linux_2_4"), None);
+}
+
+/// A law with a preset or with parameters of its own is shown as a scenario would write it.
+#[test]
+fn laws_are_shown_as_they_are_written() {
+    let shown = |name: &str| {
+        let rows = stack(name).unwrap().provenance();
+        rows.iter().find(|row| row.name == "congestion_control").unwrap().value.clone()
+    };
+    assert_eq!(shown("rfc"), "reno");
+    assert_eq!(shown("linux"), r#"{ kind = "cubic", preset = "linux" }"#);
+    assert_eq!(shown("linux-2.4"), r#"{ kind = "reno", reduce_from = "cwnd" }"#);
+    assert_eq!(shown("freebsd"), "cubic");
+}
+
+#[test]
+fn overrides_are_remembered_and_spelled_out() {
+    let overrides: Overrides =
+        serde_json::from_str(r#"{ "rto_min": "10 ms", "recovery": "newreno", "congestion_control": "cubic" }"#)
+            .unwrap();
+    let mut o = stack("winxp").unwrap();
+    o.apply(&overrides).unwrap();
+    assert_eq!((o.rto_min, o.recovery), (Span::from_ms(10), RecoveryRule::Newreno));
+    let rows = o.provenance();
+    let origin = |name: &str| rows.iter().find(|row| row.name == name).unwrap().origin;
+    assert_eq!((origin("rto_min"), origin("congestion_control")), (Origin::Given, Origin::Given));
+    assert_eq!(origin("initial_window"), Origin::Default("RFC 2581 section 3.1"));
+    assert!(matches!(origin("rto_max"), Origin::Assumed(_)));
+    // Spelled out and read again, nothing changes.
+    let text = serde_json::to_string(&o.to_overrides()).unwrap();
+    let mut again = stack("rfc").unwrap();
+    again.apply(&serde_json::from_str(&text).unwrap()).unwrap();
+    assert_eq!(again.to_overrides(), o.to_overrides());
+    let unknown = serde_json::from_str::<Overrides>(r#"{ "rto_minimum": "10 ms" }"#).unwrap_err().to_string();
+    assert!(unknown.contains("rto_minimum"), "{unknown}");
+}
+
+#[test]
+fn the_schema_knows_units_and_meanings() {
+    let schema = serde_json::to_value(schemars::schema_for!(Overrides)).unwrap();
+    let text = schema.to_string();
+    assert!(text.contains("x-quantity") && text.contains("Smallest retransmission timeout"));
+    assert_eq!(schema["additionalProperties"], serde_json::Value::Bool(false));
+}
+
+#[test]
+fn abc_limits() {
+    let window_after = |abc, limit, acked| {
+        let mut o = stack("rfc").unwrap();
+        o.apply(&Overrides { abc: Some(abc), abc_limit: Some(limit), ..Overrides::default() }).unwrap();
+        let mut cc = o.controller();
+        let before = cc.window();
+        cc.on_ack(&elephan_cc::Ack { acked, ..elephan_cc::Ack::default() });
+        (cc.window() - before) / 1448.0
+    };
+    // RFC 3465: cwnd += min(N, L * SMSS); without byte counting one segment an ACK.
+    assert_eq!(window_after(true, 2, 5 * 1448), 2.0);
+    assert_eq!(window_after(true, 0, 5 * 1448), 5.0);
+    assert_eq!(window_after(false, 2, 5 * 1448), 1.0);
+}
+
+/// RFC 2581 equation 2 for the stacks of its time, RFC 3465 for those of today: an ACK of two segments at ten.
+#[test]
+fn congestion_avoidance_counts_acks_or_bytes() {
+    for (name, growth) in [("winxp", 0.1), ("linux-2.4", 0.1), ("rfc", 0.2), ("freebsd", 0.2)] {
+        let mut o = stack(name).unwrap();
+        o.apply(&Overrides {
+            congestion_control: Some(elephan_cc::Spec::named("reno").unwrap()),
+            ..Overrides::default()
+        })
+        .unwrap();
+        let mut cc = o.controller();
+        let mss = cc.mss();
+        assert!(cc.poke("cwnd", 10.0 * mss) && cc.poke("ssthresh", 10.0 * mss));
+        cc.on_ack(&elephan_cc::Ack { acked: 2 * mss as u64, ..elephan_cc::Ack::default() });
+        assert!((cc.window() / mss - 10.0 - growth).abs() < 1e-9, "{name}: {}", cc.window() / mss);
+    }
+}

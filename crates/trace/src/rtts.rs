@@ -1,0 +1,64 @@
+//! Round-trip times of a direction, in memory that does not grow with their number.
+
+use std::collections::BTreeMap;
+
+/// Round-trip times: a sum, the extremes, and a histogram of 32 bins to an octave.
+#[derive(Clone, Debug, Default)]
+pub struct Rtts {
+    pub count: u64,
+    pub sum: u64,
+    pub min: Option<u64>,
+    pub max: Option<u64>,
+    bins: BTreeMap<u16, u64>,
+}
+
+impl Rtts {
+    pub fn add(&mut self, rtt: u64) {
+        self.count += 1;
+        self.sum += rtt;
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.max = self.max.max(Some(rtt));
+        *self.bins.entry(bin_of(rtt)).or_default() += 1;
+    }
+
+    /// The middle of the bin that the `share`-quantile is in.
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let wanted = (share * self.count as f64).ceil() as u64;
+        let mut seen = 0;
+        let found = self.bins.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= wanted
+        });
+        let (low, high) = found.map(|(&bin, _)| (edge(bin), edge(bin + 1)))?;
+        Some(((low + high) / 2).clamp(self.min?, self.max?))
+    }
+}
+
+/// 32 bins to an octave: the five bits after the leading one.
+fn bin_of(value: u64) -> u16 {
+    let value = value.max(32);
+    let octave = value.ilog2();
+    (octave * 32 + (value >> (octave - 5)) as u32 - 32) as u16
+}
+
+fn edge(bin: u16) -> u64 {
+    let (octave, part) = (u32::from(bin) / 32, u64::from(bin) % 32);
+    (32 + part) << octave.saturating_sub(5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_to_three_per_cent() {
+        let mut rtts = Rtts::default();
+        (1..=1000u64).for_each(|ms| rtts.add(ms * 1_000_000));
+        for (share, exact) in [(0.5, 500e6), (0.99, 990e6), (0.01, 10e6)] {
+            let found = rtts.quantile(share).unwrap() as f64;
+            assert!((found / exact - 1.0).abs() < 0.03, "{share}: {found}");
+        }
+        assert_eq!((rtts.min, rtts.max, rtts.sum), (Some(1_000_000), Some(1_000_000_000), 500_500_000_000));
+        assert_eq!(Rtts::default().quantile(0.5), None);
+    }
+}
