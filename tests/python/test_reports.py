@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from elephan import measures
 from elephan.errors import InputError
-from elephan.report import draw, style
+from elephan.report import draw, interactive, style
 from elephan.report.page import Page, Section, render
 from elephan.report.run_figures import REGISTRY
 from elephan.report.run_figures import draw as draw_figure
@@ -133,6 +133,15 @@ def test_thinning_keeps_the_extremes() -> None:
     assert x.size < 4000
     assert thinned.max() == 7
     assert thinned.min() == -3
+
+
+def test_interactive_charts_keep_the_peaks(fake_run: Run) -> None:
+    time = np.arange(100_000.0)
+    calm, peaked = np.ones(time.size), np.where(time == 61_803, 9.0, 1.0)
+    panel = interactive._panel("Queue", "bytes", {"calm": (time, calm), "peaked": (time, peaked)}, View(fake_run))
+    assert panel is not None
+    assert [max(line["y"]) for line in panel["series"]] == [1.0, 9.0]
+    assert len(panel["x"]) <= 2 * interactive.POINTS_MAX
 
 
 def test_distributions() -> None:

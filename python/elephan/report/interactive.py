@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.quantity import scale_for
-from elephan.report.draw import time_scale
+from elephan.report.draw import thin, time_scale
 from elephan.report.view import Series, View
 
 Array = npt.NDArray[np.float64]
-POINTS_MAX = 2500
+POINTS_MAX = 2500  # of one line; of several together about as many
+POINTS_MIN = 250
 SERIES_MAX = 12
 
 
@@ -30,9 +31,9 @@ def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> d
     chosen = dict(list(series.items())[:SERIES_MAX])
     if not chosen:
         return None
-    time = np.unique(np.concatenate([t for t, _ in chosen.values()]))
-    if time.size > POINTS_MAX:
-        time = time[:: -(-time.size // POINTS_MAX)]
+    # Each line keeps its own peaks.
+    points = max(POINTS_MAX // len(chosen), POINTS_MIN)
+    time = np.unique(np.concatenate([thin(t, y, points)[0] for t, y in chosen.values()]))
     top = max((float(np.nanmax(y)) for _, y in chosen.values() if y.size and not np.isnan(y).all()), default=0.0)
     factor, label = scale_for(top, unit)
     x_factor, x_unit = time_scale(view.run.duration_ns)
