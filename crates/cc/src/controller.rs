@@ -114,6 +114,11 @@ impl Controller {
         if self.counts_acks && self.law.counts_acks() { acked.min(self.w.mss as u64) } else { acked }
     }
 
+    /// Whether a loss in a window of data that `signal` has cut takes nothing more.
+    pub fn suffices(&self, signal: &Signal) -> bool {
+        !matches!(signal, Signal::Ecn { .. }) || self.law.ecn_is_loss()
+    }
+
     /// An ACK of new data in fast recovery: the window does not grow by it.
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
         self.law.on_ack_in_recovery(&mut self.w, ack);

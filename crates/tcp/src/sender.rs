@@ -105,8 +105,8 @@ pub(crate) struct Sender {
     /// ECN: reactions wait until more than this is acknowledged; the next new segment carries CWR.
     pub cwr_point: u64,
     pub cwr_due: bool,
-    /// The window came down at `cwr_point` without a loss: what is lost before it is of the same window.
-    pub cwr_lossless: bool,
+    /// The window came down at `cwr_point` without a loss: what is lost before it takes nothing more.
+    pub cwr_suffices: bool,
     /// Kept for laws that measure the delivery rate.
     pub log: Option<Box<DeliveryLog>>,
     /// Kept for laws that probe.
@@ -156,7 +156,7 @@ impl Sender {
             delivered: 0,
             cwr_point: 0,
             cwr_due: false,
-            cwr_lossless: false,
+            cwr_suffices: false,
             log,
             trains: None,
             last_sent: Time::ZERO,

@@ -208,6 +208,10 @@ states! {
 }
 
 impl Law for Cubic {
+    fn ecn_is_loss(&self) -> bool {
+        self.p.beta_ecn <= self.p.beta
+    }
+
     fn counts_acks(&self) -> bool {
         false
     }

@@ -13,6 +13,9 @@
 //! loss:      ssthresh = max(FlightSize / 2, 2 SMSS),    cwnd = ssthresh       (timer: cwnd = 1 SMSS)
 //! ```
 //!
+//! A loss counts although an ECN-Echo has cut the window in the same window of data: section 3.5 asks for the reaction of
+//! conventional TCP to losses, once for all of them.
+//!
 //! The window does not fall below 2 SMSS by an ECN-Echo. Growth is Reno's, `cwnd += SMSS * acked / cwnd` (section 3.4).
 //! The ACK that crosses the end of a window of data counts in that window, as in section 3.3; the first ACK ends one.
 //!
@@ -70,6 +73,10 @@ states! {
 }
 
 impl Law for Dctcp {
+    fn ecn_is_loss(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn on_delivery(&mut self, _w: &mut Window, ack: &Ack) {
         self.acked += ack.acked as f64;

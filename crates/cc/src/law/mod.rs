@@ -65,6 +65,12 @@ pub trait Law {
         true
     }
 
+    /// Whether an ECN-Echo takes from the window what a loss does, so that a loss in the same window of data takes nothing more (RFC
+    /// 3168 section 6.1.2). A law that yields less to a mark says no.
+    fn ecn_is_loss(&self) -> bool {
+        true
+    }
+
     /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
     fn has_slow_start(&self) -> bool {
         false
@@ -188,6 +194,10 @@ impl Law for Any {
     #[inline]
     fn counts_acks(&self) -> bool {
         each_law!(self, law => law.counts_acks())
+    }
+
+    fn ecn_is_loss(&self) -> bool {
+        each_law!(self, law => law.ecn_is_loss())
     }
 
     fn has_slow_start(&self) -> bool {

@@ -53,6 +53,10 @@ impl Model for Reno {
 impl Internals for Reno {}
 
 impl Law for Reno {
+    fn ecn_is_loss(&self) -> bool {
+        self.beta_ecn <= BETA
+    }
+
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {

@@ -186,10 +186,14 @@ impl Sender {
         }
     }
 
-    /// Begins an episode of fast recovery: one signal to the controller, none if the window is coming down already or has come down
-    /// for this window of data (RFC 3168 section 6.1.2).
+    /// Whether the window has come down without a loss for the data that is now acknowledged (RFC 3168 section 6.1.2).
+    fn has_reduced(&self) -> bool {
+        self.cwr_suffices && self.board.una() < self.cwr_point
+    }
+
+    /// Begins an episode of fast recovery: one signal to the controller, none if the window has come down for this data.
     fn enter(&mut self, now: Time, lost: u64, stats: &mut Stats) {
-        let reducing = self.rec.mode == Mode::Cwr || (self.cwr_lossless && self.board.una() < self.cwr_point);
+        let reduced = self.has_reduced();
         let inflight = self.board.flight().saturating_sub(self.rec.extra);
         if self.board.lost_bytes() == 0 {
             self.board.count_lost(lost);
@@ -201,7 +205,7 @@ impl Sender {
         self.rec.inflation = 0;
         self.rec.extra = 0;
         stats.fast_retran += 1;
-        if !reducing {
+        if !reduced {
             self.signal(&Signal::Loss { now, lost, inflight }, stats);
         }
         if self.rec.watch.is_some() {
@@ -220,7 +224,7 @@ impl Sender {
         self.cc.on_congestion(signal);
         self.refresh();
         self.cwr_point = self.board.nxt();
-        self.cwr_lossless = false;
+        self.cwr_suffices = false;
         if self.cwnd < before {
             stats.cong_signals += 1;
             let rare = stats.rare();

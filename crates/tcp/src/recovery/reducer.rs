@@ -92,7 +92,7 @@ impl Sender {
     pub fn reduce_without_loss(&mut self, signal: &Signal, delivered: u64, stats: &mut Stats) {
         let window = self.cwnd;
         self.signal(signal, stats);
-        self.cwr_lossless = self.cwnd < window;
+        self.cwr_suffices = self.cwnd < window && self.cc.suffices(signal);
         let reduces = self.rec.reducer.is_some() && self.rec.rule == RecoveryRule::Sack && self.cwnd < window;
         if !reduces || self.rec.mode != Mode::Open || self.board.flight() == 0 {
             return;

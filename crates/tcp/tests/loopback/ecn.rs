@@ -1,6 +1,7 @@
 //! ECN: the literals of RFC 3168 section 6.1 and RFC 8257 section 3.2 on a path of 10 ms each way.
 
 use crate::common::*;
+use elephan_cc::Spec;
 use elephan_tcp::options::Ecn;
 use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
 
@@ -71,11 +72,23 @@ fn a_mark_halves_once_and_is_echoed_until_cwr() {
     }
 }
 
-/// Section 6.1.2: drops and marks of one window of data reduce the window once; the next window is another matter.
+/// Section 6.1.2: drops and marks of one window of data reduce the window once; the next window is another matter, and so is a
+/// law that yields less to a mark than to a loss (RFC 8257 section 3.5, RFC 8511).
 #[test]
 fn a_loss_in_a_marked_window_costs_nothing_more() {
-    for (lost, signals) in [(12, 1), (45, 2)] {
-        let o = options("rfc", &Overrides { ecn: Some(Ecn::Classic), initial_window: Some(20), ..plain() });
+    let law = |name: &str, table: serde_json::Value| Some(Spec::with(name, table.as_object().unwrap()).unwrap());
+    let none = || serde_json::json!({});
+    for (stack, congestion_control, ecn, lost, signals) in [
+        ("rfc", law("reno", none()), Ecn::Classic, 12, 1),
+        ("rfc", law("reno", none()), Ecn::Classic, 45, 2),
+        ("rfc", law("reno", serde_json::json!({ "beta_ecn": 0.8 })), Ecn::Classic, 12, 2),
+        ("rfc", law("cubic", none()), Ecn::Classic, 12, 1),
+        ("rfc", law("dctcp", none()), Ecn::Dctcp, 12, 2),
+        ("linux", law("cubic", none()), Ecn::Classic, 12, 1),
+        ("linux", law("dctcp", none()), Ecn::Dctcp, 12, 2),
+    ] {
+        let name = format!("{stack} {congestion_control:?} {lost}");
+        let o = options(stack, &Overrides { congestion_control, ecn: Some(ecn), initial_window: Some(20), ..plain() });
         let mut dropped = false;
         let policy: Policy = Box::new(move |s, _| {
             let due = !dropped && s.way == Way::Forth && s.seg.len > 0 && s.seg.seq == 1001 + lost * 1000;
@@ -88,8 +101,8 @@ fn a_loss_in_a_marked_window_costs_nothing_more() {
         net.a.supply(80_000);
         net.run_until(|net| net.a.acked() == 80_000);
         let stats = net.a.stats(net.now);
-        assert_eq!((stats.ecn_signals, stats.fast_retran, stats.timeouts), (1, 1, 0));
-        assert_eq!(stats.cong_signals, signals, "segment {lost}");
+        assert_eq!((stats.ecn_signals, stats.fast_retran, stats.timeouts), (1, 1, 0), "{name}");
+        assert_eq!(stats.cong_signals, signals, "{name}");
     }
 }
 
