@@ -184,10 +184,10 @@ def _mean(values: Mapping[int, float]) -> stats.Interval:
     return stats.mean_interval(known) if known else stats.Interval(math.nan, math.nan, math.nan, 0)
 
 
-def title_of(path: Path) -> str:
-    """What a result folder is about: the title of its scenario, else its name."""
+def scenario_of(path: Path) -> tuple[str, str]:
+    """Name of what a result folder is about, and the digest of its scenario (empty if it has none)."""
     _, manifest = folder.open_result(path)
-    return str(manifest.get("title") or manifest.get("name") or path.name)
+    return str(manifest.get("name") or path.name), str(manifest.get("scenario_sha256") or "")
 
 
 def compare(a: Path, b: Path) -> list[Difference]:

@@ -42,7 +42,7 @@ def _value(entry: dict[str, Any], direction: str, key: str) -> Any:
     return entry.get(direction, {}).get(key, entry.get(key))
 
 
-def _path(run: Run, source: str, destination: str) -> list[tuple[str, str]]:
+def path_ports(run: Run, source: str, destination: str) -> list[tuple[str, str]]:
     """The ports of a shortest way, as (node, peer); empty if there is none."""
     after: dict[str, list[str]] = {}
     for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
@@ -72,7 +72,7 @@ def find_step(run: Run) -> Step | None:
     """The first such step on the path of a run's first flow; None if it has none, or if the memory is not given in bytes."""
     if not run.flows.num_rows:
         return None
-    path = _path(run, texts(run.flows, "source")[0], texts(run.flows, "destination")[0])
+    path = path_ports(run, texts(run.flows, "source")[0], texts(run.flows, "destination")[0])
     rates = dict(zip(texts(run.ports, "name"), column(run.ports, "rate_bps"), strict=True))
     delay, found = 0.0, None
     for (before, node), (_, peer) in itertools.pairwise(path):

@@ -178,6 +178,8 @@ captures = ["sender[0]", "receiver[0]"]
         {"traffic.flow.congestion_control": "reno"},
         {"traffic.flow.congestion_control": "cubic", "stack": "linux"},
         {"traffic.flow.congestion_control": "reno", "tcp.ecn": "classic", "template.queue.mark_above": "30 kB"},
+        # Losses in the middle of recoveries as well.
+        {"stack": "linux", "traffic.flow.congestion_control": "cubic", "links.left->right.loss": {"bernoulli": 0.001}},
     ],
 )
 def test_cuts_are_those_of_the_sender(more: dict[str, str], tmp_path: Path) -> None:

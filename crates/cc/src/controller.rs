@@ -119,6 +119,11 @@ impl Controller {
         !matches!(signal, Signal::Ecn { .. }) || self.law.ecn_is_loss()
     }
 
+    /// The last reduction stands, whatever is found needless later.
+    pub fn confirm(&mut self) {
+        self.prior = None;
+    }
+
     /// An ACK of new data in fast recovery: the window does not grow by it.
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
         self.law.on_ack_in_recovery(&mut self.w, ack);

@@ -56,8 +56,8 @@ impl Cc {
 
     /// `bytes` are sent while `inflight` bytes are in flight before them.
     fn on_sent(&mut self, now: f64, bytes: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
-        let sent = number::bytes("bytes", bytes)?;
+        let (sent, inflight) = (number::bytes("bytes", bytes)?, number::bytes("inflight", inflight)?);
+        let now = number::later(&mut self.last, now)?;
         self.step(|controller| controller.on_sent(now, sent, inflight))
     }
 
@@ -81,12 +81,13 @@ impl Cc {
         let sum = self.delivered.saturating_add(acked);
         let delivered = delivered.map(|bytes| number::bytes("delivered", bytes)).transpose()?.unwrap_or(sum);
         let min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
+        let (inflight, ce) = (number::bytes("inflight", inflight)?, number::bytes("ce", ce)?);
         let ack = Ack {
             now: number::later(&mut self.last, now)?,
             acked,
             rtt,
-            inflight: number::bytes("inflight", inflight)?,
-            ce: number::bytes("ce", ce)?,
+            inflight,
+            ce,
             app_limited,
             delivered,
             rate_bps: rate,
@@ -101,27 +102,27 @@ impl Cc {
 
     /// One whole congestion event: afterwards `cwnd` is the value after recovery.
     fn on_loss(&mut self, now: f64, lost: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
-        let lost = number::bytes("lost", lost)?;
+        let (lost, inflight) = (number::bytes("lost", lost)?, number::bytes("inflight", inflight)?);
+        let now = number::later(&mut self.last, now)?;
         self.lost = self.lost.saturating_add(lost);
         self.signal(Signal::Loss { now, lost, inflight })
     }
 
     /// An ECN-Echo.
     fn on_ecn(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        let (inflight, now) = (number::bytes("inflight", inflight)?, number::later(&mut self.last, now)?);
         self.signal(Signal::Ecn { now, inflight })
     }
 
     /// The retransmission timer expired.
     fn on_rto(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        let (inflight, now) = (number::bytes("inflight", inflight)?, number::later(&mut self.last, now)?);
         self.signal(Signal::Rto { now, inflight })
     }
 
     /// The host's own transmit queue refused a segment.
     fn on_local_drop(&mut self, now: f64, inflight: f64) -> PyResult<()> {
-        let (now, inflight) = (number::later(&mut self.last, now)?, number::bytes("inflight", inflight)?);
+        let (inflight, now) = (number::bytes("inflight", inflight)?, number::later(&mut self.last, now)?);
         self.signal(Signal::LocalDrop { now, inflight })
     }
 
@@ -171,11 +172,9 @@ impl Cc {
     #[pyo3(signature = (now, rtt=None, packet=None))]
     fn begin(&mut self, now: f64, rtt: Option<f64>, packet: Option<f64>) -> PyResult<()> {
         let headers = 40.0;
-        let start = Start {
-            now: number::later(&mut self.last, now)?,
-            rtt: rtt.map(|rtt| number::span("rtt", rtt)).transpose()?,
-            packet_bytes: number::bytes("packet", packet.unwrap_or(self.controller.mss() + headers))?,
-        };
+        let rtt = rtt.map(|rtt| number::span("rtt", rtt)).transpose()?;
+        let packet_bytes = number::bytes("packet", packet.unwrap_or(self.controller.mss() + headers))?;
+        let start = Start { now: number::later(&mut self.last, now)?, rtt, packet_bytes };
         self.step(|controller| controller.begin(&start))
     }
 

@@ -97,7 +97,7 @@ table! {
         /// Segments of the receiver with ECE, its SYN not counted
         ece_in: i64 = "",
         /// How many round-trip times were sampled: from a segment sent once to the ACK that covers it; at the receiver from a TSval to
-        /// the first data that echoes it
+        /// the first segment that echoes it
         count_rtt: i64 = "",
         /// Smallest of them
         min_rtt_ns: Option<i64> = "ns",
@@ -109,7 +109,7 @@ table! {
         max_rtt_ns: Option<i64> = "ns",
         /// Round-trip times sampled, added up
         sum_rtt_ns: i64 = "ns",
-        /// Cuts of the window: segments repeated from beyond what had been sent at the last cut, and CWR
+        /// Cuts of the window: recoveries that began (RFC 6582), and CWR where both SYNs agreed on ECN
         cong_signals: i64 = "",
         /// Most bytes sent and not acknowledged, as seen from here: next to nothing at the receiver
         max_inflight_bytes: i64 = "B",

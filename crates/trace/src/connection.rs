@@ -39,6 +39,7 @@ impl Connection {
             vantage: Vantage::Unknown,
             handshake_rtt: None,
             burst_gap: options.burst_gap_ns,
+            ecn: false,
             every: options.every_ns,
         };
         Connection {
@@ -64,6 +65,7 @@ impl Connection {
             vantage: self.vantage(end),
             handshake_rtt: self.handshake_rtt,
             burst_gap: self.options.burst_gap_ns,
+            ecn: self.ecn,
             every: self.options.every_ns,
         }
     }

@@ -5,8 +5,8 @@
 //! or out of order: the latter if the hole is younger than half a round-trip time of the handshake (3 ms if that is not
 //! known, as Wireshark has it), and never at the sender itself. A round-trip time is sampled from a segment that was sent once to the
 //! ACK that covers it, if nothing that this ACK covers was sent twice (Karn). At the receiver that would be the time of the receiver
-//! alone; there it is the time from the first segment with a TSval to the first data that echoes it, as a receiver of RFC 7323 that sizes
-//! its buffer measures it: a round trip, and what the sender waited. ACKs are duplicates as RFC 5681 section 2 says. A window was
+//! alone; there it is the time from the first segment with a TSval to the first one that echoes it: a round trip, and what the sender
+//! waited. ACKs are duplicates as RFC 5681 section 2 says. A window was
 //! cut where something is repeated from beyond what had been sent at the last cut (RFC 6582's `recover`), or where CWR says so.
 
 use std::collections::VecDeque;
@@ -21,6 +21,9 @@ use crate::rtts::Rtts;
 const REORDERING_NS: u64 = 3_000_000;
 /// Segments whose round-trip time is measured at the same time.
 const OUTSTANDING_MAX: usize = 1 << 16;
+/// The fastest clock of time stamps ticks once a microsecond; by so much more one may be ahead.
+const TICK_NS: u64 = 1000;
+const TICKS_SPARE: u64 = 1 << 16;
 /// A segment, where nobody has said the MSS.
 const MSS: u64 = 1460;
 
@@ -39,6 +42,8 @@ pub struct Context {
     pub vantage: Vantage,
     pub handshake_rtt: Option<u64>,
     pub burst_gap: u64,
+    /// The connection has agreed on ECN (RFC 3168).
+    pub ecn: bool,
     pub every: Option<u64>,
 }
 
@@ -107,8 +112,9 @@ pub struct Half {
     acked_once: bool,
     holes: Holes,
     outstanding: VecDeque<Sent>,
-    /// TSvals of the peer that wait for their echo, and when they were seen.
+    /// TSvals of the peer that wait for their echo, and when they were seen; the last one.
     stamps: VecDeque<(u32, u64)>,
+    stamp: Option<(u32, u64)>,
     /// What had been sent when the window was last cut.
     recover: Option<u64>,
     pub window: Option<u64>,
@@ -143,6 +149,7 @@ impl Half {
             holes: Holes::default(),
             outstanding: VecDeque::new(),
             stamps: VecDeque::new(),
+            stamp: None,
             recover: None,
             window: None,
             scale_known: false,
@@ -185,9 +192,11 @@ impl Half {
         let before = self.highest;
         let note = if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { None };
         let again = note.filter(|note| note.kind == "retransmission").map(|note| note.place);
-        let said = segment.cwr && !segment.syn && segment.len > 0 && self.highest > before;
+        // A probe of a closed window is no sign of congestion, and without ECN, or with AccECN, CWR means something else.
+        let again = again.filter(|_| segment.len > 1 || self.window != Some(0));
+        let said = context.ecn && segment.cwr && !segment.syn && self.highest > before;
         let cut = self.cut(before, again, said.then(|| self.highest.saturating_sub(u64::from(segment.len))));
-        if let Some((_, echo)) = segment.options.timestamps.filter(|_| segment.len > 0) {
+        if let Some((_, echo)) = segment.options.timestamps.filter(|_| !segment.syn) {
             self.echoed(context.now, echo);
         }
         self.settle(context);
@@ -201,7 +210,9 @@ impl Half {
     /// Whether a segment, sent when the stream was `before` long, shows that the window was cut: it repeats from `again`, or it
     /// says so with new data from `cwr` on (then a loss that was counted since the last new data is meant).
     fn cut(&mut self, before: u64, again: Option<u64>, cwr: Option<u64>) -> Option<Note> {
-        let by_loss = again.filter(|&place| self.recover.is_none_or(|recover| place >= recover));
+        // RFC 6582 section 3.2: the last recovery must be over.
+        let over = |recover: u64| self.acked >= recover;
+        let by_loss = again.filter(|&place| self.recover.is_none_or(|recover| place >= recover && over(recover)));
         let said = cwr.filter(|&place| self.recover.is_none_or(|recover| place > recover));
         let place = by_loss.or(said)?;
         self.recover = Some(cwr.unwrap_or(before));
@@ -361,15 +372,19 @@ impl Half {
         bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |min| min.min(rtt)));
     }
 
-    /// The peer sent a segment with this TSval.
+    /// The peer sent a segment with this TSval. A leap that no clock makes is damage.
     fn stamped(&mut self, now: u64, value: u32) {
-        let newer = self.stamps.back().is_none_or(|&(last, _)| (value.wrapping_sub(last) as i32) > 0);
-        if newer && self.stamps.len() < OUTSTANDING_MAX {
-            self.stamps.push_back((value, now));
+        let steps = self.stamp.map_or(1, |(last, _)| i64::from(value.wrapping_sub(last) as i32));
+        let most = self.stamp.map_or(1, |(_, at)| (now.saturating_sub(at) / TICK_NS + TICKS_SPARE) as i64);
+        if (1..=most).contains(&steps) {
+            self.stamp = Some((value, now));
+            if self.stamps.len() < OUTSTANDING_MAX {
+                self.stamps.push_back((value, now));
+            }
         }
     }
 
-    /// Data echoes this TSval.
+    /// The sender echoes this TSval.
     fn echoed(&mut self, now: u64, echo: u32) {
         while let Some(&(value, at)) = self.stamps.front().filter(|(value, _)| (echo.wrapping_sub(*value) as i32) >= 0)
         {

@@ -148,6 +148,7 @@ impl<'a> Connections<'a> {
             vantage: Vantage::Unknown,
             handshake_rtt: None,
             burst_gap: self.options.burst_gap_ns,
+            ecn: false,
             every: self.options.every_ns,
         };
         live.connection.end = now;

@@ -110,6 +110,11 @@ class Trace:
         chosen = (column(events, "connection") == number) & np.isin(np.asarray(texts(events, "kind")), kinds)
         return column(events, "time_ns")[chosen], column(events, "seq_bytes")[chosen]
 
+    @property
+    def knows_cuts(self) -> bool:
+        """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
+        return bool(self.summary["packets"]) and "cong_signals" in self.connections.column_names
+
     def phases(self, number: int | None = None) -> phases.Phases:
         """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
         rows = [row for row in self.ranked if number is None or row["connection"] == number]
@@ -121,8 +126,7 @@ class Trace:
         rtt = next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
-        # A log does not say when the window was cut.
-        cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.summary["packets"] else None
+        cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None
         try:
             return phases.find(time / 1e9, delivered, rtt / 1e9, cuts)
         except ValueError as error:

@@ -377,9 +377,9 @@ def diff(
 ) -> None:
     """Two results side by side; runs with the same seed are compared in pairs."""
     from elephan.cli import show
-    from elephan.results import compare, title_of
+    from elephan.results import compare, scenario_of
 
-    show.diff(compare(a, b), (title_of(a), title_of(b)), json)
+    show.diff(compare(a, b), (scenario_of(a), scenario_of(b)), json)
 
 
 @app.command()

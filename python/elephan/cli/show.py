@@ -306,15 +306,14 @@ def listing(rows: Sequence[tuple[str, str]], json: bool) -> None:
     _console().print(table)
 
 
-def diff(differences: Sequence[Difference], titles: tuple[str, str], json: bool) -> None:
-    """Two results side by side."""
+def diff(differences: Sequence[Difference], scenarios: tuple[tuple[str, str], tuple[str, str]], json: bool) -> None:
+    """Two results side by side. `scenarios`: name and digest of the scenario of each."""
     if json:
         print_json([difference.as_dict() for difference in differences])
         return
-    if titles[0] != titles[1]:
-        for letter, title in zip("AB", titles, strict=True):
-            _console().print(f"{letter}: {title}", markup=False)
-        _console().print("note: these are results of different scenarios", style="yellow")
+    (a, of_a), (b, of_b) = scenarios
+    if of_a and of_b and of_a != of_b:
+        _console().print(f"note: results of different scenarios, {escape(a)} (A) and {escape(b)} (B)", style="yellow")
     table = _grid("statistic", "A", "B", "B less A (95 % interval, same seeds)")
     variant = None
     for one in differences:

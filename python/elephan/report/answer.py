@@ -191,14 +191,22 @@ def _limited(run: Run) -> str:
     if run.flows.num_rows != 1 or run.summary.get("copies"):
         return ""
     spent = {who: float(column(run.flows, f"snd_lim_time_{who}_ns")[0]) for who in ("rwin", "cwnd", "snd")}
-    if not np.isnan(column(run.flows, "size_bytes")[0]):
-        # When the last byte of a transfer is on its way there is nothing more to send.
-        spent.pop("snd")
     total = sum(spent.values())
-    words = {"rwin": "the receiver's window", "snd": "the sender, which had nothing to send,"}
-    most = [who for who in words if total > 0 and spent.get(who, 0.0) > 0.05 * total]
+    spent["snd"] -= _over_ns(run)
+    words = {"rwin": "the receiver's window", "snd": "its own side (application or send buffer)"}
+    most = [who for who in words if total > 0 and spent[who] > 0.05 * total]
     shares = [f"{words[who]} for {show(spent[who] / total, '%', 2)}" for who in most]
     return f"It was limited by {' and by '.join(shares)} of the time." if shares else ""
+
+
+def _over_ns(run: Run) -> float:
+    """How long a lone transfer had nothing more to send: its last byte was out."""
+    size, samples = column(run.flows, "size_bytes")[0], run.flow_samples
+    if np.isnan(size) or not samples.num_rows:
+        return 0.0
+    out = column(samples, "delivered_bytes") + column(samples, "inflight_bytes") >= size
+    limited = column(samples, "snd_lim_time_snd_ns")
+    return float(limited[-1] - limited[out.argmax()]) if out.any() else 0.0
 
 
 def _bottleneck(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,9 +13,9 @@ from elephan.errors import InputError
 from elephan.quantity import show
 from elephan.report.view import View, arrow
 from elephan.rows import Array, column, texts
-from elephan.steps import find_step
+from elephan.steps import find_step, path_ports
 
-FULL_FRAME_BYTES = 1538.0  # preamble and gap included
+ALIKE = 0.8  # correlation from which one line is said to follow another
 
 
 def words(view: View) -> str:
@@ -34,12 +35,14 @@ def burst(view: View) -> str:
     """Which packets of a burst were lost, and what that says about the memory."""
     reading = read_burst(view.run)
     if reading.first_lost is None:
-        return f"All {_count(reading.packets)} packets came: the memory is at least {show(reading.reached_bytes, 'bytes')}."
+        least = f": the memory is at least {show(reading.reached_bytes, 'bytes')}" if not math.isnan(reading.reached_bytes) else ""
+        return f"All {_count(reading.packets)} packets came{least}."
+    memory = f": {show(reading.memory_bytes, 'bytes')} of memory" if not math.isnan(reading.memory_bytes) else ""
+    apart = f"Packets came {show(reading.spacing_s, 's')} apart, were sent {show(reading.gap_s, 's')} apart."
     return (
-        f"The first packet lost is number {_count(reading.first_lost)}: {show(reading.memory_bytes, 'bytes')} of memory. Of those "
-        f"after it {show(reading.lost_share, '%')} are lost, {_count(reading.lost)} in all. Packets came "
-        f"{show(reading.spacing_s, 's')} apart, were sent {show(reading.gap_s, 's')} apart."
-    )
+        f"The first packet lost is number {_count(reading.first_lost)}{memory}. Of those after it "
+        f"{show(reading.lost_share, '%')} are lost, {_count(reading.lost)} in all."
+    ) + (f" {apart}" if not math.isnan(reading.spacing_s) else "")
 
 
 def _forbidden_area(view: View) -> str:
@@ -71,42 +74,48 @@ def _sawtooth(view: View) -> str:
     """How far window and queue of a lone flow swing, and how closely the one follows the other."""
     series = view.flow_series("cwnd_bytes")
     queues = view.queues(1)
-    if len(series) != 1 or len(queues) != 1 or view.run.flows.num_rows != 1:
+    if len(series) != 1 or len(queues) != 1 or view.run.flows.num_rows != 1 or view.changes():
         return ""
     (time, window), (at, queue) = (_after_warmup(view, next(iter(one.values()))) for one in (series, queues))
     _, signals = _after_warmup(view, next(iter(view.flow_series("cong_signals").values())))
-    cuts = int(signals[-1] - signals[0]) if signals.size else 0
-    if cuts < 2 or at.size < 2:
+    cuts = time[1:][np.diff(signals) > 0]
+    if cuts.size < 2 or at.size < 2 or queue.std() == 0:
         return ""
     swing = [show(float(x), "bytes") for x in (window.min(), window.max(), queue.min(), queue.max())]
     alike = float(np.corrcoef(np.interp(at, time, window), queue)[0, 1])
-    every = show((time[-1] - time[0]) / cuts, "ns", 2)
+    together = f" with it (correlation {alike:.2f})" if alike > ALIKE else f" (correlation {alike:.2f})"
+    every = show(float(np.diff(cuts).mean()), "ns", 2)
     after = " after the warm-up" if view.run.warmup_ns else ""
     return (
-        f"The window is cut {cuts} times{after}, about every {every}, and swings from {swing[0]} to {swing[1]}; the queue swings "
-        f"from {swing[2]} to {swing[3]} with it (correlation {alike:.2f})."
+        f"The window is cut {int(signals[-1] - signals[0])} times{after}, about every {every}, and swings from {swing[0]} to "
+        f"{swing[1]}; the queue swings from {swing[2]} to {swing[3]}{together}."
     )
 
 
 def _transmit(view: View) -> str:
     """Where a full queue in the host ended the growth of the window, and what the path would carry."""
-    run = view.run
-    if run.flows.num_rows != 1:
+    run, flows = view.run, view.run.flows
+    if flows.num_rows != 1:
         return ""
-    host = texts(run.flows, "source")[0].partition("[")[0]
-    limits = run.resolved["hosts"][host]["transmit"]
+    source, destination = texts(flows, "source")[0], texts(flows, "destination")[0]
+    limits = run.resolved["hosts"][source.partition("[")[0]]["transmit"]
     queue, ring = (int(str(limits[key]).split()[0]) for key in ("txqueuelen", "ring"))
-    rtt_s = float(column(run.flows, "min_rtt_ns")[0]) * 1e-9
-    rate = float(column(run.ports, "rate_bps").min())
-    path = rate * rtt_s / 8 / FULL_FRAME_BYTES
-    said = f"Qdisc and ring hold {_count(queue)} + {ring} packets; the path holds {_count(round(path))} (rate times round trip)."
-    stalls = run.events.to_pylist() if run.events.num_rows else []
-    first = next((event["time_ns"] for event in stalls if event["kind"] == "send_stall"), None)
-    if first is None:
+    rows = {row["name"]: row for row in run.ports.to_pylist()}
+    ports = [rows[f"{node}->{peer}"] for node, peer in path_ports(run, source, destination)]
+    if not ports or not ports[0]["tx_packets"]:
+        return ""
+    frame = ports[0]["tx_bytes"] / ports[0]["tx_packets"]
+    path = min(port["rate_bps"] for port in ports) * float(column(flows, "min_rtt_ns")[0]) * 1e-9 / 8 / frame
+    said = f"Qdisc and ring hold {_count(queue)} + {ring} packets; the path holds {show(path, '1', 3)} (rate times round trip)."
+    if not column(flows, "send_stall")[0]:
         return f"{said} They were never full."
-    time, window = next(iter(view.flow_series("cwnd_bytes").values()))
-    before = float(window[time <= first].max(initial=0.0)) / float(column(run.flows, "cur_mss")[0])
-    return f"{said} They were full after {show(float(first), 'ns')}, at a window of {_count(round(before))} segments."
+    first = view.events("send_stall")
+    windows = list(view.flow_series("cwnd_bytes").values())
+    if not first.size or not windows:
+        return f"{said} They were full."
+    time, window = windows[0]
+    before = float(window[time <= first[0]].max(initial=0.0)) / float(column(flows, "cur_mss")[0])
+    return f"{said} They were full after {show(float(first[0]), 'ns')}, at a window of {_count(round(before))} segments."
 
 
 WORDS: dict[str, Callable[[View], str]] = {

@@ -51,9 +51,10 @@ def answer(panel: Panel) -> list[str]:
     if others:
         kept = _span(panel, panel.friendliness, "1", "A Reno flow keeps")
         if len(others) < len(panel.labels):
-            least = _extreme(panel, panel.friendliness, False, others)
+            taking = [label for label in others if panel.friendliness(label).high < 1]
+            least = _extreme(panel, panel.friendliness, False, taking or others)
             kept = f"A Reno flow keeps least beside {least[0]}, {interval_text(least[1], '1', 3)}" if least else ""
-            if least and least[1].high >= 1:
+            if least and not taking:
                 kept = f"No law takes from a Reno flow for sure: beside {least[0]} it keeps {interval_text(least[1], '1', 3)}"
         sentences.append(f"{kept} of what it has beside another Reno flow.")
     pairs = [(panel.jain(a, b), a, b) for i, a in enumerate(panel.labels) for b in panel.labels[i:]]
@@ -64,7 +65,7 @@ def answer(panel: Panel) -> list[str]:
         alone = f"Two flows of {worst[1]} have a Jain's index of {interval_text(worst[0], '1', 3)}."
         sentences.append(
             alone
-            if len(pairs) == 1
+            if len(pairs) == 1 and worst[1] == worst[2]
             else f"{fair} of {len(pairs)} pairs share evenly (Jain's index {FAIR:g} or more); "
             f"least fair: {worst[1]} beside {worst[2]}, {interval_text(worst[0], '1', 3)}."
         )

@@ -60,7 +60,7 @@ def answer_lines(answer: Answer) -> list[str]:
     if fragile is not None:
         back = next(form.value for form in answer.forms if form.name == "reno_recovery")
         also = "it" if fragile is best else f"{fragile.law} with {_streams(fragile.streams)}, no slower here,"
-        lines.append(f"One loss more and {also} would need {show(back, 's')} to come back.")
+        lines.append(f"One loss more and {also} would need {show(back / fragile.streams, 's')} to come back.")
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
     if area := _forbidden(answer):

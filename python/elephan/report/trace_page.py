@@ -63,7 +63,8 @@ def answer(trace: Trace) -> list[str]:
         slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
         shares = ", ".join(f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005)
         cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
-        lines.append(f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {shares}; {cuts}.")
+        known = f"; {cuts}" if trace.knows_cuts else ""
+        lines.append(f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {shares}{known}.")
         if 0 < found.recovery_s < float("inf"):
             lines.append(
                 f"At the end it was not back at its plateau; at its pace that takes {show(found.recovery_s, 's', 2)} more."

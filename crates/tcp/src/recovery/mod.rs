@@ -205,7 +205,10 @@ impl Sender {
         self.rec.inflation = 0;
         self.rec.extra = 0;
         stats.fast_retran += 1;
-        if !reduced {
+        if reduced {
+            // A retransmission that proves needless says nothing about the mark.
+            self.cc.confirm();
+        } else {
             self.signal(&Signal::Loss { now, lost, inflight }, stats);
         }
         if self.rec.watch.is_some() {

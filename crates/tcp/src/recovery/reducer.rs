@@ -2,8 +2,9 @@
 //! loss (an ECN-Echo, a segment that the host's own queue refused; Linux `TCP_CA_CWR`).
 //!
 //! CWR lasts until all that had been sent when it began is acknowledged. A loss found meanwhile goes on with the same
-//! reduction and is no further congestion event. (Linux leaves CWR one byte later.) Without SACK, or with
-//! `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such state.
+//! reduction and is no further congestion event, unless the law yields less to a mark than to a loss. (Linux leaves CWR one byte
+//! later.) Without SACK, or with `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such
+//! state; a loss of the same data is no further event either (RFC 3168 section 6.1.2).
 
 use super::Mode;
 use super::halving::RateHalving;
