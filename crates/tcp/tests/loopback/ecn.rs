@@ -2,8 +2,9 @@
 
 use crate::common::*;
 use elephan_cc::Spec;
-use elephan_tcp::options::Ecn;
+use elephan_tcp::options::{Ecn, Undo};
 use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
+use elephan_units::Span;
 
 fn net(a: Ecn, b: Ecn, window: u32) -> Net {
     let side = |ecn| options("rfc", &Overrides { ecn: Some(ecn), initial_window: Some(window), ..plain() });
@@ -104,6 +105,29 @@ fn a_loss_in_a_marked_window_costs_nothing_more() {
         assert_eq!((stats.ecn_signals, stats.fast_retran, stats.timeouts), (1, 1, 0), "{name}");
         assert_eq!(stats.cong_signals, signals, "{name}");
     }
+}
+
+/// A retransmission that proves needless takes nothing back from what a mark has taken.
+#[test]
+fn a_needless_retransmission_says_nothing_about_a_mark() {
+    let o = options(
+        "rfc",
+        &Overrides { ecn: Some(Ecn::Classic), initial_window: Some(20), undo: Some(Undo::Dsack), ..plain() },
+    );
+    let mut late = false;
+    let policy: Policy = Box::new(move |s, _| {
+        let due = !late && s.way == Way::Forth && s.seg.seq == 13_001;
+        late |= due;
+        vec![if due { Span(DELAY.0 + DELAY.0 / 4) } else { DELAY }]
+    });
+    let mut net = Net::new(&o, &o, policy);
+    net.open_a();
+    marking(&mut net, &[4]);
+    net.a.supply(60_000);
+    net.run_until(|net| net.a.acked() == 60_000);
+    let stats = net.a.stats(net.now);
+    assert_eq!((stats.ecn_signals, stats.cong_signals, stats.fast_retran, stats.spurious_fr_detected), (1, 1, 1, 1));
+    assert_eq!(net.a.controller().ssthresh(), 12_000.0);
 }
 
 /// RFC 8257 section 3.2: the echo follows the marks; what came before a change is acknowledged at once with the old state.
