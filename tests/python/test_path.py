@@ -11,11 +11,13 @@ import elephan as el
 import pytest
 from elephan import cli
 from elephan.errors import InputError
-from elephan.longpath.forms import Bounds, bounds, reno_share
+from elephan.laws import read_laws
+from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
 from elephan.longpath.question import Question, read_question
 from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.simulate import reno_rest
 from elephan.longpath.verdict import Evidence, what_limits
+from elephan.report.path_page import answer_lines, results_table
 from fake import PATH_TCP
 
 
@@ -88,6 +90,32 @@ def test_renos_sawtooth_under_loss_is_mathis() -> None:
     question, limits = ask("10Gbps", "100ms", loss=1e-4, size="1TB")
     rate = 1e10 * 8 / reno_rest(1e10, 100 * limits.mss_bytes, question, limits, 1)
     assert rate == pytest.approx(math.sqrt(1.5 / 1e-4) * limits.mss_bytes * 8 / 0.1, rel=0.03)
+
+
+def test_reno_that_counts_delayed_acks_grows_half_as_fast() -> None:
+    """Ten rounds from 100 segments on carry 100 + 101 + ... + 109 of them, or 100 + 100.5 + ... + 104.5."""
+    for abc, segments in ((True, 1045.0), (False, 1022.5)):
+        question, limits = ask("10Gbps", "100ms", size="1TB", tcp={"abc": abc})
+        assert reno_rest(segments * limits.mss_bytes, 100 * limits.mss_bytes, question, limits, 1) == pytest.approx(1.0)
+    # sqrt(1.5 a / p): 0.87 of the Reno that counts bytes
+    question, limits = ask("10Gbps", "100ms", loss=1e-4, tcp={"abc": False})
+    rate = 1e10 * 8 / reno_rest(1e10, 70 * limits.mss_bytes, question, limits, 1)
+    assert rate == pytest.approx(math.sqrt(0.75 / 1e-4) * limits.mss_bytes * 8 / 0.1, rel=0.03)
+    assert rate == pytest.approx(response_bps(read_laws("reno")[0], question, limits, 1), rel=0.03)
+
+
+def test_what_is_only_estimated_is_not_the_best() -> None:
+    answer = el.path("1 Gbps", "50 ms", buffer="100 KB")
+    rough = [row for row in answer.rows if answer.is_rough(row)]
+    assert {row.law for row in rough} >= {"cubic"}
+    assert not answer.is_rough(answer.best)
+    shown = " ".join(answer_lines(answer))
+    assert "--whole" in shown
+    assert all(
+        "± " not in cell.text and not cell.range for row in results_table(answer).rows for cell in row if "about" in cell.text
+    )
+    whole = el.path("1 Gbps", "50 ms", buffer="100 KB", size="100 MB", whole=True, congestion_control="cubic", streams=1)
+    assert not any(whole.is_rough(row) for row in whole.rows)
 
 
 def evidence(**more: Any) -> Evidence:

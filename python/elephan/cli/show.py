@@ -240,8 +240,10 @@ def path(done: Answer, folder: Path) -> None:
         console.print(line, markup=False)
     table = _grid("law", "streams", "time", "goodput", "limit", "how it is known")
     for row in done.rows:
-        times, goodput = _bounds(row.time_s, "s"), _bounds(row.goodput_bps, "bps")
-        table.add_row(row.law, str(row.streams), times, goodput, row.limit, how(row))
+        values = (row.time_s, "s"), (row.goodput_bps, "bps")
+        rough = done.is_rough(row)
+        cells = [f"about {quantity(value.mean, unit, 2)}" if rough else _bounds(value, unit) for value, unit in values]
+        table.add_row(row.law, str(row.streams), *cells, row.limit, how(done, row))
     console.print(table)
     console.print("Closed forms:", style="bold")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))

@@ -95,7 +95,9 @@ def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> 
         window = theory.response(law.kind, question.loss, question.rtt_s)
     except ValueError:
         return math.nan
-    return float(streams * window * limits.mss_bytes * 8 / question.rtt_s)
+    # Halved at a loss and growing by `a` segments a round trip the mean window is sqrt(1.5 a / p).
+    counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
+    return float(streams * counted * window * limits.mss_bytes * 8 / question.rtt_s)
 
 
 def slow_start_rtts(question: Question, limits: Bounds) -> float:

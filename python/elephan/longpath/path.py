@@ -17,7 +17,7 @@ from elephan.errors import ElephanError, InputError
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
 from elephan.longpath.settings import Line, settings
-from elephan.longpath.simulate import Result, cases, expected_bps, simulate, tcp_options
+from elephan.longpath.simulate import SECOND_HALF, Result, cases, expected_bps, simulate, tcp_options
 from elephan.longpath.verdict import what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from elephan.report.style import Drawing
 
 REPETITIONS_MAX = 1000
+ROUGH = 0.5  # of the time: what is carried on from less is only an estimate
+NEARLY_FULL = 0.9  # of the wire: from here on a window that grows makes nothing faster
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,24 @@ class Answer:
 
     @property
     def best(self) -> Row:
-        """The shortest time; of those within 2 % of it the one with the fewest streams, and not Reno's where it is fragile."""
-        shortest = min(row.time_s.mean for row in self.rows)
-        near = [row for row in self.rows if row.time_s.mean <= 1.02 * shortest]
+        """The shortest time; of those within 2 % of it the one with the fewest streams, and not Reno's where it is fragile.
+
+        Of rows that are only estimated none is the best while there are others.
+        """
+        rows = self.known
+        shortest = min(row.time_s.mean for row in rows)
+        near = [row for row in rows if row.time_s.mean <= 1.02 * shortest]
         return min(near, key=lambda row: (row.streams, self.is_fragile(row), row.time_s.mean))
+
+    @property
+    def known(self) -> list[Row]:
+        """The rows that are more than an estimate; all of them if none is."""
+        return [row for row in self.rows if not self.is_rough(row)] or self.rows
+
+    def is_rough(self, row: Row) -> bool:
+        """Whether a row carries on from little and from a wire that was not full: its window may still have grown."""
+        full = row.goodput_bps.mean >= NEARLY_FULL * self.limits.wire_bps
+        return row.method == SECOND_HALF and row.simulated_share < ROUGH and not full
 
     def is_fragile(self, row: Row) -> bool:
         """Whether a single loss that the simulation did not have would cost Reno the rest of the transfer."""
@@ -112,7 +128,11 @@ class Answer:
     def settings(self) -> list[Line]:
         """Lines for the hosts, for as many streams as the best row has."""
         best = self.best
-        return settings(self.question, self.limits, best.streams, best.law)
+        sure = {row.law for row in self.known}
+        why = "the shortest time above"
+        if others := sorted({row.law for row in self.rows} - sure):
+            why += f", {' and '.join(others)} being only estimated"
+        return settings(self.question, self.limits, best.streams, best.law, why)
 
     @property
     def failures(self) -> list[str]:
@@ -141,7 +161,7 @@ class Answer:
         return {
             "question": self.question.as_dict(),
             "closed_forms": [form.as_dict() for form in self.forms],
-            "results": [row.as_dict() for row in self.rows],
+            "results": [row.as_dict() | {"rough": self.is_rough(row)} for row in self.rows],
             "best": {"law": self.best.law, "streams": self.best.streams},
             "settings": [line.as_dict() for line in self.settings],
             "failures": self.failures,

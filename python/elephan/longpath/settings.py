@@ -52,8 +52,8 @@ def streams_needed(question: Question, streams: int) -> int:
     return max(streams, math.ceil(window_wanted(question, 1) / WINDOW_MAX))
 
 
-def settings(question: Question, limits: Bounds, streams: int, law: str | None) -> list[Line]:
-    """Lines for both hosts. `streams`: how many are used; `law`: the congestion control to use, if any."""
+def settings(question: Question, limits: Bounds, streams: int, law: str | None, why: str = "the shortest time above") -> list[Line]:
+    """Lines for both hosts. `streams`: how many are used; `law`: the congestion control to use, if any, and `why`."""
     memory = socket_memory(question, streams)
     wanted = show(window_wanted(question, streams), "bytes")
     why = f"{OVERHEAD} x {wanted} of window a stream ({streams} in use)"
@@ -66,7 +66,7 @@ def settings(question: Question, limits: Bounds, streams: int, law: str | None) 
         Line(f"net.ipv4.tcp_wmem = 4096 16384 {max(memory, 16_384)}", "the same at the sender"),
     ]
     if law in _IN_LINUX:
-        lines.append(Line(f"net.ipv4.tcp_congestion_control = {law}", "the shortest time above"))
+        lines.append(Line(f"net.ipv4.tcp_congestion_control = {law}", why))
     if question.mtu_bytes != 1500:
         lines.append(Line(f"ip link set dev eth0 mtu {question.mtu_bytes}", "on both hosts; the whole path must carry it"))
     paced = theory.memory_needed(question.device_bps, question.rate_bps, question.rtt_s) > question.buffer_bytes

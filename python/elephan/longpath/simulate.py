@@ -284,9 +284,9 @@ def _rest(question: Question, limits: Bounds, case: Case, found: Trace) -> tuple
 def reno_rest(left_bytes: float, window_bytes: float, question: Question, limits: Bounds, streams: int) -> float:
     """Seconds that Reno needs for `left_bytes` from a window of `window_bytes` on, all streams together, as a fluid.
 
-    The window grows by a segment a round trip and stream. At BDP + buffer all streams halve theirs; the path's own loss
-    takes a segment in every 1/p (periodic loss, Mathis et al. 1997), which halves the window of one stream. After
-    `FLUID_ROUNDS` the mean rate so far holds.
+    The window grows by a segment a round trip and stream, half of one where delayed ACKs are counted. At BDP + buffer all streams
+    halve theirs; the path's own loss takes a segment in every 1/p (periodic loss, Mathis et al. 1997), which halves the window of
+    one stream. After `FLUID_ROUNDS` the mean rate so far holds.
     """
     bdp = limits.bdp_bytes
     top = bdp + queue_bytes(question) * limits.wire_bps / question.narrow_bps
@@ -298,7 +298,7 @@ def reno_rest(left_bytes: float, window_bytes: float, question: Question, limits
         if sent_bytes + sent >= left_bytes:
             return time + round_s * (left_bytes - sent_bytes) / sent
         sent_bytes, time, since_loss = sent_bytes + sent, time + round_s, since_loss + sent
-        window += streams * limits.mss_bytes
+        window += streams * limits.reno_step * limits.mss_bytes
         if window >= top:
             window = top / 2
         while since_loss >= spacing:

@@ -9,14 +9,11 @@ from elephan.claims import interval_text
 from elephan.longpath.forms import Form
 from elephan.longpath.path import Answer, Row
 from elephan.longpath.settings import streams_needed
-from elephan.longpath.simulate import SECOND_HALF
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
 from elephan.report import path_figures as figures
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_page import facts
-
-ROUGH = 0.2  # of the time: what is carried on from less is only a hint
 
 
 def _streams(count: int) -> str:
@@ -32,18 +29,27 @@ def value_text(form: Form) -> str:
     return show(form.value, form.unit, 4)
 
 
-def how(row: Row) -> str:
+def how(answer: Answer, row: Row) -> str:
     """Whether a row is simulated, and how it is carried on."""
     runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
     if not row.method:
         return f"simulated, {runs}"
-    rough = " (rough)" if row.simulated_share < ROUGH and row.method == SECOND_HALF else ""
+    rough = " (estimate)" if answer.is_rough(row) else ""
     return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}{rough}"
+
+
+def _estimated(answer: Answer) -> str:
+    """Which rows are no more than an estimate."""
+    rough = [f"{row.law} with {_streams(row.streams)}" for row in answer.rows if answer.is_rough(row)]
+    if not rough or answer.known is answer.rows:
+        return ""
+    are = "is an estimate" if len(rough) == 1 else "are estimates"
+    return f"{', '.join(rough)}: {are} from a start in which the wire was not full yet; --whole simulates all of it."
 
 
 def answer_lines(answer: Answer) -> list[str]:
     """The answer in a few sentences."""
-    best, rows = answer.best, answer.rows
+    best, rows = answer.best, answer.known
     wire = next(form for form in answer.forms if form.name == "time_wire")
     lines = [
         f"{show(answer.question.size_bytes, 'bytes')} take {interval_text(best.time_s, 's', 3)} with {best.law} and "
@@ -63,6 +69,8 @@ def answer_lines(answer: Answer) -> list[str]:
         lines.append(f"One loss more and {also} would need {show(back / fragile.streams, 's')} to come back.")
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
+    if estimated := _estimated(answer):
+        lines.append(estimated)
     if area := _forbidden(answer):
         lines.append(area)
     wanted = next(form for form in answer.forms if form.name == "bdp")
@@ -96,16 +104,19 @@ def results_table(answer: Answer) -> Table:
         [
             Cell(row.law),
             Cell(str(row.streams)),
-            interval_cell(row.time_s, "s", 4),
-            interval_cell(row.goodput_bps, "bps", 4),
+            *(
+                Cell(f"about {show(value.mean, unit, 2)}") if answer.is_rough(row) else interval_cell(value, unit, 4)
+                for value, unit in ((row.time_s, "s"), (row.goodput_bps, "bps"))
+            ),
             Cell(row.limit),
-            Cell(how(row)),
+            Cell(how(answer, row)),
         ]
         for row in answer.rows
     ]
     heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
     note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
-    note += "What was not simulated follows by the rule that is named; rough: little was simulated. --whole simulates everything."
+    note += "What was not simulated follows by the rule that is named; an estimate carries on from a start in which the wire was "
+    note += "not full yet. --whole simulates everything."
     return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
 
 

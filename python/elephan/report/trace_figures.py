@@ -87,7 +87,9 @@ def _rates(time: d.Array, total: d.Array, width: float) -> tuple[d.Array, d.Arra
     """Middles of intervals of `width` and the rate in each, bit/s, from a cumulative count."""
     if time.size < 2:
         return np.empty(0), np.empty(0)
-    edges = np.arange(max(time[0] - width, 0.0), time[-1] + width, width)
+    begin = max(time[0] - width, 0.0)
+    # Whole intervals only: in a part of one the rate would seem to fall.
+    edges = begin + width * np.arange(max(int((time[-1] - begin) / width + 1e-9), 1) + 1)
     at = np.interp(edges, np.insert(time, 0, edges[0]), np.insert(total, 0, 0.0))
     return (edges[:-1] + edges[1:]) / 2, np.diff(at) * 8e9 / width
 
@@ -148,7 +150,7 @@ def round_trips(trace: Trace) -> Drawing | None:
     shown = {n: (t[~np.isnan(y)], y[~np.isnan(y)]) for n, (t, y) in shown.items() if (~np.isnan(y)).any()}
     if not shown:
         return None
-    found = _run_series(trace, "sample_rtt_ns")
+    found = _run_series(trace, "srtt_ns")
     beside = {name: (place, t[~np.isnan(y)], y[~np.isnan(y)]) for name, (place, t, y) in found.items()}
     top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
     figure, (axes,) = new_figure(height=2.7)
@@ -164,6 +166,8 @@ def round_trips(trace: Trace) -> Drawing | None:
         how.append("At the receiver: from a time stamp sent to the first data that echoes it.")
     if at - {"sender", "receiver"}:
         how.append("Where the capture is not at an end these are the times from here to the receiver and back.")
+    if beside:
+        how.append("Dashed: the smoothed round-trip time of the run's sender.")
     caption = " ".join(how)
     return Drawing("round-trip", "Round-trip time", caption, figure)
 

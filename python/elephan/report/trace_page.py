@@ -49,13 +49,15 @@ def answer(trace: Trace) -> list[str]:
     lines = [f"{packets} in {span}: {_whole(count)} connection{'s' if count > 1 else ''}."]
     best = rows[0]
     if best["goodput_bps"]:
+        # Nobody acknowledges datagrams: what was sent is all that is seen.
+        tcp = best["protocol"] == "tcp"
         retransmitted = ""
-        if best["data_segs_out"]:
+        if tcp and best["data_segs_out"]:
             retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
         least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
         rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
         lines.append(
-            f"{trace.label(best['connection'])} delivered {show(best['delivered_bytes'], 'bytes', 3)} at "
+            f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} at "
             f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
         )
     found = found_phases(trace)
