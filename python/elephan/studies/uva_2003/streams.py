@@ -245,4 +245,19 @@ def future(results: Results) -> list[Drawing]:
         "95 % intervals.",
         dot_columns(laws, [("goodput of the stream", "bps", groups)]),
     )
-    return [first, second]
+    return [first, _fast_nic(results), second]
+
+
+def _fast_nic(results: Results) -> Drawing:
+    """The same lambda behind interfaces of 1 and 10 Gb/s."""
+    fast = results.experiment("fast-nic")
+    laws = [law.label for law in fast.points["law"]]
+    groups = [
+        (nic.label, [results.interval("fast-nic", f"{nic.label}/{law}", GOODPUT) for law in laws]) for nic in fast.points["nic"]
+    ]
+    return Drawing(
+        "fast-nic",
+        "A faster interface before the same lambda",
+        "Mean goodput of the first minute over 622.08 Mb/s and 100 ms, by the rate of the sender's interface.",
+        dot_columns(laws, [("goodput", "bps", groups)]),
+    )
