@@ -209,8 +209,8 @@ impl Cc {
         in_train: bool,
         bases: u32,
     ) -> PyResult<()> {
-        let (now, left, came) =
-            (number::later(&mut self.last, now)?, number::time("left", left)?, number::time("came", came)?);
+        let (left, came) = (number::time("left", left)?, number::time("came", came)?);
+        let now = number::later(&mut self.last, now)?;
         let departure = Departure { at: left, bases, train, sent, in_train };
         self.step(|controller| controller.on_arrival(now, &Arrival { departure, at: came }))
     }

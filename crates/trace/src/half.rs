@@ -6,8 +6,8 @@
 //! known, as Wireshark has it), and never at the sender itself. A round-trip time is sampled from a segment that was sent once to the
 //! ACK that covers it, if nothing that this ACK covers was sent twice (Karn). At the receiver that would be the time of the receiver
 //! alone; there it is the time from the first segment with a TSval to the first one that echoes it: a round trip, and what the sender
-//! waited. ACKs are duplicates as RFC 5681 section 2 says. A window was
-//! cut where something is repeated from beyond what had been sent at the last cut (RFC 6582's `recover`), or where CWR says so.
+//! waited. ACKs are duplicates as RFC 5681 section 2 says. A window was cut where something is repeated after all that had been sent
+//! at the last cut is acknowledged (RFC 6582's `recover`), or where CWR says so and both ends had agreed on ECN (RFC 3168).
 
 use std::collections::VecDeque;
 
