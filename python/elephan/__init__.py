@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, disk, host, hurst, l2, measures, prr, queue, rtt, stats, tcp, testing, theory
+    from . import cc, disk, host, hurst, l2, measures, prr, queue, rounds, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
     from .burst import memory_from_burst, read_burst
     from .errors import ElephanError, InputError
@@ -53,6 +53,7 @@ __all__ = [
     "prr",
     "queue",
     "read_burst",
+    "rounds",
     "rtt",
     "run",
     "stats",
@@ -82,7 +83,7 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "disk", "host", "hurst", "l2", "measures", "prr", "queue", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = ("cc", "disk", "host", "hurst", "l2", "measures", "prr", "queue", "rounds", "rtt", "stats", "tcp", "testing", "theory")
 
 
 def _scenario_class(name: str) -> Any:

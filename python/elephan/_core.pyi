@@ -298,6 +298,45 @@ class PrrRecovery:
     def on_sent(self, bytes: float) -> None: ...
 
 @final
+class Rounds:
+    """Streams of one law that share a bottleneck, a round trip at a time. Seconds, bytes and bit/s, of payload."""
+
+    def __new__(
+        cls,
+        kind: str | Mapping[str, Any],
+        streams: int,
+        mss: int,
+        rate: float,
+        rtt: float,
+        queue: float,
+        loss: float,
+        window: float,
+        counted: float,
+        initial_window: float,
+        seed: int,
+        **params: Any,
+    ) -> Rounds: ...
+    @property
+    def suits(self) -> bool: ...
+    @property
+    def cwnd(self) -> list[float]: ...
+    @property
+    def overflows(self) -> int: ...
+    @property
+    def taken(self) -> int: ...
+    def follow(
+        self,
+        stream: int,
+        times: Sequence[float],
+        acked: Sequence[float],
+        rtt: Sequence[float],
+        cut: Sequence[bool],
+        cwnd: Sequence[float],
+        ssthresh: Sequence[float],
+    ) -> None: ...
+    def run(self, bytes: float, rounds: int) -> tuple[float, float, int]: ...
+
+@final
 class RttEstimator:
     """SRTT, RTTVAR and RTO, stepped by hand. Times are seconds; a time option may be text with a unit."""
 

@@ -109,6 +109,17 @@ impl Controller {
         self.bound();
     }
 
+    /// Whether a stack that counts ACKs instead of bytes slows the law down ([`Law::counts_acks`]).
+    pub fn goes_by_acks(&self) -> bool {
+        self.law.counts_acks()
+    }
+
+    /// Whether windows and ACKs say all about the law, and means over a round trip of both are enough: it neither paces nor
+    /// probes nor acts upon the delay of single ACKs. One that asks routers is on its own where none answers.
+    pub fn goes_by_rounds(&self) -> bool {
+        self.pacing_rate().is_none() && !self.law.probes() && !self.law.reads_each_delay()
+    }
+
     /// What the law sees of the bytes that an ACK acknowledges.
     fn counted(&self, acked: u64) -> u64 {
         if self.counts_acks && self.law.counts_acks() { acked.min(self.w.mss as u64) } else { acked }

@@ -25,6 +25,7 @@ mod probing;
 pub mod rdma;
 mod registry;
 mod round;
+pub mod rounds;
 pub mod slow_start;
 #[cfg(test)]
 mod testing;

@@ -16,6 +16,7 @@ mod number;
 mod prr;
 mod queue;
 mod receive;
+mod rounds;
 mod rtt;
 mod run;
 mod scenario;
@@ -43,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<l2::ReactionPoint>()?;
     module.add_class::<prr::PrrRecovery>()?;
     module.add_class::<queue::PyQueue>()?;
+    module.add_class::<rounds::Rounds>()?;
     module.add_class::<rtt::RttEstimator>()?;
     module.add_class::<tables::Table>()?;
     module.add_class::<tcp::TcpEndpoint>()?;

@@ -41,6 +41,7 @@ class Bounds:
     wire_is: str = "wire"  # what is slower: the path, the NIC or its pacing
     disk_bps: float = math.inf  # the slower of reading and writing, in payload
     disk_is: str = ""
+    repairs_at_once: bool = True  # many losses of one window within about a round trip: SACK without rate halving
     reno_step: float = 1.0  # segments a round trip: a half where delayed ACKs are counted, not bytes (RFC 2581 equation 2)
 
     @property
@@ -83,6 +84,7 @@ def bounds(question: Question, tcp: Mapping[str, Any]) -> Bounds:
         initial_window=int(tcp["initial_window"]),
         timestamps=timestamps,
         rtt_s=question.rtt_s,
+        repairs_at_once=bool(tcp["sack"]) and tcp["reduction"] != "rate-halving",
         reno_step=0.5 if not tcp["abc"] and tcp["delayed_ack_segments"] > 1 else 1.0,
     )
 
@@ -98,6 +100,12 @@ def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> 
     # Halved at a loss and growing by `a` segments a round trip the mean window is sqrt(1.5 a / p).
     counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
     return float(streams * counted * window * limits.mss_bytes * 8 / question.rtt_s)
+
+
+def expected_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+    """Goodput by the closed forms alone: the least of wire, disks, windows and response function."""
+    loss = response_bps(law, question, limits, streams)
+    return min(limits.top_bps, limits.window_bps(streams), math.inf if math.isnan(loss) else loss)
 
 
 def slow_start_rtts(question: Question, limits: Bounds) -> float:

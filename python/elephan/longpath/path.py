@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, stats
 from elephan.errors import ElephanError, InputError
-from elephan.longpath.forms import Bounds, Form, bounds, closed_forms
+from elephan.longpath.forms import Bounds, Form, bounds, closed_forms, expected_bps
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
+from elephan.longpath.rest import BY_ROUNDS, SECOND_HALF
 from elephan.longpath.settings import Line, settings
-from elephan.longpath.simulate import SECOND_HALF, Result, cases, expected_bps, simulate, tcp_options
+from elephan.longpath.simulate import Result, cases, simulate, tcp_options
 from elephan.longpath.verdict import what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
@@ -90,7 +91,7 @@ class Answer:
     ) -> None:
         self.question, self.limits = question, limits
         self.rows = list(rows)
-        self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes
+        self.curves = list(curves)  # law, streams, seed, time_s, delivered_bytes, simulated
         self.facts = dict(facts)
         self.drawn: dict[str, Drawing | None] = {}  # figures that the report finds drawn, by name
 
@@ -115,9 +116,14 @@ class Answer:
         return [row for row in self.rows if not self.is_rough(row)] or self.rows
 
     def is_rough(self, row: Row) -> bool:
-        """Whether a row carries on from little and from a wire that was not full: its window may still have grown."""
+        """Whether a row carries on, from little and from a wire that is not full, by a rule that may be wrong there.
+
+        The second half of a simulation is one in which the window may still have grown, and rounds know neither timeouts nor
+        slow repairs: a stack that has them loses more than a round trip where a law overflows a queue by many segments.
+        """
+        guessed = row.method == SECOND_HALF or (row.method == BY_ROUNDS and not self.limits.repairs_at_once and row.law != "reno")
         full = row.goodput_bps.mean >= NEARLY_FULL * self.limits.wire_bps
-        return row.method == SECOND_HALF and row.simulated_share < ROUGH and not full
+        return guessed and row.simulated_share < ROUGH and not full
 
     def is_fragile(self, row: Row) -> bool:
         """Whether a single loss that the simulation did not have would cost Reno the rest of the transfer."""
@@ -147,7 +153,7 @@ class Answer:
 
     @property
     def curves_table(self) -> pa.Table:
-        """What had been delivered when: law, streams, seed, time_s, delivered_bytes."""
+        """What had been delivered when: law, streams, seed, time_s, delivered_bytes, simulated (or carried on)."""
         import pyarrow as pa
 
         parts = []
@@ -206,7 +212,7 @@ class Answer:
         return f"<elephan.Answer: {best.time_s.mean:.4g} s with {best.law} and {streams}>"
 
 
-_ARRAYS = ("time_s", "delivered_bytes")
+_ARRAYS = ("time_s", "delivered_bytes", "simulated")
 
 
 def path(
@@ -309,8 +315,9 @@ def _answer(question: Question, limits: Bounds, results: Sequence[Result], broke
             "law": one.case.law.label,
             "streams": one.case.streams,
             "seed": one.case.seed,
-            "time_s": one.trace.time_s,
-            "delivered_bytes": one.trace.delivered_bytes,
+            "time_s": one.curve_s,
+            "delivered_bytes": one.curve_bytes,
+            "simulated": one.curve_s <= one.simulated_s,
         }
         for one in results
     ]
@@ -334,7 +341,7 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
         limit=max(dict.fromkeys(verdicts), key=verdicts.count),
         simulated_share=simulated,
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
-        expected_bps=expected_bps(question, limits, case),
+        expected_bps=expected_bps(case.law, question, limits, case.streams),
         drops=sum(float(one.trace.drops[-1]) for one in members) / len(members),
         lost=sum(one.evidence.lost for one in members) / len(members),
         stalls=sum(one.evidence.stalls for one in members) / len(members),

@@ -55,7 +55,7 @@ def times(answer: Answer) -> Drawing:
 
 
 def progress(answer: Answer) -> Drawing:
-    """What has arrived when, in what was simulated, a small picture for each number of streams."""
+    """What has arrived when, simulated and carried on, a small picture for each number of streams."""
     counts = list(answer.question.streams)
     laws = [law.label for law in answer.question.laws]
     columns = min(len(counts), 3)
@@ -75,13 +75,19 @@ def progress(answer: Answer) -> Drawing:
                 style = _DASHES[index // len(SERIES) % len(_DASHES)]
                 delivered = np.asarray(one["delivered_bytes"], dtype=float)
                 axis.plot(one["time_s"], delivered * factor, color=color(index), linewidth=1.4, linestyle=style, label=law)
+                last = int(np.count_nonzero(one["simulated"])) - 1
+                if last + 1 < delivered.size:
+                    axis.plot(one["time_s"][last], delivered[last] * factor, "o", color=color(index), markersize=4)
         axis.set_xlim(0, end)
         axis.set_ylim(0, top * factor * 1.08)
         axis.set_xlabel("time, s")
         small_heading(axis, f"arrived with {count} stream{'s' if count > 1 else ''}", unit)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(6, len(labels)), frameon=False, fontsize=8.5)
-    caption = "All streams together, in what was simulated of the first repetition. Dashed: a wire that is always full."
+    caption = (
+        "All streams together, of the first repetition: simulated up to the dot, then carried on by rounds; a line that ends early "
+        "was carried on by its mean rate. Dashed: a wire that is always full."
+    )
     return Drawing("progress", "What has arrived", caption, figure)
 
 

@@ -107,6 +107,10 @@ states! {
 }
 
 impl Law for Copa {
+    fn reads_each_delay(&self) -> bool {
+        true
+    }
+
     fn counts_acks(&self) -> bool {
         false
     }

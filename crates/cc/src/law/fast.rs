@@ -88,6 +88,10 @@ states! {
 }
 
 impl Law for Fast {
+    fn reads_each_delay(&self) -> bool {
+        true
+    }
+
     fn counts_acks(&self) -> bool {
         false
     }

@@ -71,6 +71,10 @@ states! {
 }
 
 impl Law for Lp {
+    fn reads_each_delay(&self) -> bool {
+        true
+    }
+
     fn grows_by_ack(&self) -> bool {
         !self.inferring
     }

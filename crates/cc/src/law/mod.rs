@@ -71,6 +71,11 @@ pub trait Law {
         true
     }
 
+    /// Whether the law acts upon the delay of single ACKs, of which means over a round trip say too little ([`crate::rounds`]).
+    fn reads_each_delay(&self) -> bool {
+        false
+    }
+
     /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
     fn has_slow_start(&self) -> bool {
         false
@@ -198,6 +203,10 @@ impl Law for Any {
 
     fn ecn_is_loss(&self) -> bool {
         each_law!(self, law => law.ecn_is_loss())
+    }
+
+    fn reads_each_delay(&self) -> bool {
+        each_law!(self, law => law.reads_each_delay())
     }
 
     fn has_slow_start(&self) -> bool {

@@ -90,6 +90,10 @@ states! {
 }
 
 impl Law for Swift {
+    fn reads_each_delay(&self) -> bool {
+        true
+    }
+
     fn transports(&self) -> &'static [Transport] {
         &[Transport::Tcp, Transport::Roce]
     }

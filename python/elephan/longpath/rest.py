@@ -1,0 +1,90 @@
+"""How long the part of a transfer takes that was not simulated, and by which rule that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from elephan import rounds
+from elephan.laws import Law
+from elephan.longpath.forms import Bounds, expected_bps, queue_bytes, slow_start_rtts
+from elephan.longpath.question import Question
+from elephan.longpath.trace import Array, Trace
+
+ROUNDS_MAX = 200_000  # of all streams together
+PARTS = 400  # that the rest is cut into: points of its curve
+SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
+BY_ROUNDS, SECOND_HALF = "its law by rounds", "as in its second half"
+_HOSTS = ("tcp", "stack", "hosts", "record")
+_NONE: Array = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What follows a simulation that ended early."""
+
+    seconds: float
+    method: str
+    time_s: Array = field(default_factory=lambda: _NONE)  # from the simulation's end on, where the rest was stepped
+    delivered_bytes: Array = field(default_factory=lambda: _NONE)  # beyond what the simulation delivered
+    overflows: int = 0
+    lost: int = 0
+
+
+def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, found: Trace) -> Rest:
+    """What follows the simulation until `question.size_bytes` have arrived."""
+    left = question.size_bytes - float(found.delivered_bytes[-1])
+    if goes_by_rounds(question, limits, law):
+        after = by_rounds(question, limits, law, streams, seed)
+        for number, shown in enumerate(found.streams):
+            after.follow(number, **shown)
+        return carried(after, left, streams)
+    if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
+        rate = expected_bps(law, question, limits, streams)
+        return Rest(left * 8 / rate, "closed forms alone, too large to simulate beyond its start")
+    # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
+    rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
+    return Rest(left * 8 / rate, SECOND_HALF)
+
+
+def goes_by_rounds(question: Question, limits: Bounds, law: Law) -> bool:
+    """Whether a law on this path can be stepped by round trips: what is set by hand may be another queue or another link."""
+    of_hosts = all(key.partition(".")[0] in _HOSTS for key in question.set)
+    return of_hosts and bool(by_rounds(question, limits, law, 1, 1).suits)
+
+
+def by_rounds(question: Question, limits: Bounds, law: Law, streams: int, seed: int) -> Any:
+    """The path and the streams of a law on it, to be stepped by round trips (`elephan.rounds`)."""
+    return rounds.new(
+        law.value,
+        streams,
+        rate=limits.wire_bps,
+        rtt=question.rtt_s,
+        queue=queue_bytes(question) * limits.wire_bps / question.narrow_bps,
+        loss=question.loss,
+        window=float(limits.window_bytes),
+        counted=limits.reno_step,
+        mss=limits.mss_bytes,
+        seed=seed,
+    )
+
+
+def carried(after: Any, left_bytes: float, streams: int) -> Rest:
+    """Steps until so much more has arrived. After `ROUNDS_MAX` round trips the mean rate of their second half holds."""
+    most = max(1, ROUNDS_MAX // streams)
+    times, delivered, counts = [0.0], [0.0], [0]
+    while delivered[-1] < left_bytes and counts[-1] < most:
+        part = min(left_bytes / PARTS, left_bytes - delivered[-1])
+        taken, more, count = after.run(part, -(-most // PARTS))
+        times, delivered, counts = [*times, times[-1] + taken], [*delivered, delivered[-1] + more], [*counts, counts[-1] + count]
+    scale = 1.0
+    if delivered[-1] < left_bytes:
+        half = int(np.searchsorted(counts, most / 2))
+        rate = (delivered[-1] - delivered[half]) / (times[-1] - times[half])
+        scale = left_bytes / delivered[-1]
+        times.append(times[-1] + (left_bytes - delivered[-1]) / rate)
+        delivered.append(left_bytes)
+    overflows, lost = round(after.overflows * scale), round(after.taken * scale)
+    return Rest(times[-1], BY_ROUNDS, np.array(times[1:]), np.array(delivered[1:]), overflows, lost)

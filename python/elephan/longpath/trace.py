@@ -1,0 +1,123 @@
+"""What a run of a path showed: what has arrived when, and what the law of each stream lived through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elephan.measures import column
+from elephan.pool import Job
+from elephan.runs import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a simulation of some length showed."""
+
+    time_s: Array
+    delivered_bytes: Array  # of all streams together
+    growing: Array  # share of the streams in the handshake or in slow start
+    drops: Array  # at the bottleneck so far
+    lost: int
+    stalls: Array  # segments that the sender's host refused so far
+    window_limited: float
+    streams: tuple[Mapping[str, Array], ...]  # of each what `Rounds.follow` takes
+    toml: str
+    provenance: Any
+
+    @property
+    def end_s(self) -> float:
+        return float(self.time_s[-1])
+
+    def until(self, size_bytes: float) -> float:
+        """When that much had been delivered; NaN if it was not."""
+        if self.delivered_bytes[-1] < size_bytes:
+            return math.nan
+        after = int(np.searchsorted(self.delivered_bytes, size_bytes))
+        low, high = max(0, after - 1), after
+        span = self.delivered_bytes[high] - self.delivered_bytes[low]
+        part = (size_bytes - self.delivered_bytes[low]) / span if span > 0 else 0.0
+        return float(self.time_s[low] + part * (self.time_s[high] - self.time_s[low]))
+
+    @property
+    def late_bps(self) -> float:
+        """Goodput in the second half."""
+        half = self.end_s / 2
+        at_half = float(np.interp(half, self.time_s, self.delivered_bytes))
+        return (float(self.delivered_bytes[-1]) - at_half) * 8 / half
+
+
+def _total(run: Run, name: str, times: Array) -> Array:
+    """A column of `flow_samples` summed over all flows at each sample time."""
+    samples = run.flow_samples
+    at = np.searchsorted(times, column(samples, "time_ns") * 1e-9 - 1e-12)
+    return np.asarray(np.bincount(at, weights=np.nan_to_num(column(samples, name)), minlength=times.size), dtype=np.float64)
+
+
+def _stalls(run: Run, times: Array) -> Array:
+    """Segments that the sender's host had refused at each sample time."""
+    samples = run.transmit_samples
+    if not samples.num_rows:
+        return np.zeros(times.size)
+    at = np.searchsorted(times, column(samples, "time_ns") * 1e-9 - 1e-12)
+    found = np.bincount(at, weights=column(samples, "send_stalls"), minlength=times.size)
+    return np.asarray(found[: times.size], dtype=np.float64)
+
+
+def trace(_job: Job, run: Run) -> Trace:
+    """Reduces a run to what the verdict and the figures need."""
+    samples, flows = run.flow_samples, run.flows
+    stamps = column(samples, "time_ns") * 1e-9
+    times = np.unique(stamps)
+    at = np.searchsorted(times, stamps - 1e-12)
+    phases = samples.column("phase").to_numpy(zero_copy_only=False)
+    early = np.isin(phases, ("closed", "handshake", "slow_start"))
+    growing = np.bincount(at, weights=early.astype(float), minlength=times.size) / max(1, flows.num_rows)
+    ports = run.ports
+    sent = column(ports, "tx_bytes")
+    hop = int(np.argmin(np.where(sent > 0.5 * sent.max(), column(ports, "rate_bps"), np.inf)))  # the slowest with data
+    mine = column(run.port_samples, "port") == column(ports, "port")[hop]
+    when, drops = column(run.port_samples, "time_ns")[mine] * 1e-9, column(run.port_samples, "drops")[mine]
+    limited = {key: column(flows, f"snd_lim_time_{key}_ns").sum() for key in ("rwin", "cwnd", "snd")}
+    whole = sum(limited.values())
+    return Trace(
+        time_s=np.concatenate([[0.0], times]),
+        delivered_bytes=np.concatenate([[0.0], _total(run, "delivered_bytes", times)]),
+        growing=np.concatenate([[1.0], growing]),
+        drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
+        lost=int(column(ports, "lost").sum()),
+        stalls=np.concatenate([[0.0], _stalls(run, times)]),
+        window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
+        streams=tuple(_shown(samples, number) for number in column(flows, "flow")),
+        toml=run.scenario,
+        provenance=run.provenance,
+    )
+
+
+def _shown(samples: pa.Table, flow: float) -> dict[str, Array]:
+    """What a law saw of its stream, sample by sample."""
+    mine = column(samples, "flow") == flow
+    cwnd, ssthresh, delivered, signals = (
+        column(samples, name)[mine] for name in ("cwnd_bytes", "ssthresh_bytes", "delivered_bytes", "cong_signals")
+    )
+    phases = samples.column("phase").to_numpy(zero_copy_only=False)[mine]
+    repairing, live = phases == "recovery", ~np.isin(phases, ("closed", "handshake"))
+    found = {
+        "times": column(samples, "time_ns")[mine] * 1e-9,
+        "acked": np.where(repairing, 0.0, np.diff(delivered, prepend=0.0)),
+        "rtt": column(samples, "sample_rtt_ns")[mine] * 1e-9,
+        "cut": np.diff(signals, prepend=0.0) > 0,
+        "cwnd": np.where(repairing, ssthresh, cwnd),  # what it comes to
+        "ssthresh": np.where(np.isnan(ssthresh), math.inf, ssthresh),
+    }
+    return {name: values[live] for name, values in found.items()}
