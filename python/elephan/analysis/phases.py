@@ -6,8 +6,9 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
 
 - discovery: from the first data to the first cut, to x >= 0.95 P or to where slow start ends. If nobody says when that
   is, it is where the doubling ends: in the middle of the last window of four round trips (three intervals at least) in which
-  log2 x grows by 0.25 a round trip or more, fitted, and x comes to twice what it ever was before. Slow start with an ACK for
-  every second segment grows by 0.58, Reno from ten segments by 0.14. `slope`: the same fit over all of discovery;
+  log2 x grows by 0.25 a round trip or more, fitted, and x comes to twice what it ever was before. A cut (or the plateau)
+  within such a window after it is what ended it. Slow start with an ACK for every second segment grows by 0.58, Reno from ten
+  segments by 0.14. `slope`: the same fit over all of discovery;
 - congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
 - steady state: neither, and the coefficient of variation of x over ten round trips below 0.05;
 - unsettled: neither of the three.
@@ -38,8 +39,7 @@ FALL = 0.75
 SMOOTHED = 5
 DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
 DOUBLING_RTTS = 4
-# A line grows if it gains more than this share of its mean, and more than so many times the median distance from it.
-GAIN_MIN, SCATTERS = 0.001, 3.0
+GAIN_MIN, CONFIDENCE = 0.001, 0.99  # a line grows if it gains that share of its mean, and with that confidence
 LINE_POINTS = 500  # at most: the line looks at every pair of them
 
 Array = npt.NDArray[np.float64]
@@ -107,8 +107,8 @@ def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
 
 
-def _doubling_end(rate: Array, step_rtts: float) -> int:
-    """The interval in which the doubling ends; the last one if it still goes on there."""
+def _doubling_end(rate: Array, step_rtts: float, ended: bool) -> int:
+    """The interval in which the doubling ends; the last one if it goes on till there. `ended`: by a cut or the plateau there."""
     size = max(round(DOUBLING_RTTS / step_rtts) + 1, 3)
     if rate.size < size or not (rate > 0).any():
         return rate.size - 1
@@ -121,7 +121,9 @@ def _doubling_end(rate: Array, step_rtts: float) -> int:
     if not doubling.size:
         return 0
     last = int(doubling[-1])
-    return rate.size - 1 if last == len(windows) - 1 else last + size // 2
+    stops = last + size // 2
+    lasts = stops + size >= rate.size if ended else last == len(windows) - 1
+    return rate.size - 1 if lasts else stops
 
 
 def _steady(rate: Array, begin: int, end: int, window: int) -> npt.NDArray[np.bool_]:
@@ -148,11 +150,11 @@ def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
     """Slope and end of the line through a stretch (Theil and Sen's, which what recoveries do to a few points does not turn), and
     whether it grows.
     """
-    every = -(-time.size // LINE_POINTS)
-    slope, level, *_ = stats.theilslopes(rate[::every], time[::every] - time[-1])
-    gain = slope * (time[-1] - time[0])
-    scatter = float(np.median(np.abs(rate - level - slope * (time - time[-1]))))
-    return float(slope), float(level), bool(gain > max(GAIN_MIN * rate.mean(), SCATTERS * scatter))
+    # Neighbours share values through the median of five: from ten points on only every fifth counts.
+    every = max(-(-time.size // LINE_POINTS), min(SMOOTHED, time.size // 10), 1)
+    slope, level, least, _ = stats.theilslopes(rate[::every], time[::every] - time[-1], alpha=CONFIDENCE)
+    grows = least > 0 and slope * (time[-1] - time[0]) > GAIN_MIN * rate.mean()
+    return float(slope), float(level), bool(grows)
 
 
 def _recovery(ends: Array, rate: Array, left: float, plateau: float, window: int) -> tuple[float, float]:
@@ -249,7 +251,8 @@ def find(
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
     starts = [int(start) for start in np.unique(np.searchsorted(ends, cuts))]
     limit = min([rate.size - 1, *starts[:1], *np.flatnonzero(full)[:1].tolist()])
-    stops = _doubling_end(rate[: limit + 1], step / rtt_s) if exit_s is None else int(np.searchsorted(ends, exit_s))
+    ended = bool(starts or full.any())
+    stops = _doubling_end(rate[: limit + 1], step / rtt_s, ended) if exit_s is None else int(np.searchsorted(ends, exit_s))
     found = min(limit, stops)
     avoiding = _avoiding(ends, rate, full, starts, found if found < limit else None)
     names = _names(rate, found, avoiding, starts, window)

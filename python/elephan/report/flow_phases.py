@@ -89,19 +89,20 @@ def telling(view: View) -> Phases | None:
     """The phases of the largest flow of a run, if it is a long bulk one and they say something."""
     from elephan.analysis.flows import chosen_flow, plateau_bps
 
+    bulk = [entry.get("name") for entry in view.run.resolved.get("traffic", []) if entry.get("kind") == "bulk"]
+    if not bulk:
+        return None
     try:
         flow = chosen_flow(view.run)
-        found = view.run.phases() if plateau_bps(view.run, flow) else None
+        found = view.run.phases() if view.traffic[flow["flow"]] in bulk and plateau_bps(view.run, flow) else None
     except InputError:
         return None
-    if found is None:
+    if found is None or flow["min_rtt_ns"] < RTT_MIN_NS:
         return None
-    entries = {entry.get("name"): entry.get("kind") for entry in view.run.resolved["traffic"]}
-    lasted = found.stretches[-1].end_s - found.stretches[0].begin_s
-    long = flow["min_rtt_ns"] >= RTT_MIN_NS and lasted * 1e9 >= ROUND_TRIPS_MIN * flow["min_rtt_ns"]
+    lasted_ns = (found.stretches[-1].end_s - found.stretches[0].begin_s) * 1e9
     moving = found.share(DISCOVERY) + found.share(AVOIDANCE) >= MOVING_MIN
-    shown = entries.get(view.traffic[flow["flow"]]) == "bulk" and long and moving and len(found.stretches) <= BANDS_MAX
-    return found if shown else None
+    long = lasted_ns >= ROUND_TRIPS_MIN * flow["min_rtt_ns"]
+    return found if long and moving and len(found.stretches) <= BANDS_MAX else None
 
 
 @figure("phases", "the phases of the largest flow, as bands behind its goodput", lambda view: telling(view) is not None)
