@@ -99,7 +99,7 @@ def phase_table(results: Results) -> Table:
         rows.append([Cell(cell) for cell in cells])
     note = (
         "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "
-        "0.95 of that; it has, where it was there in the last second."
+        "0.95 of that; it has, where it was there again after its last cut."
     )
     return Table(columns, rows, note)
 
