@@ -18,6 +18,7 @@ from elephan.source import Source, open_source
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from elephan.analysis.phases import Phases
     from elephan.spreading import Tree
 
 TABLES = (
@@ -232,6 +233,12 @@ class Run:
         from elephan.spreading import spreading
 
         return spreading(self, by)
+
+    def phases(self, flow: int | None = None) -> Phases:
+        """The phases of a TCP flow (the one that delivered most); InputError where it is too short to have any."""
+        from elephan.analysis.flows import flow_phases
+
+        return flow_phases(self, flow)
 
     @property
     def curated_figure(self) -> str:

@@ -87,6 +87,17 @@ def find_step(run: Run) -> Step | None:
     return Step(*found, rtt_s=2 * delay) if found else None
 
 
+def slowest_ports(run: Run, source: str, destination: str) -> tuple[list[tuple[str, str]], float, str]:
+    """Those of `path_ports` that are as slow as the slowest, its rate in bit/s and its framing; none if there is no way."""
+    path = path_ports(run, source, destination)
+    ends = zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True)
+    rates = dict(zip(ends, column(run.ports, "rate_bps"), strict=True))
+    if not path:
+        return [], 0.0, ""
+    least = min(path, key=lambda port: rates[port])
+    return [port for port in path if rates[port] == rates[least]], float(rates[least]), str(_entry(run, *least)[0]["framing"])
+
+
 def line_rate(run: Run, source: str) -> tuple[float, str]:
     """Rate in bit/s and framing of the link of a host (of the fastest, if it has several)."""
     best, framing = 0.0, "ethernet"

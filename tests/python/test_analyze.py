@@ -1,4 +1,4 @@
-"""`elephan analyze`: captures of our own runs give the runs' counters exactly; damaged files survive; logs; phases."""
+"""`elephan analyze`: captures of our own runs give the runs' counters exactly; damaged files survive; logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan.analysis import phases
 
 DATA = Path(__file__).parent / "data"
 
@@ -350,44 +349,6 @@ def test_the_command_writes_a_report(lossy: el.Run, tmp_path: Path) -> None:
     command("report", where)
     assert (where / "figures" / "throughput.png").exists()
     assert json.loads(command(*arguments, "--json"))["connections"][0]["delivered_bytes"] == 3_000_000
-
-
-def sawtooth() -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """Doubling every 100 ms to 100 Mb/s, then a plateau to 5 s, halved at 5 s, back up in 5 s, a plateau."""
-    time = np.arange(0, 15, 0.01)
-    rate = np.where(time < 1, 100e6 * 2.0 ** ((time - 1) / 0.1), 100e6)
-    rate = np.where((time >= 5) & (time < 10), 50e6 + 10e6 * (time - 5), rate)
-    return time, np.concatenate([[0], np.cumsum(rate[:-1] * 0.01 / 8)]), [5.0]
-
-
-def test_phases_of_a_sawtooth() -> None:
-    time, delivered, cuts = sawtooth()
-    for given in (cuts, None):
-        found = phases.find(time, delivered, 0.1, given)
-        assert [p.name for p in found.stretches] == [
-            phases.DISCOVERY,
-            phases.STEADY,
-            phases.AVOIDANCE,
-            phases.STEADY,
-        ]
-        assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
-        assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
-        assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
-        # 0.95 of the plateau is reached 4.5 s after the cut.
-        assert found.stretches[2].end_s == pytest.approx(9.5, abs=0.3)
-        assert (found.cuts, found.recovery_s) == (1, 0.0)
-
-
-def test_a_flow_that_will_not_recover_in_time() -> None:
-    time, delivered, cuts = sawtooth()
-    early = time < 7
-    found = phases.find(time[early], delivered[early], 0.1, cuts)
-    # At 7 s it has 70 Mb/s and gains 10 a second: 95 come 2.5 s later.
-    assert found.recovery_s == pytest.approx(2.5, abs=0.2)
-    assert not found.recovers_within(2.0)
-    assert found.recovers_within(3.0)
-    with pytest.raises(ValueError, match="at least two points"):
-        phases.find([0.0], [0.0], 0.1)
 
 
 LOOKS = """1700000000.0

@@ -4,14 +4,18 @@ With x(t) the rate over intervals of a round-trip time R or longer (the median o
 acknowledges the data of several round trips at once), its plateau P the 98th percentile, and the times of the window's cuts
 (losses; where none are given, a fall of x below 0.75 of the interval before is taken for one):
 
-- discovery: from the first data to the first cut or to x >= 0.95 P; log2 x grows by `slope` per round trip, fitted;
-- congestion avoidance: from a cut to x >= 0.95 P or to the next cut;
+- discovery: from the first data to the first cut, to x >= 0.95 P or to where slow start ends. If nobody says when that
+  is, it is where the doubling ends: in the middle of the last window of four round trips (three intervals at least) in which
+  log2 x grows by 0.25 a round trip or more, fitted, and x comes to twice what it ever was before. A cut (or the plateau)
+  within such a window after it is what ended it. Slow start with an ACK for every second segment grows by 0.58, Reno from ten
+  segments by 0.14. `slope`: the same fit over all of discovery;
+- congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
 - steady state: neither, and the coefficient of variation of x over ten round trips below 0.05;
 - unsettled: neither of the three.
 
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
-A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P later
-than its data last.
+A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P only
+after more bytes than it has still to send.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
+from scipy import ndimage, stats
 
 DISCOVERY, AVOIDANCE, STEADY, UNSETTLED = "bandwidth discovery", "congestion avoidance", "steady state", "unsettled"
 PHASES = (DISCOVERY, AVOIDANCE, STEADY, UNSETTLED)
@@ -33,6 +37,10 @@ VARIATION_MAX = 0.05
 WINDOW_RTTS = 10
 FALL = 0.75
 SMOOTHED = 5
+DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
+DOUBLING_RTTS = 4
+GAIN_MIN, CONFIDENCE = 0.001, 0.99  # a line grows if it gains that share of its mean, and with that confidence
+LINE_POINTS = 500  # at most: the line looks at every pair of them
 
 Array = npt.NDArray[np.float64]
 
@@ -51,26 +59,37 @@ class Phases:
     """What `find` found."""
 
     stretches: tuple[Phase, ...]
+    interval_s: float  # of the rate
     plateau_bps: float
     discovery_s: float
     discovery_end_bps: float
     slope_per_rtt: float  # of log2 x in discovery; nan with fewer than three points
     cuts: int
-    recovery_s: float  # from the end of the series until the plateau is regained; 0 if it is there, inf if never, nan if not known
+    recovered_s: float  # from the last cut until the plateau was regained; nan without a cut, or if it was not
+    recovery_s: float  # from the end of the series until the plateau is regained; 0 if it was, inf if never, nan if not known
+    recovery_bytes: float  # what is delivered in that time
+    remaining_bytes: float  # to deliver after the series; 0 if it has finished, nan if nobody knows
 
     def share(self, name: str) -> float:
         """Share of the time in a phase."""
         total = sum(p.end_s - p.begin_s for p in self.stretches)
         return sum(p.end_s - p.begin_s for p in self.stretches if p.name == name) / total if total else math.nan
 
-    def recovers_within(self, seconds: float) -> bool:
-        """Whether it is back at its plateau before so much more time has passed."""
-        return self.recovery_s <= seconds
+    @property
+    def recovers(self) -> bool | None:
+        """Whether it is back at its plateau before it finishes; None if that is not known."""
+        if self.recovery_s == 0 or math.isinf(self.recovery_s):
+            return self.recovery_s == 0
+        if self.remaining_bytes == 0:
+            return False
+        known = not math.isnan(self.recovery_bytes + self.remaining_bytes)
+        return self.recovery_bytes <= self.remaining_bytes if known else None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         known = {key: value for key, value in vars(self).items() if key != "stretches"}
         return known | {
+            "recovers": self.recovers,
             "stretches": [vars(p) for p in self.stretches],
             "shares": {name: self.share(name) for name in PHASES},
         }
@@ -86,6 +105,25 @@ def _regular(time_s: Array, bytes_: Array, step: float) -> tuple[Array, Array]:
 
 def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
+
+
+def _doubling_end(rate: Array, step_rtts: float, ended: bool) -> int:
+    """The interval in which the doubling ends; the last one if it goes on till there. `ended`: by a cut or the plateau there."""
+    size = max(round(DOUBLING_RTTS / step_rtts) + 1, 3)
+    if rate.size < size or not (rate > 0).any():
+        return rate.size - 1
+    height = np.log2(np.maximum(rate, rate[rate > 0].min()))
+    windows = np.lib.stride_tricks.sliding_window_view(height, size)
+    place = np.arange(size) - (size - 1) / 2
+    slope = windows @ place / (place @ place) / step_rtts
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(height)[: len(windows) - 1]])
+    doubling = np.flatnonzero((slope >= DOUBLING_MIN) & (windows.max(axis=1) >= before + 1))
+    if not doubling.size:
+        return 0
+    last = int(doubling[-1])
+    stops = last + size // 2
+    lasts = stops + size >= rate.size if ended else last == len(windows) - 1
+    return rate.size - 1 if lasts else stops
 
 
 def _steady(rate: Array, begin: int, end: int, window: int) -> npt.NDArray[np.bool_]:
@@ -108,16 +146,76 @@ def _slope(ends: Array, rate: Array, rtt_s: float) -> float:
     return float(np.polyfit(ends[known] / rtt_s, np.log2(rate[known]), 1)[0])
 
 
-def _recovery(ends: Array, rate: Array, last_cut: float, plateau: float) -> float:
-    """Seconds after the end until a line through what follows the last cut comes to the plateau."""
-    if rate.size < 3 or rate[-3:].mean() >= FULL * plateau:
-        return 0.0
+def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
+    """Slope and end of the line through a stretch (Theil and Sen's, which what recoveries do to a few points does not turn), and
+    whether it grows.
+    """
+    # Neighbours share values through the median of five: from ten points on only every fifth counts.
+    every = max(-(-time.size // LINE_POINTS), min(SMOOTHED, time.size // 10), 1)
+    slope, level, least, _ = stats.theilslopes(rate[::every], time[::every] - time[-1], alpha=CONFIDENCE)
+    grows = least > 0 and slope * (time[-1] - time[0]) > GAIN_MIN * rate.mean()
+    return float(slope), float(level), bool(grows)
+
+
+def _recovery(ends: Array, rate: Array, left: float, plateau: float, window: int) -> tuple[float, float]:
+    """Seconds after the end until a line through what follows the time `left` comes to the plateau, and bytes until then."""
+    if rate[-3:].mean() >= FULL * plateau:
+        return 0.0, 0.0
     # The median of five still sees the rate before the cut for two intervals.
-    after = ends > last_cut + (SMOOTHED // 2 + 1) * (ends[1] - ends[0])
+    step = (ends[-1] - ends[0]) / max(ends.size - 1, 1)
+    after = ends > left + (SMOOTHED // 2 + 1) * step
     if after.sum() < 3:
-        return math.nan
-    slope, level = np.polyfit(ends[after] - ends[-1], rate[after], 1)
-    return (FULL * plateau - level) / slope if slope > 0 else math.inf
+        return math.nan, math.nan
+    slope, level, grows = _line(ends[after], rate[after])
+    if not grows:
+        return (math.inf, math.inf) if after.sum() >= window else (math.nan, math.nan)
+    seconds = float(max((FULL * plateau - level) / slope, step))
+    return seconds, seconds * (min(level, FULL * plateau) + FULL * plateau) / 2 / 8
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Intervals from a cut (or the end of slow start) to the plateau or the next cut."""
+
+    begin: int
+    end: int
+    regained: bool
+
+
+def _avoiding(ends: Array, rate: Array, full: npt.NDArray[np.bool_], cuts: list[int], stops: int | None) -> list[_Stretch]:
+    """The stretches of congestion avoidance. `stops`: the interval in which slow start ends without a cut below the plateau."""
+    begins = [*([] if stops is None else [stops]), *cuts]
+    found = []
+    for begin, end in itertools.pairwise([*begins, rate.size]):
+        regained = np.flatnonzero(full[begin + 1 : end])
+        until = begin + 1 + int(regained[0]) if regained.size else end
+        # A window that something else bounds does not grow; with fewer than three intervals that cannot be told.
+        if begin != stops or until - begin < 4 or _line(ends[begin + 1 : until], rate[begin + 1 : until])[2]:
+            found.append(_Stretch(begin, until, bool(regained.size)))
+    return found
+
+
+def _names(rate: Array, found: int, avoiding: list[_Stretch], cuts: list[int], window: int) -> list[str]:
+    """The phase of each interval; `found`: the last one of discovery."""
+    names = [UNSETTLED] * rate.size
+    for one in avoiding:
+        names[one.begin : one.end] = [AVOIDANCE] * (one.end - one.begin)
+    names[: found + 1] = [DISCOVERY] * (found + 1)
+    for begin, end in itertools.pairwise([0, *cuts, rate.size]):
+        for place in np.flatnonzero(_steady(rate, begin, end, window)):
+            if names[place] == UNSETTLED:
+                names[place] = STEADY
+    return names
+
+
+def _named(names: list[str], ends: Array, step: float) -> tuple[Phase, ...]:
+    found: list[Phase] = []
+    for name, end in zip(names, ends, strict=True):
+        if found and found[-1].name == name:
+            found[-1] = Phase(name, found[-1].begin_s, float(end))
+        else:
+            found.append(Phase(name, float(end) - step, float(end)))
+    return tuple(found)
 
 
 def find(
@@ -126,13 +224,17 @@ def find(
     rtt_s: float,
     cuts_s: npt.ArrayLike | None = None,
     plateau_bps: float | None = None,
+    *,
+    exit_s: float | None = None,
+    remaining_bytes: float | None = None,
 ) -> Phases:
     """The phases of a series.
 
     `time_s`, `delivered_bytes`: n times in seconds, ascending, and the bytes delivered (or acknowledged) by then. `rtt_s`: the
-    round-trip time. `cuts_s`: times at which the window was cut, if they are known. `plateau_bps`: what the path carries, if it is
-    known; a series that has never come there shows only its own highest rate. Errors: ValueError for fewer than two points
-    or nothing delivered.
+    round-trip time. What follows is found in the series if it is not given: `cuts_s`, times at which the window was cut;
+    `plateau_bps`, what the path carries (a series that has never come there shows only its own highest rate); `exit_s`,
+    when slow start ended. `remaining_bytes`: still to deliver after the series, 0 if it has finished. Errors: ValueError for fewer
+    than two points or nothing delivered.
     """
     time, total = np.asarray(time_s, dtype=float), np.asarray(delivered_bytes, dtype=float)
     moving = np.flatnonzero(np.diff(total) > 0)
@@ -145,39 +247,29 @@ def find(
     plateau = float(np.percentile(rate, PLATEAU)) if plateau_bps is None else plateau_bps
     cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
     cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
-    names = [UNSETTLED] * rate.size
     full = rate >= FULL * plateau
-    first_cut = int(np.searchsorted(ends, cuts[0])) if cuts.size else rate.size
-    first_full = int(np.argmax(full)) if full.any() else rate.size
-    found = min(first_cut, first_full, rate.size - 1)
-    names[: found + 1] = [DISCOVERY] * (found + 1)
-    starts = np.unique(np.searchsorted(ends, cuts))
-    for k, start in enumerate(starts):
-        stop = int(starts[k + 1]) if k + 1 < starts.size else rate.size
-        regained = np.flatnonzero(full[start + 1 : stop])
-        until = int(start) + 1 + int(regained[0]) if regained.size else stop
-        for i in range(max(int(start), found + 1), until):
-            names[i] = AVOIDANCE
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
-    edges: list[int] = [0, *(int(start) for start in starts), rate.size]
-    for first, last in itertools.pairwise(edges):
-        for place in np.flatnonzero(_steady(rate, first, last, window)):
-            if names[place] == UNSETTLED:
-                names[place] = STEADY
-    stretches: list[Phase] = []
-    for name, end in zip(names, ends, strict=True):
-        begin = float(end) - step
-        if stretches and stretches[-1].name == name:
-            stretches[-1] = Phase(name, stretches[-1].begin_s, float(end))
-        else:
-            stretches.append(Phase(name, begin, float(end)))
-    last_cut = float(cuts[-1]) if cuts.size else float(time[0])
+    starts = [int(start) for start in np.unique(np.searchsorted(ends, cuts))]
+    limit = min([rate.size - 1, *starts[:1], *np.flatnonzero(full)[:1].tolist()])
+    ended = bool(starts or full.any())
+    stops = _doubling_end(rate[: limit + 1], step / rtt_s, ended) if exit_s is None else int(np.searchsorted(ends, exit_s))
+    found = min(limit, stops)
+    avoiding = _avoiding(ends, rate, full, starts, found if found < limit else None)
+    names = _names(rate, found, avoiding, starts, window)
+    left = float(cuts[-1]) if cuts.size else float(ends[found])
+    regained = avoiding[-1].regained if avoiding else bool(full[found:].any())
+    discovers = found == rate.size - 1 and not cuts.size
+    ahead = (0.0, 0.0) if regained else _recovery(ends, rate, ends[-1] if discovers else left, plateau, window)
     return Phases(
-        stretches=tuple(stretches),
+        stretches=_named(names, ends, step),
+        interval_s=step,
         plateau_bps=plateau,
         discovery_s=float(ends[found] - time[0]),
         discovery_end_bps=float(rate[found]),
         slope_per_rtt=_slope(ends[: found + 1], rate[: found + 1], rtt_s),
         cuts=int(cuts.size),
-        recovery_s=_recovery(ends, rate, last_cut, plateau),
+        recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained else math.nan,
+        recovery_s=ahead[0],
+        recovery_bytes=ahead[1],
+        remaining_bytes=math.nan if remaining_bytes is None else float(remaining_bytes),
     )

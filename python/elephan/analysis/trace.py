@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan import core, folder
+from elephan import core, folder, theory
 from elephan.analysis import logs, phases
+from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.errors import InputError
 from elephan.measures import column, texts
-from elephan.quantity import seconds, show
+from elephan.quantity import bits_per_second, seconds, show, size_bytes
 from elephan.runs import Run, load_run, read_table
 
 if TYPE_CHECKING:
@@ -115,20 +116,42 @@ class Trace:
         """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
         return bool(self.summary["packets"]) and "cong_signals" in self.connections.column_names
 
+    def _plateau(self, row: dict[str, Any]) -> float | None:
+        """What the path carries of a connection: of the rate that was given, else as the run beside it says."""
+        rate = self.manifest.get("rate_bps")
+        if rate is None:
+            return self._beside_plateau
+        # The MSS of a SYN counts options (RFC 6691), that of a log does not.
+        seen = bool(self.summary["packets"])
+        least = min((row[key] for key in ("mss_sent", "mss_rcvd") if row[key]), default=None)
+        headers = theory.TCP_IP_HEADER_BYTES + (0 if seen else theory.TIMESTAMP_OPTION_BYTES)
+        return theory.max_goodput(rate, least + headers if least else 1500, row["time_stamps"] or not seen)
+
+    @cached_property
+    def _beside_plateau(self) -> float | None:
+        try:
+            return plateau_bps(self.beside, chosen_flow(self.beside)) if self.beside is not None else None
+        except InputError:
+            return None
+
     def phases(self, number: int | None = None) -> phases.Phases:
         """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
         rows = [row for row in self.ranked if number is None or row["connection"] == number]
         if not rows:
             raise InputError("no connection" if number is None else f"no connection {number}")
         row = rows[0]
+        if row["protocol"] != "tcp":
+            raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
         time, delivered = self.series(row["connection"], "delivered_bytes")
         own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
         rtt = next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
         cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None
+        finished = 0.0 if row["fin"] or self.summary["format"] == "iperf3" else None
+        remaining = self.manifest.get("remaining_bytes", finished)
         try:
-            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts)
+            return phases.find(time / 1e9, delivered, rtt / 1e9, cuts, self._plateau(row), remaining_bytes=remaining)
         except ValueError as error:
             raise InputError(f"connection {row['connection']}: {error}") from None
 
@@ -177,32 +200,53 @@ def analyze(
     burst_gap: float | str | None = None,
     at: str | None = None,
     compare: str | os.PathLike[str] | None = None,
+    rate: float | str | None = None,
+    remaining: float | str | None = None,
     progress: bool = False,
 ) -> Trace:
     """Reads a capture (pcap, pcapng, also gzip-compressed), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
 
     `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s).
     `burst_gap`: data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`,
-    `"receiver"` or `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `out`: a folder
-    for tables and report. InputError: a file that is none of these, in one line.
+    `"receiver"` or `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the
+    path's slowest link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else
+    the highest rate seen. `remaining`: bytes still to send after the capture or log. `out`: a folder for tables and report.
+    InputError: a file that is none of these, in one line.
     """
     file = Path(path)
     if at is not None and at not in VANTAGES:
         raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
+    given = _given(rate, remaining)
     beside = load_run(compare) if compare is not None else None
     options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
     if out is None:
-        return _trace(file, None, options, beside, progress)
+        return _trace(file, None, options, given, beside, progress)
     with folder.result_folder(out) as partial:
-        trace = _trace(file, partial, options, beside, progress)
+        trace = _trace(file, partial, options, given, beside, progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
         _write(trace, partial)
     return load_trace(out)
 
 
-def _trace(file: Path, where: Path | None, options: dict[str, Any], beside: Run | None, progress: bool) -> Trace:
-    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file)}
+def _given(rate: float | str | None, remaining: float | str | None) -> dict[str, float]:
+    """What a manifest says of the path and the transfer, as far as it was given."""
+    values: dict[str, float] = {}
+    if rate is not None:
+        values["rate_bps"] = bits_per_second(rate)
+        if not (math.isfinite(values["rate_bps"]) and values["rate_bps"] > 0):
+            raise InputError(f"rate: {rate!r} is not more than 0")
+    if remaining is not None:
+        values["remaining_bytes"] = size_bytes(remaining)
+        if not (math.isfinite(values["remaining_bytes"]) and values["remaining_bytes"] >= 0):
+            raise InputError(f"remaining: {remaining!r} is not 0 or more")
+    return values
+
+
+def _trace(
+    file: Path, where: Path | None, options: dict[str, Any], given: dict[str, float], beside: Run | None, progress: bool
+) -> Trace:
+    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file)} | given
     if logs.is_log(file):
         tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
         return Trace(tables, summary, manifest, beside)

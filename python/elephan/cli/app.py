@@ -265,6 +265,13 @@ def analyze(
     burst_gap: Annotated[str | None, typer.Option(help="Segments closer than this are one burst; default 15us.")] = None,
     at: Annotated[str | None, typer.Option(metavar="PLACE", help="Where it was captured: sender, receiver, between.")] = None,
     compare: Annotated[Path | None, typer.Option(metavar="RUN", help="The folder of a run to draw beside it.")] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="Rate on the wire of the path's slowest link, as 1Gbps; default: of RUN, else the highest seen."),
+    ] = None,
+    remaining: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What is still to be sent, as 10GB: whether it recovers before it finishes.")
+    ] = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -273,7 +280,17 @@ def analyze(
     from elephan.cli import show
 
     folder = out or Path("results") / f"{file.stem}-trace"
-    done = read(file, out=folder, every=every, burst_gap=burst_gap, at=at, compare=compare, progress=True)
+    done = read(
+        file,
+        out=folder,
+        every=every,
+        burst_gap=burst_gap,
+        at=at,
+        compare=compare,
+        rate=rate,
+        remaining=remaining,
+        progress=True,
+    )
     if json:
         show.trace_json(done, folder)
     else:

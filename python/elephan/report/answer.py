@@ -14,6 +14,7 @@ import numpy as np
 from elephan import hostrows, measures, stats
 from elephan.quantity import show
 from elephan.report import curated
+from elephan.report.flow_phases import phase_lines, telling
 from elephan.report.phases import change_lines
 from elephan.report.spreading_table import spread_lines
 from elephan.report.view import NAMED_MAX, View, arrow
@@ -35,7 +36,13 @@ def answer(run: Run) -> list[str]:
     # What the scenario is about comes first.
     first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
     own = [said] if (said := curated.words(view)) else []
-    return [*own, *first, " ".join(part for part in parts if part), *then]
+    return [*own, *first, " ".join(part for part in parts if part), *_phases(view), *then]
+
+
+def _phases(view: View) -> list[str]:
+    """The phases of a lone flow, and whether it recovers before it finishes, where they say something."""
+    found = telling(view) if view.run.flows.num_rows == 1 else None
+    return [" ".join(phase_lines(found))] if found else []
 
 
 def _delivered(view: View, found: dict[str, float]) -> str:

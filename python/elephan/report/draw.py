@@ -31,6 +31,17 @@ def thin(x: Array, y: Array, points: int = POINTS_MAX) -> tuple[Array, Array]:
     return x[chosen], y[chosen]
 
 
+def rates(time: Array, total: Array, width: float) -> tuple[Array, Array]:
+    """Middles of intervals of `width` ns and the rate in each, bit/s, from a cumulative count."""
+    if time.size < 2:
+        return np.empty(0), np.empty(0)
+    begin = max(time[0] - width, 0.0)
+    # Whole intervals only: in a part of one the rate would seem to fall.
+    edges = begin + width * np.arange(max(int((time[-1] - begin) / width + 1e-9), 1) + 1)
+    at = np.interp(edges, np.insert(time, 0, edges[0]), np.insert(total, 0, 0.0))
+    return (edges[:-1] + edges[1:]) / 2, np.diff(at) * 8e9 / width
+
+
 def time_scale(span_ns: float) -> tuple[float, str]:
     """`(factor, label)` for an axis of times in ns."""
     return scale_for(span_ns, "ns")
@@ -251,6 +262,15 @@ def plain_ticks(axes: Axes, x: Sequence[float], labels: Sequence[str]) -> None:
 def legend(axes: Axes, **where: Any) -> None:
     """A legend without a box."""
     axes.legend(frameon=False, fontsize=8.5, labelcolor=INK, handlelength=1.4, columnspacing=1.4, borderaxespad=0.3, **where)
+
+
+def legend_below(axes: Axes) -> None:
+    """Names below the picture, where there is more than one of them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure = axes.get_figure()
+    if len(labels) > 1 and figure is not None:
+        columns = 2 if max(len(label) for label in labels) > 24 else 4 if len(labels) == 4 else 3
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
 
 
 def log_time_axis(axes: Axes, axis: str, low_ns: float, high_ns: float) -> None:

@@ -7,6 +7,7 @@ from elephan.errors import InputError, nearest
 # Each registers its figures.
 from elephan.report import burst_figures as burst_figures
 from elephan.report import copy_figures as copy_figures
+from elephan.report import flow_phases as flow_phases
 from elephan.report import host_figures as host_figures
 from elephan.report import outcome_figures as outcome_figures
 from elephan.report import spreading_figures as spreading_figures
@@ -25,6 +26,7 @@ REPORT = (
     "sawtooth",
     "transmit",
     "goodput",
+    "phases",
     "sharing",
     "ranking",
     "latency",

@@ -10,7 +10,8 @@ from elephan.errors import InputError
 from elephan.measures import column
 from elephan.quantity import show
 from elephan.report import draw as d
-from elephan.report.style import INK, MUTED, ORANGE, SERIES, VERMILLION, Drawing, color, new_figure
+from elephan.report.flow_phases import plot
+from elephan.report.style import INK, MUTED, ORANGE, VERMILLION, Drawing, color, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from elephan.runs import Run
 
 SHOWN_MAX = 6  # connections in one figure
-PHASE_COLOURS = dict(zip(("bandwidth discovery", "congestion avoidance", "steady state"), SERIES[:3], strict=True))
 DASHED = (4, 3)
 RECEIVERS = "receiver's window"
 FAR = 3.0
@@ -83,17 +83,6 @@ def _run_series(trace: Trace, name: str) -> dict[str, tuple[int, d.Array, d.Arra
     return {f"run: {ends[f][2]}": (kept[f], time[own] - begin, value[own]) for f, own in chosen.items()}
 
 
-def _rates(time: d.Array, total: d.Array, width: float) -> tuple[d.Array, d.Array]:
-    """Middles of intervals of `width` and the rate in each, bit/s, from a cumulative count."""
-    if time.size < 2:
-        return np.empty(0), np.empty(0)
-    begin = max(time[0] - width, 0.0)
-    # Whole intervals only: in a part of one the rate would seem to fall.
-    edges = begin + width * np.arange(max(int((time[-1] - begin) / width + 1e-9), 1) + 1)
-    at = np.interp(edges, np.insert(time, 0, edges[0]), np.insert(total, 0, 0.0))
-    return (edges[:-1] + edges[1:]) / 2, np.diff(at) * 8e9 / width
-
-
 def _top(values: list[d.Array]) -> float:
     return max(float(y.max()) for y in values if y.size)
 
@@ -101,12 +90,12 @@ def _top(values: list[d.Array]) -> float:
 def throughput(trace: Trace) -> Drawing | None:
     """Acknowledged payload per interval."""
     width = max(trace.span_ns / 120, 1e6)
-    shown = {n: _rates(*trace.series(n, "delivered_bytes"), width) for n in _shown(trace)}
+    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width) for n in _shown(trace)}
     shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
     if not shown:
         return None
     found = _run_series(trace, "delivered_bytes")
-    beside = {name: (place, *_rates(time, total, width)) for name, (place, time, total) in found.items()}
+    beside = {name: (place, *d.rates(time, total, width)) for name, (place, time, total) in found.items()}
     top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
     figure, (axes,) = new_figure(height=2.9)
     factor = d.value_axis(axes, "goodput", top, "bps")
@@ -115,7 +104,7 @@ def throughput(trace: Trace) -> Drawing | None:
         axes.plot(*d.thin(time * x, rate * factor), color=color(i), label=trace.label(number))
     _dashed(axes, beside, x, factor)
     _ticks(axes, trace, list(shown), x)
-    _legend(axes)
+    d.legend_below(axes)
     caption = f"Payload acknowledged, in intervals of {show(width, 'ns', 2)}; ticks on the axis are retransmissions.{_rest(trace)}"
     return Drawing("throughput", "Goodput", caption, figure)
 
@@ -135,15 +124,6 @@ def _ticks(axes: Axes, trace: Trace, numbers: list[int], x: float) -> None:
         axes.plot(at * x, np.zeros(at.size), "|", transform=axes.get_xaxis_transform(), **style)
 
 
-def _legend(axes: Axes) -> None:
-    """Names below the picture, where there is more than one line."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure = axes.get_figure()
-    if len(labels) > 1 and figure is not None:
-        columns = 2 if max(len(label) for label in labels) > 24 else 3
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.5)
-
-
 def round_trips(trace: Trace) -> Drawing | None:
     """Round-trip times over time."""
     shown = {n: trace.series(n, "rtt_mean_ns") for n in _shown(trace)}
@@ -159,7 +139,7 @@ def round_trips(trace: Trace) -> Drawing | None:
     for i, (number, (time, rtt)) in enumerate(shown.items()):
         axes.plot(*d.thin(time * x, rtt * factor), color=color(i), label=trace.label(number))
     _dashed(axes, beside, x, factor)
-    _legend(axes)
+    d.legend_below(axes)
     at = {row["vantage"] for row in trace.ranked if row["connection"] in shown}
     how = ["From a segment sent once to the ACK that covers it, the mean of each interval."] if at - {"receiver"} else []
     if "receiver" in at:
@@ -200,7 +180,7 @@ def windows(trace: Trace) -> Drawing | None:
         axes.plot(*d.thin(time * x, value * factor), color=paint, label=name, **style)
     for name, (_, time, value) in beside.items():
         axes.plot(*d.thin(time * x, value * factor), color=MUTED, dashes=DASHED, linewidth=1.1, label=f"{name}, in flight")
-    _legend(axes)
+    d.legend_below(axes)
     caption = f"{trace.label(number)}: most bytes in flight in each interval. A capture does not see the congestion window."
     return Drawing("windows", "Bytes in flight and windows", caption, figure)
 
@@ -250,21 +230,9 @@ def bursts(trace: Trace) -> Drawing | None:
 def phases(trace: Trace, found: Phases) -> Drawing:
     """The phases of the largest connection, as bands behind its rate."""
     number = trace.ranked[0]["connection"]
-    width = max(trace.span_ns / 400, 1e6)
-    time, rate = _rates(*trace.series(number, "delivered_bytes"), width)
     figure, (axes,) = new_figure(height=2.9)
-    factor = d.value_axis(axes, "goodput", float(rate.max()), "bps")
-    x = _time_axis(axes, trace)
-    for name, paint in PHASE_COLOURS.items():
-        first = True
-        for stretch in found.stretches:
-            if stretch.name == name:
-                label = name if first else None
-                axes.axvspan(stretch.begin_s * 1e9 * x, stretch.end_s * 1e9 * x, color=paint, alpha=0.16, linewidth=0, label=label)
-                first = False
-    axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
-    d.reference(axes, found.plateau_bps * factor, f"plateau {show(found.plateau_bps, 'bps')}", "right")
-    _legend(axes)
+    _time_axis(axes, trace)
+    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns)
     return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
 
 

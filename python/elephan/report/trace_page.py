@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.analysis.phases import DISCOVERY, PHASES, Phases
+from elephan.analysis.phases import Phases
 from elephan.errors import InputError
 from elephan.quantity import show
+from elephan.report.flow_phases import phase_lines
 from elephan.report.page import Cell, Column, Page, Section, Table, write_page
 from elephan.report.run_page import facts
 from elephan.report.trace_figures import draw_all
@@ -61,17 +62,7 @@ def answer(trace: Trace) -> list[str]:
             f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
         )
     found = found_phases(trace)
-    if found is not None:
-        slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
-        shares = ", ".join(f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005)
-        cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
-        known = f"; {cuts}" if trace.knows_cuts else ""
-        lines.append(f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {shares}{known}.")
-        if 0 < found.recovery_s < float("inf"):
-            lines.append(
-                f"At the end it was not back at its plateau; at its pace that takes {show(found.recovery_s, 's', 2)} more."
-            )
-    return lines
+    return lines + (phase_lines(found, trace.knows_cuts) if found is not None else [])
 
 
 def shown(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:

@@ -11,8 +11,9 @@ from elephan.analysis import phases
 from elephan.quantity import show
 from elephan.report import draw as d
 from elephan.report.dots import dot_columns, small_heading
+from elephan.report.flow_phases import ALPHA, PAINT, shade
 from elephan.report.page import Cell, Column, Table
-from elephan.report.style import BLUE, GREEN, INK, MUTED, ORANGE, Drawing, new_figure
+from elephan.report.style import BLUE, INK, MUTED, ORANGE, Drawing, new_figure
 from elephan.rows import Array, column, part_of
 from elephan.runs import Run
 from elephan.studies.uva_2003.layer2 import value
@@ -22,7 +23,6 @@ GOODPUT = "goodput_bps.sum"
 RING = 256
 DELAYED_GROWTH = 1.5  # of the window in a round trip of slow start, an ACK for every second segment
 PAYLOAD = 1448 / 1538  # of what is on the wire: packets of 1500 B with timestamps
-PHASE_PAINT = {phases.DISCOVERY: BLUE, phases.AVOIDANCE: ORANGE, phases.STEADY: GREEN, phases.UNSETTLED: MUTED}
 LAW_PAINT = {"Reno": INK, "HSTCP": BLUE, "CUBIC": ORANGE}
 SLIDE_15 = {
     "Lambda (622M)": (80, 540, 560),
@@ -48,37 +48,25 @@ def rate(run: Run, step_s: float) -> tuple[Array, Array]:
     return edges[1:], np.diff(at) * 8e-6 / step_s
 
 
-def found_phases(run: Run) -> phases.Phases:
-    """The phases of a run's stream, with the cuts of its window and what the path carries."""
-    time, total = series(run)
-    samples = part_of(run, "flow").flow_samples
-    signals = column(samples, "cong_signals")
-    cuts = time[1:][np.diff(signals) > 0]
-    rtt = float(column(part_of(run, "flow").flows, "min_rtt_ns")[0]) * 1e-9
-    carried = float(column(run.ports, "rate_bps").min()) * PAYLOAD
-    return phases.find(time, total, rtt, cuts, carried)
-
-
 def early(results: Results) -> Drawing:
     """Goodput over a minute after an early loss or stall, with its phases."""
+    from matplotlib.patches import Patch
+
     variants = [v.label for v in results.experiment("early").variants if results.runs("early", v.label)]
     rows = max(1, -(-len(variants) // 2))
     fig, axes = new_figure(rows, 2, height=0.6 + 2.0 * rows, sharex=True, sharey=True)
     for axis, variant in zip(axes, variants, strict=False):
         run = results.runs("early", variant)[0]
         time, goodput = rate(run, 0.5)
-        for stretch in found_phases(run).stretches:
-            axis.axvspan(stretch.begin_s, stretch.end_s, color=PHASE_PAINT[stretch.name], alpha=0.16, linewidth=0)
+        shade(axis, run.phases())
         axis.plot(time, goodput, color=INK, linewidth=1.1)
         axis.set_xlim(0, 60)
         axis.set_ylim(0, 1000)
         small_heading(axis, f"{variant.replace('/', ', ')}: Mb/s")
     for axis in axes[-2:]:
         axis.set_xlabel("simulated time, s")
-    for name, paint in PHASE_PAINT.items():
-        axes[0].fill_between([], [], color=paint, alpha=0.3, linewidth=0, label=name)
-    handles, labels = axes[0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
+    handles = [Patch(color=paint, alpha=ALPHA, linewidth=0, label=name) for name, paint in PAINT.items()]
+    fig.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
     caption = (
         "Left and right: Reno and HSTCP. Above: 622.08 Mb/s behind 0.5 MB, where slow start loses; below: no slower "
         "link, a txqueuelen "
@@ -101,7 +89,7 @@ def phase_table(results: Results) -> Table:
         runs = results.runs("early", variant.label)
         if not runs:
             continue
-        found = found_phases(runs[0])
+        found = runs[0].phases()
         last = found.recovery_s
         late = (
             "never" if math.isinf(last) else "n/a" if math.isnan(last) else f"{last:.0f} s after the minute" if last else "it has"
@@ -111,7 +99,7 @@ def phase_table(results: Results) -> Table:
         rows.append([Cell(cell) for cell in cells])
     note = (
         "Phases against what the path carries. Until it has recovered: a line through the last congestion avoidance, to "
-        "0.95 of that; it has, where it was there in the last second."
+        "0.95 of that; it has, where it was there again after its last cut."
     )
     return Table(columns, rows, note)
 

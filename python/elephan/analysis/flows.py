@@ -1,0 +1,87 @@
+"""The phases of a run's flow, with what a run knows and no capture: when slow start ended, every cut of the window, what the path
+carries, what is still to be sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from elephan import theory
+from elephan.analysis import phases
+from elephan.burst import WIRE_BYTES
+from elephan.errors import InputError
+from elephan.rows import column, texts
+from elephan.runs import Run
+from elephan.steps import path_ports, slowest_ports
+
+BEFORE_EXIT = ("closed", "handshake", "slow_start")
+_COLUMNS = [
+    "flow",
+    "protocol",
+    "source",
+    "destination",
+    "delivered_bytes",
+    "size_bytes",
+    "min_rtt_ns",
+    "cur_mss",
+    "time_stamps",
+]
+
+
+def chosen_flow(run: Run, flow: int | None = None) -> dict[str, Any]:
+    """Some columns of a TCP flow, without a number of the one that delivered most; InputError if there is no such flow."""
+    flows = run.flows.select(_COLUMNS).to_pylist()
+    if flow is None:
+        tcp = [row for row in flows if row["protocol"] == "tcp"]
+        if not tcp:
+            raise InputError("the run has no TCP flow, and nothing else has phases")
+        return dict(max(tcp, key=lambda row: int(row["delivered_bytes"])))
+    row = next((row for row in flows if row["flow"] == flow), None)
+    if row is None:
+        raise InputError(f"the run has no flow {flow}")
+    if row["protocol"] != "tcp":
+        raise InputError(f"flow {flow} is {row['protocol']}: only TCP flows have phases")
+    return dict(row)
+
+
+def plateau_bps(run: Run, row: dict[str, Any]) -> float | None:
+    """The goodput that the slowest port of a flow's way carries; None if it shares that port, or if the run has changes."""
+    slowest, rate, framing = slowest_ports(run, row["source"], row["destination"])
+    if not slowest or row["cur_mss"] is None or run.resolved.get("change"):
+        return None
+    each = zip(*(texts(run.flows, end) for end in ("source", "destination")), column(run.flows, "delivered_bytes"), strict=True)
+    active = [(source, destination) for source, destination, delivered in each if delivered > 0]
+    active.remove((row["source"], row["destination"]))
+    if any(port in slowest for ends in set(active) for port in path_ports(run, *ends)):
+        return None
+    options = theory.TIMESTAMP_OPTION_BYTES if row["time_stamps"] else 0
+    wire = row["cur_mss"] + options + theory.TCP_IP_HEADER_BYTES + WIRE_BYTES[framing]
+    return float(rate * row["cur_mss"] / wire)
+
+
+def flow_phases(run: Run, flow: int | None = None) -> phases.Phases:
+    """The phases of a TCP flow of a run (the one that delivered most); InputError where it is too short to have any."""
+    row = chosen_flow(run, flow)
+    number, samples = row["flow"], run.flow_samples
+    own = column(samples, "flow") == number if samples.num_rows else np.empty(0, dtype=bool)
+    if not own.any():
+        raise InputError(f'flow {number} was not sampled, so it has no phases; set "record.every"')
+    if not row["delivered_bytes"] or row["min_rtt_ns"] is None:
+        raise InputError(f"flow {number} delivered nothing, so it has no phases")
+    time, delivered, signals = (column(samples, name)[own] for name in ("time_ns", "delivered_bytes", "cong_signals"))
+    left = ~np.isin(np.asarray(texts(samples, "phase"))[own], BEFORE_EXIT)
+    size = row["size_bytes"]
+    try:
+        return phases.find(
+            time / 1e9,
+            delivered,
+            row["min_rtt_ns"] / 1e9,
+            time[1:][np.diff(signals) > 0] / 1e9,
+            plateau_bps(run, row),
+            exit_s=float(time[left.argmax()]) / 1e9 if left.any() else None,
+            remaining_bytes=None if size is None else size - row["delivered_bytes"],
+        )
+    except ValueError as error:
+        raise InputError(f"flow {number}: {error}") from None

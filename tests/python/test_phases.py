@@ -1,0 +1,253 @@
+"""Phases of a flow: in made-up series with known ends, in runs and their captures; whether it recovers before it finishes."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan import cli
+from elephan.analysis import phases
+from elephan.analysis.flows import chosen_flow, plateau_bps
+from elephan.report.answer import answer
+from elephan.study import open_study
+
+Series = tuple[np.ndarray, np.ndarray]
+
+
+def delivered(time: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Bytes delivered by each time."""
+    return np.concatenate([[0], np.cumsum(rate[:-1] * np.diff(time) / 8)])
+
+
+def sawtooth() -> Series:
+    """Doubling every 100 ms to 100 Mb/s, then a plateau to 5 s, halved at 5 s, back up in 5 s, a plateau."""
+    time = np.arange(0, 15, 0.01)
+    rate = np.where(time < 1, 100e6 * 2.0 ** ((time - 1) / 0.1), 100e6)
+    rate = np.where((time >= 5) & (time < 10), 50e6 + 10e6 * (time - 5), rate)
+    return time, delivered(time, rate)
+
+
+def ramp(
+    slope: float, every: float = 0.01, noise: float = 0.0, quiet_s: float = 0.0, gain: float = 1e6, end: float = 30.0
+) -> Series:
+    """1 Mb/s, after `quiet_s` doubling `slope` times in 100 ms up to 128 Mb/s, then `gain` bit/s more each second."""
+    time = np.arange(0, end, 0.001)
+    exit_s = quiet_s + 0.7 / slope
+    rate = 1e6 * 2.0 ** (np.maximum(time - quiet_s, 0) * slope / 0.1)
+    rate = np.where(time < exit_s, rate, 128e6 + gain * (time - exit_s))
+    if noise:
+        each = np.random.default_rng(1).normal(1, noise, time.size // 100 + 1)
+        rate *= np.maximum(np.repeat(each, 100)[: time.size], 0.05)
+    total = delivered(time, rate)
+    chosen = slice(None, None, round(every / 0.001))
+    return time[chosen], total[chosen]
+
+
+def names(found: phases.Phases) -> list[str]:
+    return [stretch.name for stretch in found.stretches]
+
+
+def test_phases_of_a_sawtooth() -> None:
+    time, total = sawtooth()
+    for given in ([5.0], None):
+        found = phases.find(time, total, 0.1, given)
+        assert names(found) == ["bandwidth discovery", "steady state", "congestion avoidance", "steady state"]
+        assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
+        assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
+        assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
+        # 0.95 of the plateau is reached 4.5 s after the cut.
+        assert found.stretches[2].end_s == pytest.approx(9.5, abs=0.3)
+        assert (found.cuts, found.recovery_s, found.recovers) == (1, 0.0, True)
+        assert found.recovered_s == pytest.approx(4.5, abs=0.3)
+
+
+def test_a_flow_that_will_not_recover_in_time() -> None:
+    time, total = sawtooth()
+    early = time < 7
+    # At 7 s it has 70 Mb/s and gains 10 a second: 95 come 2.5 s later, after 2.5 s at 82.5 Mb/s, 25.8 MB.
+    for remaining, recovers in ((None, None), (0, False), (20e6, False), (30e6, True)):
+        found = phases.find(time[early], total[early], 0.1, [5.0], remaining_bytes=remaining)
+        assert found.recovery_s == pytest.approx(2.5, abs=0.2)
+        assert found.recovery_bytes == pytest.approx(25.8e6, rel=0.1)
+        assert found.recovers is recovers
+    with pytest.raises(ValueError, match="at least two points"):
+        phases.find([0.0], [0.0], 0.1)
+
+
+@pytest.mark.parametrize(("slope", "exit_s"), [(1.0, 0.7), (0.58, 1.207)])
+@pytest.mark.parametrize("every", [0.01, 0.1, 0.25, 1.0])
+@pytest.mark.parametrize("noise", [0.0, 0.15])
+def test_discovery_ends_where_the_doubling_stops(slope: float, exit_s: float, every: float, noise: float) -> None:
+    time, total = ramp(slope, every, noise, gain=4e6)
+    for plateau in (1e9, None):
+        found = phases.find(time, total, 0.1, [], plateau)
+        assert names(found)[:2] == ["bandwidth discovery", "congestion avoidance"]
+        assert found.discovery_s == pytest.approx(exit_s, abs=max(0.3, 1.1 * every))
+        assert found.cuts == 0
+    if every < 0.2 and not noise:
+        assert found.slope_per_rtt == pytest.approx(slope, rel=0.15)
+
+
+def test_a_known_end_of_slow_start_goes_first() -> None:
+    time, total = ramp(1.0)
+    found = phases.find(time, total, 0.1, [], 1e9, exit_s=5.0)
+    assert found.discovery_s == pytest.approx(5.0, abs=0.11)
+    assert names(found) == ["bandwidth discovery", "congestion avoidance"]
+
+
+def test_doubling_after_a_slow_beginning_and_doubling_to_the_end() -> None:
+    # two seconds of something small first, as a handshake of TLS and a request are
+    assert phases.find(*ramp(1.0, quiet_s=2.0), 0.1, [], 1e9).discovery_s == pytest.approx(2.7, abs=0.3)
+    found = phases.find(*ramp(0.58, end=1.1), 0.1, [], 1e9)
+    assert names(found) == ["bandwidth discovery"]
+    assert math.isnan(found.recovery_s)
+    assert found.recovers is None
+
+
+def test_few_intervals_after_the_doubling() -> None:
+    # 1, 2, 4 ... 64 Mb/s, then 70 Mb/s and a little more for four round trips: no cut and no plateau, so it has ended.
+    rate = [2.0**k for k in range(7)] + [70.0, 71.0, 72.0, 73.0]
+    total = np.concatenate([[0], np.cumsum(np.array(rate) * 1e6 * 0.1 / 8)])
+    found = phases.find(np.arange(12) * 0.1, total, 0.1, [], 1e9)
+    assert found.discovery_s == pytest.approx(0.7, abs=0.11)
+
+
+def test_a_window_that_something_else_bounds_does_not_grow() -> None:
+    found = phases.find(*ramp(1.0, gain=0.0), 0.1, [], 1e9)
+    assert names(found) == ["bandwidth discovery", "steady state"]
+    assert (found.recovery_s, found.recovers) == (math.inf, False)
+
+
+SLIDE_9 = {"links[1].rate": "1.2 Gbps", "duration": "20 s"}
+
+
+@pytest.fixture(scope="module")
+def stalled(tmp_path_factory: pytest.TempPathFactory) -> el.Run:
+    """Slide 9 of uva-2003: the sender's own queue ends slow start, and nothing is lost."""
+    study = open_study("uva-2003")
+    scenario = study.scenario(next(one for one in study.experiments if one.name == "early"))
+    where = tmp_path_factory.mktemp("stalled") / "r"
+    return el.run(scenario, set={**SLIDE_9, "record.captures": ["sender", "receiver"]}, out=where)
+
+
+def capture(run: el.Run, name: str) -> Path:
+    return next(path for path in run.captures if path.stem == name)
+
+
+@pytest.mark.parametrize("end", ["sender", "receiver"])
+def test_a_stall_that_no_wire_shows(stalled: el.Run, end: str) -> None:
+    trace = el.analyze(capture(stalled, end), rate="1 Gbps")
+    found = trace.phases()
+    assert found.cuts == 0
+    assert found.discovery_s < 2
+    assert found.discovery_s == pytest.approx(stalled.phases().discovery_s, abs=0.4)
+    assert names(found) == ["bandwidth discovery", "congestion avoidance"]
+    # 1448 of 1538 bytes on the wire
+    assert found.plateau_bps == pytest.approx(941.48e6, rel=1e-4)
+    assert found.recovers is None
+    assert el.analyze(capture(stalled, end), compare=stalled.tables.path).phases().plateau_bps == pytest.approx(941.48e6, rel=1e-4)
+    # about half a segment a round trip: 60 kb/s each 100 ms to 894 Mb/s, over 20 minutes and 50 GB
+    assert found.recovery_s > 1000
+    assert found.recovery_bytes > 50e9
+
+
+def test_phases_of_a_run(stalled: el.Run) -> None:
+    found = stalled.phases()
+    assert found.plateau_bps == pytest.approx(941.48e6, rel=1e-4)
+    assert found.cuts == 1
+    assert found.discovery_s < 2
+    assert found.share("congestion avoidance") > 0.9
+    assert stalled.phases(0) == found
+    assert "with less than that to send it will probably not recover before it finishes" in answer(stalled)[-1]
+    where = stalled.tables.path
+    assert where is not None
+    assert (where / "figures" / "phases.png").exists()
+    with pytest.raises(el.InputError, match="no flow 7"):
+        stalled.phases(7)
+
+
+def test_a_run_that_finishes_before_it_recovers(stalled: el.Run, tmp_path: Path) -> None:
+    study = open_study("uva-2003")
+    scenario = study.scenario(next(one for one in study.experiments if one.name == "early"))
+    more = {**SLIDE_9, "traffic.flow.size": "100 MB"}
+    done = el.run(scenario, set=more)
+    assert done.phases().remaining_bytes == 0
+    assert "It did not recover before it finished: at its pace" in answer(done)[-1]
+    under_way = el.run(scenario, set={**more, "duration": "8 s"})
+    assert under_way.phases().remaining_bytes == 100e6 - under_way.flows["delivered_bytes"][0].as_py()
+    assert "It will probably not recover before it finishes: at its pace" in answer(under_way)[-1]
+
+
+DATAGRAMS = """
+duration = "1 s"
+[template]
+kind  = "dumbbell"
+pairs = 2
+rate  = "20 Mbps"
+delay = "10 ms"
+[[traffic]]
+from = "sender"
+to   = "receiver"
+kind = "cbr"
+rate = "1 Mbps"
+"""
+
+
+def test_what_has_no_phases_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(DATAGRAMS, encoding="utf-8")
+    run = el.run(file)
+    with pytest.raises(el.InputError, match="no TCP flow"):
+        run.phases()
+    with pytest.raises(el.InputError, match="flow 0 is udp"):
+        run.phases(0)
+    bulk = DATAGRAMS.replace('kind = "cbr"\nrate = "1 Mbps"', 'kind = "bulk"')
+    file.write_text(bulk, encoding="utf-8")
+    with pytest.raises(el.InputError, match=r"record\.every"):
+        el.run(file, set={"record.every": "0 s"}).phases()
+
+
+def test_a_shared_port_is_no_plateau(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(DATAGRAMS.replace('kind = "cbr"\nrate = "1 Mbps"', 'kind = "bulk"'), encoding="utf-8")
+    found = []
+    for pairs in (1, 2):
+        run = el.run(file, set={"template.pairs": pairs})
+        found.append(plateau_bps(run, chosen_flow(run)))
+    # 1448 of 1538 bytes on a wire of 20 Mb/s
+    assert found == [pytest.approx(18.83e6, rel=1e-3), None]
+
+
+def test_the_command_says_whether_it_recovers(stalled: el.Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["analyze", str(capture(stalled, "sender")), "--out", str(tmp_path / "t"), "--rate", "1Gbps"]
+    for more, said in (
+        ([], "less than that to send it will probably not recover before it finishes."),
+        (
+            ["--remaining", "1GB"],
+            "It will probably not recover before it finishes: at its pace it is back at its plateau of 941 Mb/s",
+        ),
+        (["--remaining", "1TB"], "It will probably recover before it finishes: "),
+        (["--remaining", "0 B"], "It did not recover before it finished: "),
+    ):
+        assert cli.status_of([*words, *more]) == 0
+        assert said in capfd.readouterr().out
+    # A report that is drawn again says the same.
+    page = el.load(tmp_path / "t").report(tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "It did not recover before it finished" in page
+    assert cli.status_of([*words, "--remaining", "1TB", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["phases"]["recovers"] is True
+    for wrong, why in (
+        (["--rate", "fast"], "is not a rate"),
+        (["--rate", "1"], "no unit"),
+        (["--rate", "0 bps"], "rate: '0 bps' is not more than 0"),
+        (["--remaining", "1"], "no unit"),
+        (["--remaining", "1 s"], "unknown unit"),
+    ):
+        assert cli.status_of([*words, *wrong]) == 2
+        lines = capfd.readouterr().err.strip().splitlines()
+        assert len(lines) == 1
+        assert why in lines[0]
