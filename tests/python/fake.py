@@ -19,6 +19,8 @@ PATH_TCP: dict[str, Any] = {
     "initial_window": 10,
     "abc": True,
     "delayed_ack_segments": 2,
+    "sack": True,
+    "reduction": "immediate",
 }
 
 

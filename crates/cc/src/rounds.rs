@@ -12,12 +12,13 @@
 //! Drop-tail: when F' > C R + B the queue overflows at that point of the next round. Until the first cut shows, a round
 //! trip later, whatever a window grows by is dropped: a stream that grew by g_i bytes a round loses with probability
 //! min(1, g_i / MSS), and one of them at least (Baccelli and Hong 2002 call the share the rate of synchronisation; here it
-//! follows from the growth). Loss on the path takes a packet with probability p, independently. All losses of one window
-//! of data are one event for the law, and what is lost is sent again.
+//! follows from the growth). The first of g_i / MSS holes is seen when the flight begins to come back and the last when it
+//! has, so the window rests for a round trip, and for a share 1 - MSS / g_i of another. Loss on the path takes a packet
+//! with probability p, independently. All losses of one window of data are one event for the law, and what is lost is
+//! sent again.
 //!
 //! Streams alike share the rate in proportion to their windows. Left out: packets and their bursts, timeouts, limited
-//! transmit, the time that a repaired hole takes beyond a round trip. Laws that pace, probe or act upon the
-//! delay of single packets live by what is not here ([`Rounds::suits`]).
+//! transmit. Laws that pace, probe or act upon the delay of single packets live by what is not here ([`Rounds::suits`]).
 
 use crate::draw::Draw;
 use crate::law::Spec;
@@ -84,6 +85,8 @@ struct Stream {
     recovering: f64,
     /// What the last cut left of the window.
     kept: f64,
+    /// Bytes to be acknowledged after those until the last hole is filled.
+    repairing: f64,
     /// The full queue drops in this chunk of the next round, and so many bytes.
     drop: Option<(u32, f64)>,
     acked: f64,
@@ -103,13 +106,15 @@ pub struct Rounds {
     now_s: f64,
     rounds: u64,
     overflows: u64,
+    /// Bytes and seconds of the last round that nobody has asked for yet.
+    begun: (f64, f64),
 }
 
 impl Rounds {
     pub fn new(spec: &Spec, streams: u32, mss: u64, initial_window_bytes: u64, path: Path, seed: u64) -> Rounds {
         let mut draw = Draw(seed);
         let streams = (0..streams).map(|_| Stream::new(spec, mss, initial_window_bytes, &path, &mut draw)).collect();
-        Rounds { path, streams, draw, now_s: 0.0, rounds: 0, overflows: 0 }
+        Rounds { path, streams, draw, now_s: 0.0, rounds: 0, overflows: 0, begun: (0.0, 0.0) }
     }
 
     /// Whether rounds say anything about the law ([`Controller::goes_by_rounds`]).
@@ -147,28 +152,24 @@ impl Rounds {
         }
     }
 
-    /// Goes on until so much more is delivered, for `rounds_max` rounds at most.
+    /// Goes on until so much more is delivered, for `rounds_max` rounds at most. What is left of the last round comes next time.
     pub fn run(&mut self, bytes: f64, rounds_max: u64) -> Reached {
-        let (begin_s, first) = (self.now_s, self.rounds);
-        let mut delivered = 0.0;
-        while delivered < bytes && self.rounds - first < rounds_max {
-            let before_s = self.now_s;
-            let carried = self.round();
-            if delivered + carried >= bytes {
-                let needed_s = (self.now_s - before_s) * (bytes - delivered) / carried;
-                return Reached {
-                    time_s: before_s - begin_s + needed_s,
-                    delivered_bytes: bytes,
-                    rounds: self.rounds - first,
-                };
-            }
-            delivered += carried;
+        let first = self.rounds;
+        let mut reached = Reached { time_s: 0.0, delivered_bytes: 0.0, rounds: 0 };
+        while reached.delivered_bytes < bytes && (self.begun.0 > 0.0 || self.rounds - first < rounds_max) {
+            let (carried, span_s) = if self.begun.0 > 0.0 { self.begun } else { self.round() };
+            let wanted = bytes - reached.delivered_bytes;
+            let share = if carried > wanted { wanted / carried } else { 1.0 };
+            self.begun = (carried * (1.0 - share), span_s * (1.0 - share));
+            reached.time_s += share * span_s;
+            reached.delivered_bytes += share * carried;
         }
-        Reached { time_s: self.now_s - begin_s, delivered_bytes: delivered, rounds: self.rounds - first }
+        reached.rounds = self.rounds - first;
+        reached
     }
 
-    /// One round trip; answers the bytes that it delivered for the first time.
-    pub fn round(&mut self) -> f64 {
+    /// One round trip; answers the bytes that it delivered for the first time, and its seconds.
+    fn round(&mut self) -> (f64, f64) {
         let flight: f64 = self.streams.iter().map(|stream| stream.flight).sum();
         let span_s = self.path.rtt_s.max(flight / self.path.bytes_per_s());
         let before: Vec<f64> = self.streams.iter().map(|stream| stream.flight).collect();
@@ -177,7 +178,7 @@ impl Rounds {
         self.now_s += span_s;
         self.rounds += 1;
         self.overflow(&before);
-        carried
+        (carried, span_s)
     }
 
     /// Settles which streams lose in the next round when it finds the queue full.
@@ -193,7 +194,7 @@ impl Rounds {
         let mut most: Option<(usize, f64)> = None;
         let mut hit = false;
         for (i, stream) in self.streams.iter_mut().enumerate() {
-            if stream.recovering > 0.0 {
+            if stream.recovering > 0.0 || stream.repairing > 0.0 {
                 continue;
             }
             let grown = (stream.flight - before[i]).max(0.0);
@@ -224,6 +225,7 @@ impl Stream {
             spared: 0.0,
             recovering: 0.0,
             kept: 1.0,
+            repairing: 0.0,
             drop: None,
             acked: 0.0,
             counted: 0.0,
@@ -263,12 +265,15 @@ impl Stream {
                 lost += self.controller.mss();
             }
             self.lost += lost;
-            if lost > 0.0 && self.recovering <= 0.0 {
+            if lost > 0.0 && self.recovering <= 0.0 && self.repairing <= 0.0 {
                 self.cut(now, lost);
             }
             if self.recovering > 0.0 {
                 self.recovering -= chunk;
                 sent += chunk * self.kept;
+            } else if self.repairing > 0.0 {
+                self.repairing -= chunk;
+                sent += chunk;
             } else {
                 let before = self.controller.window();
                 self.acknowledge(path, now, Some(rtt), chunk);
@@ -306,6 +311,7 @@ impl Stream {
         self.controller.on_congestion(&Signal::Loss { now, lost: lost as u64, inflight: self.flight as u64 });
         self.kept = self.controller.window() / before;
         self.recovering = self.flight;
+        self.repairing = self.controller.window() * (1.0 - self.controller.mss() / lost);
     }
 
     fn acknowledge(&mut self, path: &Path, now: Time, rtt: Option<Span>, bytes: f64) {

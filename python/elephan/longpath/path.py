@@ -359,7 +359,7 @@ def load_answer(where: Path) -> Answer:
     groups: dict[tuple[str, int, int], dict[str, Any]] = {}
     for row in table.to_pylist():
         key = (row["law"], row["streams"], row["seed"])
-        one = groups.setdefault(key, {"law": key[0], "streams": key[1], "seed": key[2], "time_s": [], "delivered_bytes": []})
+        one = groups.setdefault(key, {"law": key[0], "streams": key[1], "seed": key[2], **{name: [] for name in _ARRAYS}})
         for name in _ARRAYS:
             one[name].append(row[name])
     facts = {

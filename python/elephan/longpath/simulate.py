@@ -25,8 +25,9 @@ PACKETS_MAX = 100_000  # of data in one run, where the law goes on by rounds ...
 PACKETS_ALONE_MAX = 500_000  # ... and where it does not
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 2  # ... unless that takes more than so many times its budget
+CALM_RTTS = 6  # without slow start, what it overflows and timeouts, before a law goes on by itself
 LENGTH_MAX_S = 1.5e7
-ROUNDS = 3  # times that a simulation which was too short is made longer
+TRIES = 5  # times that a simulation which was too short is made longer
 SAMPLES = 3000
 CURVE_POINTS = 240
 SPREAD_S = 0.1  # within which several streams start
@@ -86,12 +87,6 @@ def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
     return found
 
 
-def _budget(question: Question, limits: Bounds, case: Case) -> float:
-    """Bytes to simulate of a long transfer."""
-    rounds = goes_by_rounds(question, limits, case.law)
-    return float((PACKETS_MAX if rounds else PACKETS_ALONE_MAX) * limits.mss_bytes)
-
-
 def _length(question: Question, limits: Bounds, case: Case, target: float, budget: float) -> float:
     """Seconds to simulate at first."""
     rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(question, limits)
@@ -111,13 +106,15 @@ def simulate(
     progress: bool,
 ) -> tuple[list[Result], list[str]]:
     """Runs all cases, some of them again for longer; gives the results and a line for each run that failed."""
-    budgets = {case: question.size_bytes if whole else _budget(question, limits, case) for case in chosen}
+    stepped = set() if whole else {case for case in chosen if goes_by_rounds(question, limits, case.law)}
+    packets = {case: PACKETS_MAX if case in stepped else PACKETS_ALONE_MAX for case in chosen}
+    budgets = {case: question.size_bytes if whole else float(packets[case] * limits.mss_bytes) for case in chosen}
     targets = {case: min(question.size_bytes, budgets[case]) for case in chosen}
     lengths = {case: _length(question, limits, case, targets[case], budgets[case]) for case in chosen}
     traces: dict[Case, Trace] = {}
     broken: list[str] = []
     waiting = list(chosen)
-    for _ in range(ROUNDS if not whole else 20):
+    for _ in range(TRIES if not whole else 20):
         jobs = _jobs(question, waiting, [lengths[case] for case in waiting])
         outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
         broken += failures(outcomes)
@@ -126,12 +123,17 @@ def simulate(
             if outcome.value is None:
                 continue
             traces[case] = found = outcome.value
-            left = targets[case] - float(found.delivered_bytes[-1])
+            done = float(found.delivered_bytes[-1])
+            left = targets[case] - done
+            late = max(found.late_bps, limits.wire_bps * 0.02)
             if left > 0:
-                late = max(found.late_bps, limits.wire_bps * 0.02)
                 longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
-                again.append(case)
+            elif case in stepped and done < question.size_bytes and found.grew_since(found.end_s - CALM_RTTS * question.rtt_s):
+                lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
+            else:
+                continue
+            again.append(case)
         waiting = again
         if not waiting:
             break

@@ -49,6 +49,10 @@ class Trace:
         part = (size_bytes - self.delivered_bytes[low]) / span if span > 0 else 0.0
         return float(self.time_s[low] + part * (self.time_s[high] - self.time_s[low]))
 
+    def grew_since(self, when_s: float) -> bool:
+        """Whether a stream has been in the handshake or in slow start since then."""
+        return bool(np.any(self.growing[self.time_s >= when_s] > 0))
+
     @property
     def late_bps(self) -> float:
         """Goodput in the second half."""
