@@ -101,11 +101,13 @@ pub enum DelayedAckRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LocalDrop {
-    /// A congestion event, at most one per window of data (Linux `tcp_enter_cwr`).
+    /// A congestion event, at most one per window of data (Linux `tcp_enter_cwr`). Also `reno_like`.
+    #[serde(alias = "reno_like")]
     Cwr,
     /// Nothing: the segment goes out later.
     Ignore,
-    /// Slow start ends; the window stays.
+    /// Slow start ends; the window stays. Also `slowstart_exit_only`.
+    #[serde(alias = "slowstart_exit_only")]
     SlowStartExit,
 }
 

@@ -124,3 +124,13 @@ fn congestion_avoidance_counts_acks_or_bytes() {
         assert!((cc.window() / mss - 10.0 - growth).abs() < 1e-9, "{name}: {}", cc.window() / mss);
     }
 }
+
+/// A local drop means what the words of 2003 say: a cut as Reno's, the end of slow start alone, nothing.
+#[test]
+fn local_drops_by_older_names() {
+    let named = |name: &str| serde_json::from_value::<LocalDrop>(name.into()).unwrap();
+    assert_eq!(
+        ["reno_like", "slowstart_exit_only", "ignore"].map(named),
+        [LocalDrop::Cwr, LocalDrop::SlowStartExit, LocalDrop::Ignore]
+    );
+}
