@@ -147,6 +147,16 @@ def test_another_queue_is_not_carried_on_by_rounds() -> None:
     assert goes_by_rounds(*ask("1Gbps", "50ms", set={"tcp.initial_window": 3}), law)
 
 
+def test_the_law_of_the_settings_has_its_own_reason() -> None:
+    """2.5 Gb/s before a disk of 0.2 Gb/s: what fills the disk is as good as anything else."""
+    answer = el.path("2.5 Gbps", "20 ms", disk_write="0.2 Gbps", size="500 MB", streams=1, congestion_control="reno,cubic")
+    (line,) = [one for one in answer.settings if "tcp_congestion_control" in one.text]
+    assert line.why == f"{({'reno', 'cubic'} - {answer.best.law}).pop()} as fast within 2 %"
+    slow = el.path("100 Mbps", "100 ms", buffer="50 KB", size="200 MB", streams=1, congestion_control="reno,cubic")
+    (line,) = [one for one in slow.settings if "tcp_congestion_control" in one.text]
+    assert line.why == "the shortest time above"
+
+
 def test_rounds_are_refused_in_one_line() -> None:
     with pytest.raises(InputError, match="cubik"):
         el.rounds.new("cubik", rate="1 Gbps", rtt="50 ms")

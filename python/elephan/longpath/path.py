@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 REPETITIONS_MAX = 1000
 ROUGH = 0.5  # of the time: what is carried on from less is only an estimate
+NEAR = 1.02  # times as long counts as equal
 NEARLY_FULL = 0.9  # of the wire: from here on a window that grows makes nothing faster
 
 
@@ -107,7 +108,7 @@ class Answer:
         """
         rows = self.known
         shortest = min(row.time_s.mean for row in rows)
-        near = [row for row in rows if row.time_s.mean <= 1.02 * shortest]
+        near = [row for row in rows if row.time_s.mean <= NEAR * shortest]
         return min(near, key=lambda row: (row.streams, self.is_fragile(row), row.time_s.mean))
 
     @property
@@ -136,6 +137,8 @@ class Answer:
         best = self.best
         sure = {row.law for row in self.known}
         why = "the shortest time above"
+        if as_fast := sorted({row.law for row in self.known if row.time_s.mean <= NEAR * best.time_s.mean} - {best.law}):
+            why = f"{' and '.join(as_fast)} as fast within 2 %"
         if others := sorted({row.law for row in self.rows} - sure):
             why += f", {' and '.join(others)} being only estimated"
         return settings(self.question, self.limits, best.streams, best.law, why)

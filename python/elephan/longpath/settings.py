@@ -56,11 +56,11 @@ def settings(question: Question, limits: Bounds, streams: int, law: str | None, 
     """Lines for both hosts. `streams`: how many are used; `law`: the congestion control to use, if any, and `why`."""
     memory = socket_memory(question, streams)
     wanted = show(window_wanted(question, streams), "bytes")
-    why = f"{OVERHEAD} x {wanted} of window a stream ({streams} in use)"
+    size = f"{OVERHEAD} x {wanted} of window a stream ({streams} in use)"
     if (needed := streams_needed(question, streams)) > streams:
-        why = f"the largest; of {wanted} a window of TCP holds 1 GiB: use {needed} streams"
+        size = f"the largest; of {wanted} a window of TCP holds 1 GiB: use {needed} streams"
     lines = [
-        Line(f"net.core.rmem_max = {memory}", why),
+        Line(f"net.core.rmem_max = {memory}", size),
         Line(f"net.core.wmem_max = {memory}", "the same at the sender"),
         Line(f"net.ipv4.tcp_rmem = 4096 131072 {max(memory, 131_072)}", "least, default, largest; the kernel tunes up to the last"),
         Line(f"net.ipv4.tcp_wmem = 4096 16384 {max(memory, 16_384)}", "the same at the sender"),
