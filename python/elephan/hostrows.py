@@ -22,7 +22,10 @@ def drops(run: Run) -> Array:
 
 
 def windows_after_gaps(run: Run) -> Array:
-    """Of each gap of 0.1 s or more and each flow: the smallest window within a second after it over the last one before it."""
+    """Of each gap of 0.1 s or more and each flow: the smallest window within a second after it over the last one before it.
+
+    A gap that the end of the run cuts off has nothing after it.
+    """
     gaps, samples = run.logger_gaps, run.flow_samples
     if not gaps.num_rows or not samples.num_rows:
         return EMPTY
@@ -32,7 +35,7 @@ def windows_after_gaps(run: Run) -> Array:
         if end - begin < _LONG_NS or end < run.warmup_ns:
             continue
         for one in np.unique(flow):
-            before, after = (flow == one) & (time <= begin), (flow == one) & (time >= end) & (time <= end + 1e9)
+            before, after = (flow == one) & (time <= begin), (flow == one) & (time > end) & (time <= end + 1e9)
             if before.any() and after.any():
                 found.append(float(cwnd[after].min()) / float(cwnd[before][-1]))
     return np.asarray(found)

@@ -28,7 +28,7 @@ FOUND = {
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        40,
+        41,
     ),
     "intel-2007": (
         {

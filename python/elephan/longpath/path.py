@@ -16,7 +16,7 @@ from elephan import core, folder, stats
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms, expected_bps
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
-from elephan.longpath.rest import BY_ROUNDS, SECOND_HALF
+from elephan.longpath.rest import BY_ROUNDS, LOSING_HALF, SECOND_HALF
 from elephan.longpath.settings import Line, settings
 from elephan.longpath.simulate import Result, cases, simulate, tcp_options
 from elephan.longpath.verdict import what_limits
@@ -117,14 +117,17 @@ class Answer:
         return [row for row in self.rows if not self.is_rough(row)] or self.rows
 
     def is_rough(self, row: Row) -> bool:
-        """Whether a row carries on, from little and from a wire that is not full, by a rule that may be wrong there.
+        """Whether a row carries on, from little, by a rule that may be wrong there.
 
-        The second half of a simulation is one in which the window may still have grown, and rounds know neither timeouts nor
-        slow repairs: a stack that has them loses more than a round trip where a law overflows a queue by many segments.
+        What a law that is not stepped did in half of a simulation says little where packets were lost in it, or its window
+        may still have grown. Rounds know neither timeouts nor slow repairs: a stack that has them loses more than a round
+        trip where a law overflows a queue by many segments.
         """
-        guessed = row.method == SECOND_HALF or (row.method == BY_ROUNDS and not self.limits.repairs_at_once and row.law != "reno")
+        rules = row.method.split("; ")
         full = row.goodput_bps.mean >= NEARLY_FULL * self.limits.wire_bps
-        return guessed and row.simulated_share < ROUGH and not full
+        slow_repair = BY_ROUNDS in rules and not self.limits.repairs_at_once and row.law != "reno"
+        guessed = LOSING_HALF in rules or (not full and (SECOND_HALF in rules or slow_repair))
+        return guessed and row.simulated_share < ROUGH
 
     def is_fragile(self, row: Row) -> bool:
         """Whether a single loss that the simulation did not have would cost Reno the rest of the transfer."""

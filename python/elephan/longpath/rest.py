@@ -17,6 +17,7 @@ ROUNDS_MAX = 200_000  # of all streams together
 PARTS = 400  # that the rest is cut into: points of its curve
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
 BY_ROUNDS, SECOND_HALF = "its law by rounds", "as in its second half"
+LOSING_HALF = f"{SECOND_HALF}, with losses"
 _HOSTS = ("tcp", "stack", "hosts", "record")
 _NONE: Array = np.empty(0)
 
@@ -46,7 +47,7 @@ def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, 
         return Rest(left * 8 / rate, "closed forms alone, too large to simulate beyond its start")
     # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
     rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
-    return Rest(left * 8 / rate, SECOND_HALF)
+    return Rest(left * 8 / rate, LOSING_HALF if found.late_drops else SECOND_HALF)
 
 
 def goes_by_rounds(question: Question, limits: Bounds, law: Law) -> bool:

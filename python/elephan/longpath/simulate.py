@@ -26,6 +26,7 @@ PACKETS_ALONE_MAX = 500_000  # ... and where it does not
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 2  # ... unless that takes more than so many times its budget
 CALM_RTTS = 6  # without slow start, what it overflows and timeouts, before a law goes on by itself
+HELD = 0.05  # of what is expected: less in a second half is data that wait for a hole to be filled
 LENGTH_MAX_S = 1.5e7
 TRIES = 5  # times that a simulation which was too short is made longer
 SAMPLES = 3000
@@ -112,6 +113,7 @@ def simulate(
     targets = {case: min(question.size_bytes, budgets[case]) for case in chosen}
     lengths = {case: _length(question, limits, case, targets[case], budgets[case]) for case in chosen}
     traces: dict[Case, Trace] = {}
+    held: set[Case] = set()
     broken: list[str] = []
     waiting = list(chosen)
     for _ in range(TRIES if not whole else 20):
@@ -125,12 +127,15 @@ def simulate(
             traces[case] = found = outcome.value
             done = float(found.delivered_bytes[-1])
             left = targets[case] - done
-            late = max(found.late_bps, limits.wire_bps * 0.02)
+            late, expected = max(found.late_bps, limits.wire_bps * 0.02), expected_bps(case.law, question, limits, case.streams)
             if left > 0:
                 longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
             elif case in stepped and done < question.size_bytes and found.grew_since(found.end_s - CALM_RTTS * question.rtt_s):
                 lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
+            elif case not in stepped and case not in held and done < question.size_bytes and found.late_bps < HELD * expected:
+                held.add(case)
+                lengths[case] = 2 * found.end_s
             else:
                 continue
             again.append(case)

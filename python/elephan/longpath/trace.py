@@ -49,6 +49,12 @@ class Trace:
         part = (size_bytes - self.delivered_bytes[low]) / span if span > 0 else 0.0
         return float(self.time_s[low] + part * (self.time_s[high] - self.time_s[low]))
 
+    @property
+    def late_drops(self) -> float:
+        """Packets that the bottleneck and the sender's host dropped or refused in the second half."""
+        lost = self.drops + self.stalls
+        return float(lost[-1] - np.interp(self.end_s / 2, self.time_s, lost))
+
     def grew_since(self, when_s: float) -> bool:
         """Whether a stream has been in the handshake or in slow start since then."""
         return bool(np.any(self.growing[self.time_s >= when_s] > 0))

@@ -168,6 +168,8 @@ def programs_figure(results: Results) -> Drawing:
         for (label, settings), color, width in zip(PROGRAMS.items(), (INK, BLUE, VERMILLION, GREEN), WIDTHS, strict=True):
             found = [(p.value, _rate(results, "programs", f"{label}/{p.label}", statistic)) for p in buffers()]
             points = np.asarray([(x, y) for x, y in found if not np.isnan(y)]).reshape(-1, 2)
+            if not points.size:
+                continue
             style: dict[str, Any] = {"color": color, "markersize": 2 + width, "linewidth": width, "label": label}
             axes.plot(points[:, 0] * 1e-3, points[:, 1] * 1e-6, "o-", **style)
             streams = int(settings["traffic.copy.streams"])
