@@ -39,7 +39,8 @@ def follow(rounds, rows):
     rounds.follow(
         0,
         times=[row["time_ns"] / 1e9 for row in rows],
-        acked=[0 if busy else row["delivered_bytes"] - last["delivered_bytes"] for row, last, busy in zip(rows, before, repairing)],
+        acked=[row["delivered_bytes"] - last["delivered_bytes"] for row, last in zip(rows, before)],
+        repairing=repairing,
         rtt=[row["sample_rtt_ns"] / 1e9 for row in rows],
         cut=[row["cong_signals"] > last["cong_signals"] for row, last in zip(rows, before)],
         cwnd=[row["ssthresh_bytes"] if busy else row["cwnd_bytes"] for row, busy in zip(rows, repairing)],

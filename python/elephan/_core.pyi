@@ -329,6 +329,7 @@ class Rounds:
         stream: int,
         times: Sequence[float],
         acked: Sequence[float],
+        repairing: Sequence[bool],
         rtt: Sequence[float],
         cut: Sequence[bool],
         cwnd: Sequence[float],

@@ -16,7 +16,7 @@ from typing import Any
 
 from elephan import core
 from elephan.errors import InputError
-from elephan.quantity import bits_per_second, seconds, size_bytes
+from elephan.quantity import bits_per_second, number, seconds, size_bytes
 
 
 def new(
@@ -47,6 +47,7 @@ def new(
             raise InputError(f"{name} is a whole number from {int(name != 'seed')}, not {value!r}")
     law = kind if isinstance(kind, (str, Mapping)) else core.guest_words(kind, params)
     wire, span, room = bits_per_second(rate), seconds(rtt), size_bytes(queue)
+    chance = number(loss, "a probability", "1e-4")
     flight = math.inf if window == math.inf else size_bytes(window)
     more = params if isinstance(kind, str) else {}
-    return core.build("Rounds", law, streams, mss, wire, span, room, loss, flight, counted, initial_window, seed, **more)
+    return core.build("Rounds", law, streams, mss, wire, span, room, chance, flight, counted, initial_window, seed, **more)

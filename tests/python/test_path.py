@@ -14,7 +14,7 @@ from elephan.errors import InputError
 from elephan.laws import read_laws
 from elephan.longpath.forms import Bounds, bounds, reno_share
 from elephan.longpath.question import Question, read_question
-from elephan.longpath.rest import BY_ROUNDS, by_rounds, goes_by_rounds
+from elephan.longpath.rest import BY_ROUNDS, MANY_LOSSES, by_rounds, goes_by_rounds
 from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.path_page import answer_lines, results_table
@@ -83,7 +83,7 @@ def goodput(law: str = "reno", **more: Any) -> float:
     question, limits = ask("10Gbps", "100ms", size="1TB", **more)
     after = by_rounds(question, limits, read_laws(law)[0], 1, 1)
     start = 70.0 * limits.mss_bytes
-    after.follow(0, [0.0], [0.0], [0.1], [False], [start], [start])
+    after.follow(0, [0.0], [0.0], [False], [0.1], [False], [start], [start])
     seconds, delivered, _ = after.run(10e9, 1_000_000)
     assert delivered == pytest.approx(10e9)
     return float(delivered * 8 / seconds)
@@ -160,7 +160,7 @@ def test_the_law_of_the_settings_has_its_own_reason() -> None:
 def test_rounds_are_refused_in_one_line() -> None:
     with pytest.raises(InputError, match="cubik"):
         el.rounds.new("cubik", rate="1 Gbps", rtt="50 ms")
-    with pytest.raises(InputError, match="loss must be a share, not 2"):
+    with pytest.raises(InputError, match="loss must be from 0 to below 1, not 2"):
         el.rounds.new("cubic", rate="1 Gbps", rtt="50 ms", loss=2.0)
     with pytest.raises(InputError, match="streams"):
         el.rounds.new("cubic", 0, rate="1 Gbps", rtt="50 ms")
@@ -373,3 +373,23 @@ def test_a_question_of_the_api() -> None:
         el.path(0, 0.1)
     with pytest.raises(InputError, match="repetitions"):
         el.path(1e6, 0.1, repetitions=0)
+
+
+def test_what_follows_from_options_is_not_set() -> None:
+    with pytest.raises(InputError, match=r"traffic\.transfer\.connections follows from streams"):
+        el.path("1 Gbps", "50 ms", set={"traffic.transfer.connections": 3})
+
+
+def test_heavy_loss_and_tiny_buffers_go_on_as_they_were() -> None:
+    """Many cuts are a sample: the second half of the simulation says more than rounds, which know no bursts and no timeouts."""
+    lossy = el.path("100 Mbps", "50 ms", loss=0.05, size="200 MB", streams=1, congestion_control="reno")
+    tiny = el.path("100 Mbps", "50 ms", buffer="3 KB", size="300 MB", streams=1, congestion_control="cubic")
+    assert [one.rows[0].method for one in (lossy, tiny)] == [MANY_LOSSES, MANY_LOSSES]
+    whole = el.path("100 Mbps", "50 ms", buffer="3 KB", size="300 MB", streams=1, congestion_control="cubic", whole=True)
+    assert tiny.rows[0].time_s.mean == pytest.approx(whole.rows[0].time_s.mean, rel=0.03)
+
+
+def test_a_byte_needs_no_disk() -> None:
+    row = el.path("1 Gbps", "50 ms", size="1 B", streams=1, congestion_control="cubic").rows[0]
+    assert row.method == ""
+    assert row.time_s.mean == pytest.approx(0.0728, abs=0.003)  # a round trip of handshake and half of one

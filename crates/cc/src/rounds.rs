@@ -58,8 +58,9 @@ impl Path {
 #[derive(Clone, Copy, Debug)]
 pub struct Shown {
     pub at: Time,
-    /// Outside recovery.
     pub acked: u64,
+    /// In fast recovery.
+    pub repairing: bool,
     pub rtt: Option<Span>,
     /// The window was cut since the instant before.
     pub cut: bool,
@@ -143,7 +144,7 @@ impl Rounds {
             if one.cut {
                 stream.relive(one);
             } else if one.acked > 0 {
-                stream.acknowledge(&self.path, one.at, one.rtt, one.acked as f64);
+                stream.acknowledge(&self.path, one.at, one.rtt, one.acked as f64, one.repairing);
             }
             stream.controller.poke("cwnd", one.cwnd.max(stream.controller.mss()));
             stream.controller.poke("ssthresh", one.ssthresh);
@@ -252,6 +253,8 @@ impl Stream {
         let (rtt, chunk, lost_before) = (Span::from_seconds(span_s), self.flight / f64::from(CHUNKS), self.lost);
         let drop = self.drop.take();
         let carried = self.flight;
+        // What is not yet acknowledged is in flight, however often that was cut.
+        self.recovering = self.recovering.min(carried);
         let mut sent = 0.0;
         for number in 0..CHUNKS {
             let now = Time::from_seconds(now_s + span_s * f64::from(number + 1) / f64::from(CHUNKS));
@@ -268,20 +271,22 @@ impl Stream {
             if lost > 0.0 && self.recovering <= 0.0 && self.repairing <= 0.0 {
                 self.cut(now, lost);
             }
-            if self.recovering > 0.0 {
+            let (in_recovery, in_repair) = (self.recovering > 0.0, self.repairing > 0.0);
+            let before = self.controller.window();
+            self.acknowledge(path, now, Some(rtt), chunk, in_recovery || in_repair);
+            if in_recovery {
                 self.recovering -= chunk;
                 sent += chunk * self.kept;
-            } else if self.repairing > 0.0 {
+            } else if in_repair {
                 self.repairing -= chunk;
                 sent += chunk;
             } else {
-                let before = self.controller.window();
-                self.acknowledge(path, now, Some(rtt), chunk);
                 sent += chunk + self.controller.window() - before;
             }
         }
-        self.flight = if self.recovering > 0.0 { sent } else { self.controller.window() }.min(path.window_bytes);
-        carried - (self.lost - lost_before)
+        let next = if self.recovering > 0.0 { sent } else { self.controller.window() };
+        self.flight = next.min(path.window_bytes).max(self.controller.mss());
+        (carried - (self.lost - lost_before)).max(0.0)
     }
 
     /// A cut that left the threshold shown, and a window below it after a timeout. The window before it, of which the last instant shows too little while windows
@@ -314,7 +319,7 @@ impl Stream {
         self.repairing = self.controller.window() * (1.0 - self.controller.mss() / lost);
     }
 
-    fn acknowledge(&mut self, path: &Path, now: Time, rtt: Option<Span>, bytes: f64) {
+    fn acknowledge(&mut self, path: &Path, now: Time, rtt: Option<Span>, bytes: f64, in_recovery: bool) {
         while let Some(due) = self.controller.next_timer().filter(|due| *due <= now) {
             self.controller.on_timer(due);
         }
@@ -322,7 +327,7 @@ impl Stream {
         // Whole bytes of the sum, so that parts of a byte are not lost.
         let acked = counted as u64 - self.counted as u64;
         (self.acked, self.counted) = (self.acked + bytes, counted);
-        self.controller.on_ack(&Ack {
+        let ack = Ack {
             now,
             acked,
             rtt,
@@ -334,7 +339,12 @@ impl Stream {
             srtt: rtt,
             lost: self.lost as u64,
             ..Ack::default()
-        });
+        };
+        if in_recovery {
+            self.controller.on_ack_in_recovery(&ack);
+        } else {
+            self.controller.on_ack(&ack);
+        }
     }
 }
 

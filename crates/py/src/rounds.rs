@@ -1,6 +1,7 @@
 //! Streams of one law over one bottleneck, a round trip at a time: the stepping class behind `elephan.rounds.new`.
 
 use elephan_cc::rounds::{self, Path, Shown};
+use elephan_units::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -51,10 +52,11 @@ impl Rounds {
         if !(1..=STREAMS_MAX).contains(&streams) {
             return Err(ScenarioError::new_err(format!("streams must be from 1 to {STREAMS_MAX}, not {streams}")));
         }
-        for (name, value, below) in [("loss", loss, 1.0), ("counted", 1.0 - counted, 1.0)] {
-            if !(0.0..below).contains(&value) {
-                return Err(ScenarioError::new_err(format!("{name} must be a share, not {value}")));
-            }
+        if !(0.0..1.0).contains(&loss) {
+            return Err(ScenarioError::new_err(format!("loss must be from 0 to below 1, not {loss}")));
+        }
+        if !(counted > 0.0 && counted <= 1.0) {
+            return Err(ScenarioError::new_err(format!("counted must be above 0 and at most 1, not {counted}")));
         }
         let mss_bytes = above_zero("mss", mss as f64, "bytes")?;
         let path = Path {
@@ -97,14 +99,15 @@ impl Rounds {
         self.0.taken()
     }
 
-    /// Lets the law of a stream live through what was seen of it at `times`: `acked` bytes, round-trip time, whether the window
-    /// was cut since the time before, and the window and threshold that it had.
+    /// Lets the law of a stream live through what was seen of it at `times`: `acked` bytes, whether in recovery, round-trip time,
+    /// whether the window was cut since the time before, and the window and threshold that it had.
     #[expect(clippy::too_many_arguments, reason = "a column of a table each")]
     fn follow(
         &mut self,
         stream: usize,
         times: Vec<f64>,
         acked: Vec<f64>,
+        repairing: Vec<bool>,
         rtt: Vec<f64>,
         cut: Vec<bool>,
         cwnd: Vec<f64>,
@@ -113,13 +116,18 @@ impl Rounds {
         if stream >= self.0.controllers().count() {
             return Err(ScenarioError::new_err(format!("there is no stream {stream}")));
         }
-        if [acked.len(), rtt.len(), cut.len(), cwnd.len(), ssthresh.len()] != [times.len(); 5] {
+        if [acked.len(), repairing.len(), rtt.len(), cut.len(), cwnd.len(), ssthresh.len()] != [times.len(); 6] {
             return Err(ScenarioError::new_err("the columns must be of one length"));
         }
+        let mut before = Time::ZERO;
         let shown = (0..times.len()).map(|i| {
+            above_zero("cwnd", cwnd[i], "bytes")?;
+            number::bytes("cwnd", cwnd[i])?;
+            from("ssthresh", ssthresh[i], 1.0, "byte")?;
             Ok(Shown {
-                at: number::time("times", times[i])?,
+                at: number::later(&mut before, times[i])?,
                 acked: number::bytes("acked", acked[i])?,
+                repairing: repairing[i],
                 rtt: if rtt[i].is_nan() { None } else { Some(number::span("rtt", rtt[i])?) },
                 cut: cut[i],
                 cwnd: cwnd[i],
@@ -136,6 +144,7 @@ impl Rounds {
 
     /// Goes on until `bytes` more are delivered, for `rounds` round trips at most: seconds, bytes delivered, round trips.
     fn run(&mut self, bytes: f64, rounds: u64) -> PyResult<(f64, f64, u64)> {
+        from("bytes", bytes, 0.0, "bytes")?;
         let reached = guard(|| Ok(self.0.run(bytes, rounds)))?;
         self.check()?;
         Ok((reached.time_s, reached.delivered_bytes, reached.rounds))

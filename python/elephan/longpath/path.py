@@ -16,7 +16,7 @@ from elephan import core, folder, stats
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms, expected_bps
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
-from elephan.longpath.rest import BY_ROUNDS, LOSING_HALF, SECOND_HALF
+from elephan.longpath.rest import LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
 from elephan.longpath.settings import Line, settings
 from elephan.longpath.simulate import Result, cases, simulate, tcp_options
 from elephan.longpath.verdict import what_limits
@@ -117,22 +117,21 @@ class Answer:
         return [row for row in self.rows if not self.is_rough(row)] or self.rows
 
     def is_rough(self, row: Row) -> bool:
-        """Whether a row carries on, from little, by a rule that may be wrong there.
+        """Whether a row carries on by a rule that may be wrong there.
 
         What a law that is not stepped did in half of a simulation says little where packets were lost in it, or its window
-        may still have grown. Rounds know neither timeouts nor slow repairs: a stack that has them loses more than a round
-        trip where a law overflows a queue by many segments.
+        may still have grown; and rounds leave out what costs more than a round trip.
         """
         rules = row.method.split("; ")
-        full = row.goodput_bps.mean >= NEARLY_FULL * self.limits.wire_bps
-        slow_repair = BY_ROUNDS in rules and not self.limits.repairs_at_once and row.law != "reno"
-        guessed = LOSING_HALF in rules or (not full and (SECOND_HALF in rules or slow_repair))
-        return guessed and row.simulated_share < ROUGH
+        if ROUGH_ROUNDS in rules:
+            return row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
+        growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
+        return (growing or LOSING_HALF in rules) and row.simulated_share < ROUGH
 
     def is_fragile(self, row: Row) -> bool:
         """Whether a single loss that the simulation did not have would cost Reno the rest of the transfer."""
         back = next(form.value for form in self.forms if form.name == "reno_recovery")
-        return row.law == "reno" and back > row.streams * row.time_s.mean
+        return row.law.partition(" ")[0] == "reno" and back > row.streams * row.time_s.mean
 
     @property
     def settings(self) -> list[Line]:
@@ -349,8 +348,8 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
         expected_bps=expected_bps(case.law, question, limits, case.streams),
         drops=sum(float(one.trace.drops[-1]) for one in members) / len(members),
-        lost=sum(one.evidence.lost for one in members) / len(members),
-        stalls=sum(one.evidence.stalls for one in members) / len(members),
+        lost=sum(one.trace.lost for one in members) / len(members),
+        stalls=sum(float(one.trace.stalls[-1]) for one in members) / len(members),
     )
 
 

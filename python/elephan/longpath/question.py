@@ -20,6 +20,14 @@ SIZE = "10 GB"
 TXQUEUELEN, RING = 1000, 256  # of Linux since 2.6, and of an e1000: what is not given of a transmit side
 PACKETS_MAX = 10_000_000
 MTU_MIN, MTU_MAX = 128, 65_535
+# What the command sets in each run, and the option that it follows from.
+RESERVED = {
+    "duration": "size",
+    "record.every": "size",
+    "traffic.transfer.connections": "streams",
+    "traffic.transfer.congestion_control": "congestion_control",
+    "traffic.transfer.start": "streams",
+}
 _ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
 
 
@@ -231,6 +239,9 @@ def read_question(
 ) -> Question:
     """A question from what a user gave; every wrong value is one line."""
     rate_bps, rtt_s = positive("rate", rate, bits_per_second), positive("rtt", rtt, seconds)
+    for key in core.as_overrides(set):
+        if key in RESERVED:
+            raise InputError(f"set: {key} follows from {RESERVED[key]} here, and cannot be set")
     known = [name for name, _ in core.call("listing", "stacks")]
     if stack not in known:
         raise InputError(f'no stack "{stack}"{nearest(stack, known)}')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,12 @@ ROUNDS_MAX = 200_000  # of all streams together
 PARTS = 400  # that the rest is cut into: points of its curve
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
 BY_ROUNDS, SECOND_HALF = "its law by rounds", "as in its second half"
-LOSING_HALF = f"{SECOND_HALF}, with losses"
-_HOSTS = ("tcp", "stack", "hosts", "record")
+LOSING_HALF, MANY_LOSSES = f"{SECOND_HALF}, with losses", f"{SECOND_HALF}, of many losses"
+ROUGH_ROUNDS = f"{BY_ROUNDS}, which leaves something out"
+WAITING_MAX = 0.02  # of the time in timeouts, that rounds may leave out
+MANY, SOME = 150, 30  # cuts that make a second half a better sample than rounds, and one at all
+RATE_READERS = ("westwood",)  # laws whose cut goes by a rate that they measure, which loss makes uneven
+BURST = 10  # packets of queue that bursts alone may fill
 _NONE: Array = np.empty(0)
 
 
@@ -37,23 +41,40 @@ class Rest:
 def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, found: Trace) -> Rest:
     """What follows the simulation until `question.size_bytes` have arrived."""
     left = question.size_bytes - float(found.delivered_bytes[-1])
+    # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
+    rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
     if goes_by_rounds(question, limits, law):
+        waits = found.late_waiting > WAITING_MAX
+        if found.late_cuts >= (SOME if waits else MANY):
+            return Rest(left * 8 / rate, MANY_LOSSES)
         after = by_rounds(question, limits, law, streams, seed)
         for number, shown in enumerate(found.streams):
             after.follow(number, **shown)
-        return carried(after, left, streams)
+        if after.suits:
+            ahead = carried(after, left, streams)
+            rough = waits or _leaves_out(question, limits, law, streams, ahead)
+            return replace(ahead, method=ROUGH_ROUNDS) if rough else ahead
     if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
         rate = expected_bps(law, question, limits, streams)
         return Rest(left * 8 / rate, "closed forms alone, too large to simulate beyond its start")
-    # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
-    rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
     return Rest(left * 8 / rate, LOSING_HALF if found.late_drops else SECOND_HALF)
 
 
+def _leaves_out(question: Question, limits: Bounds, law: Law, streams: int, ahead: Rest) -> bool:
+    """Whether overflows cost more than rounds know: where repairs are slow, for all but Reno, which loses a segment; where the
+    data behind a hole fill the windows of the sockets, so that what follows the repair is a burst; where any burst is too long."""
+    queue = queue_bytes(question) * limits.wire_bps / question.narrow_bps
+    stopped = streams * limits.window_bytes < 2 * (limits.bdp_bytes + queue)
+    slow = law.kind != "reno" and not limits.repairs_at_once
+    if question.loss and law.kind in RATE_READERS:
+        return True
+    return ahead.overflows > 0 and (stopped or slow or queue < BURST * limits.mss_bytes)
+
+
 def goes_by_rounds(question: Question, limits: Bounds, law: Law) -> bool:
-    """Whether a law on this path can be stepped by round trips: what is set by hand may be another queue or another link."""
-    of_hosts = all(key.partition(".")[0] in _HOSTS for key in question.set)
-    return of_hosts and bool(by_rounds(question, limits, law, 1, 1).suits)
+    """Whether a law on this path can be stepped by round trips: what is set by hand may be another queue, link or host."""
+    known = all(key.startswith(("tcp.", "record.")) and key != "tcp.mss" for key in question.set)
+    return known and bool(by_rounds(question, limits, law, 1, 1).suits)
 
 
 def by_rounds(question: Question, limits: Bounds, law: Law, streams: int, seed: int) -> Any:

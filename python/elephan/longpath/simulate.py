@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,8 @@ def simulate(
     packets = {case: PACKETS_MAX if case in stepped else PACKETS_ALONE_MAX for case in chosen}
     budgets = {case: question.size_bytes if whole else float(packets[case] * limits.mss_bytes) for case in chosen}
     targets = {case: min(question.size_bytes, budgets[case]) for case in chosen}
-    lengths = {case: _length(question, limits, case, targets[case], budgets[case]) for case in chosen}
+    network = replace(limits, disk_bps=math.inf)  # what is simulated; disks wait for nothing
+    lengths = {case: _length(question, network, case, targets[case], budgets[case]) for case in chosen}
     traces: dict[Case, Trace] = {}
     held: set[Case] = set()
     broken: list[str] = []
@@ -127,7 +128,7 @@ def simulate(
             traces[case] = found = outcome.value
             done = float(found.delivered_bytes[-1])
             left = targets[case] - done
-            late, expected = max(found.late_bps, limits.wire_bps * 0.02), expected_bps(case.law, question, limits, case.streams)
+            late, expected = max(found.late_bps, limits.wire_bps * 0.02), expected_bps(case.law, question, network, case.streams)
             if left > 0:
                 longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
@@ -154,7 +155,7 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
     known = time if after.time_s.size else simulated
     evidence = _evidence(question, found, after, known)
     copying = question.size_bytes * 8 / limits.disk_bps + 1.5 * question.rtt_s
-    if copying > time:
+    if limits.disk_is and copying > time:
         # Reading, sending and writing overlap: the slowest alone counts.
         time, method = copying, f"{limits.disk_is} alone, which overlaps with the rest"
     times = np.linspace(0.0, known, CURVE_POINTS + 1)

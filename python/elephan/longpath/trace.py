@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class Trace:
     growing: Array  # share of the streams in the handshake or in slow start
     drops: Array  # at the bottleneck so far
     lost: int
+    waiting: Array  # share of the streams in a timeout or in the slow start after one
     stalls: Array  # segments that the sender's host refused so far
     window_limited: float
     streams: tuple[Mapping[str, Array], ...]  # of each what `Rounds.follow` takes
@@ -54,6 +56,16 @@ class Trace:
         """Packets that the bottleneck and the sender's host dropped or refused in the second half."""
         lost = self.drops + self.stalls
         return float(lost[-1] - np.interp(self.end_s / 2, self.time_s, lost))
+
+    @property
+    def late_waiting(self) -> float:
+        """Share of the second half that streams spent in timeouts."""
+        return float(self.waiting[self.time_s >= self.end_s / 2].mean())
+
+    @property
+    def late_cuts(self) -> int:
+        """Cuts of windows in the second half."""
+        return sum(int(np.count_nonzero(one["cut"][one["times"] >= self.end_s / 2])) for one in self.streams)
 
     def grew_since(self, when_s: float) -> bool:
         """Whether a stream has been in the handshake or in slow start since then."""
@@ -93,6 +105,8 @@ def trace(_job: Job, run: Run) -> Trace:
     phases = samples.column("phase").to_numpy(zero_copy_only=False)
     early = np.isin(phases, ("closed", "handshake", "slow_start"))
     growing = np.bincount(at, weights=early.astype(float), minlength=times.size) / max(1, flows.num_rows)
+    after = (phases == "loss") | ((phases == "slow_start") & (column(samples, "cong_signals") > 0))
+    waiting = np.bincount(at, weights=after.astype(float), minlength=times.size) / max(1, flows.num_rows)
     ports = run.ports
     sent = column(ports, "tx_bytes")
     hop = int(np.argmin(np.where(sent > 0.5 * sent.max(), column(ports, "rate_bps"), np.inf)))  # the slowest with data
@@ -106,28 +120,35 @@ def trace(_job: Job, run: Run) -> Trace:
         growing=np.concatenate([[1.0], growing]),
         drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
         lost=int(column(ports, "lost").sum()),
+        waiting=np.concatenate([[0.0], waiting]),
         stalls=np.concatenate([[0.0], _stalls(run, times)]),
         window_limited=float(max(limited["rwin"], limited["snd"]) / whole) if whole > 0 else 0.0,
-        streams=tuple(_shown(samples, number) for number in column(flows, "flow")),
+        streams=_shown(samples),
         toml=run.scenario,
         provenance=run.provenance,
     )
 
 
-def _shown(samples: pa.Table, flow: float) -> dict[str, Array]:
-    """What a law saw of its stream, sample by sample."""
-    mine = column(samples, "flow") == flow
-    cwnd, ssthresh, delivered, signals = (
-        column(samples, name)[mine] for name in ("cwnd_bytes", "ssthresh_bytes", "delivered_bytes", "cong_signals")
+def _shown(samples: pa.Table) -> tuple[dict[str, Array], ...]:
+    """What the law of each stream saw, sample by sample."""
+    flow, time = column(samples, "flow"), column(samples, "time_ns") * 1e-9
+    order = np.lexsort((time, flow))
+    cwnd, ssthresh, delivered, signals, rtt = (
+        column(samples, name)[order]
+        for name in ("cwnd_bytes", "ssthresh_bytes", "delivered_bytes", "cong_signals", "sample_rtt_ns")
     )
-    phases = samples.column("phase").to_numpy(zero_copy_only=False)[mine]
+    flow, time = flow[order], time[order]
+    phases = samples.column("phase").to_numpy(zero_copy_only=False)[order]
     repairing, live = phases == "recovery", ~np.isin(phases, ("closed", "handshake"))
+    first = np.diff(flow, prepend=-1.0) != 0
     found = {
-        "times": column(samples, "time_ns")[mine] * 1e-9,
-        "acked": np.where(repairing, 0.0, np.diff(delivered, prepend=0.0)),
-        "rtt": column(samples, "sample_rtt_ns")[mine] * 1e-9,
-        "cut": np.diff(signals, prepend=0.0) > 0,
+        "times": time,
+        "acked": np.where(first, delivered, np.diff(delivered, prepend=0.0)),
+        "repairing": repairing,
+        "rtt": rtt * 1e-9,
+        "cut": np.where(first, signals, np.diff(signals, prepend=0.0)) > 0,
         "cwnd": np.where(repairing, ssthresh, cwnd),  # what it comes to
         "ssthresh": np.where(np.isnan(ssthresh), math.inf, ssthresh),
     }
-    return {name: values[live] for name, values in found.items()}
+    ends = [*np.flatnonzero(first), flow.size]
+    return tuple({name: values[a:b][live[a:b]] for name, values in found.items()} for a, b in itertools.pairwise(ends))

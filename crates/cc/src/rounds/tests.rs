@@ -14,7 +14,7 @@ fn path() -> Path {
 fn start(kind: &str, streams: u32, segments: f64, path: Path) -> Rounds {
     let mut rounds = Rounds::new(&spec(kind), streams, MSS, 10 * MSS, path, 1);
     let cwnd = segments * MSS as f64;
-    let shown = [Shown { at: Time::ZERO, acked: 0, rtt: None, cut: false, cwnd, ssthresh: cwnd }];
+    let shown = [Shown { at: Time::ZERO, acked: 0, repairing: false, rtt: None, cut: false, cwnd, ssthresh: cwnd }];
     (0..streams as usize).for_each(|stream| rounds.follow(stream, &shown));
     rounds
 }
@@ -56,6 +56,18 @@ fn response_to_random_loss() {
     let reached = start("reno", 1, 100.0, wide).run(f64::INFINITY, 300_000);
     let window = reached.delivered_bytes / MSS as f64 / reached.rounds as f64;
     assert!((1.2247..1.35).contains(&(window * 1e-2)), "{window}");
+}
+
+/// At half of the packets lost a stream still carries something, never less than nothing, and goes on for ever.
+#[test]
+fn heavy_loss_never_ends_a_stream() {
+    for (loss, seed) in [(1e-2, 3), (0.1, 1), (0.5, 1), (0.5, 2), (0.9, 1)] {
+        let mut rounds = Rounds::new(&spec("reno"), 1, MSS, 10 * MSS, Path { loss, ..path() }, seed);
+        for _ in 0..20 {
+            let reached = rounds.run(f64::INFINITY, 5000);
+            assert!(reached.delivered_bytes > 0.0 && reached.delivered_bytes.is_finite(), "{loss} {reached:?}");
+        }
+    }
 }
 
 /// Streams alike: each has its share, and the wire of many is fuller than that of one.
