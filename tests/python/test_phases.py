@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import elephan as el
 import numpy as np
@@ -13,6 +14,7 @@ from elephan import cli
 from elephan.analysis import phases
 from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.report.answer import answer
+from elephan.report.flow_phases import recovery_line
 from elephan.study import open_study
 
 Series = tuple[np.ndarray, np.ndarray]
@@ -119,7 +121,92 @@ def test_few_intervals_after_the_doubling() -> None:
 def test_a_window_that_something_else_bounds_does_not_grow() -> None:
     found = phases.find(*ramp(1.0, gain=0.0), 0.1, [], 1e9)
     assert names(found) == ["bandwidth discovery", "steady state"]
-    assert (found.recovery_s, found.recovers) == (math.inf, False)
+    # It was never at 1 Gb/s and never cut: there is nothing that it could recover from, however much it has to send.
+    assert (found.recovery_s, found.recovers) == (math.inf, None)
+    assert recovery_line(found) == "It stayed below the 1 Gb/s that the path carries, without a cut."
+    assert phases.find(*ramp(1.0, gain=0.0), 0.1, [], 1e9, remaining_bytes=0).recovers is None
+    cut = phases.find(*ramp(1.0, gain=0.0), 0.1, [0.7], 1e9)
+    assert (cut.recovery_s, cut.recovers) == (math.inf, False)
+    assert recovery_line(cut) == "After its last cut it stayed below its plateau of 1 Gb/s and did not grow."
+
+
+def test_a_flow_that_stands_still_behind_a_hole_does_not_slow_its_doubling() -> None:
+    # Doubling every 100 ms to 0.7 s, then nothing is delivered until slow start is seen to have ended, at 1.4 s.
+    time = np.arange(0, 10, 0.01)
+    rate = np.where(time < 0.7, 1e6 * 2.0 ** (time / 0.1), np.where(time < 1.4, 0, 64e6))
+    found = phases.find(time, delivered(time, rate), 0.1, [1.4], 100e6, exit_s=1.4)
+    assert found.discovery_s == pytest.approx(1.4, abs=0.11)
+    assert found.slope_per_rtt == pytest.approx(1.0, abs=0.15)
+    # Ten segments double in the first two round trips of the library's sawtooth, then the link is full.
+    assert el.run("sawtooth").phases().slope_per_rtt == pytest.approx(0.59, abs=0.01)
+
+
+def test_too_little_is_seen_after_the_last_cut() -> None:
+    time, total = sawtooth()
+    for end, recovers in ((5.15, None), (5.6, None), (6.5, False)):
+        early = time < end
+        for known in ([5.0], [3.0, 5.0]):
+            found = phases.find(time[early], total[early], 0.1, known, 100e6, remaining_bytes=0)
+            assert found.recovers is recovers
+            said = recovery_line(found)
+            assert (said == "Too little of it is seen since its last cut to say whether it will recover.") == (recovers is None)
+
+
+def test_the_line_sees_through_bursts_that_two_intervals_share_unevenly() -> None:
+    # 300 Mb/s and 2 more a second, of which every other interval sees ever less: 95 % of 1 Gb/s are 275 s off.
+    time = np.arange(0, 50, 0.1)
+    rate = np.where(time < 1, 600e6, (300e6 + 2e6 * time) * np.where(np.arange(500) % 2, 0.8 - 0.008 * time, 1.2 + 0.008 * time))
+    found = phases.find(time, delivered(time, rate), 0.1, [1.0], 1e9)
+    assert found.recovery_s == pytest.approx(275, rel=0.05)
+
+
+def test_growth_that_slows_down_is_not_over_by_the_line() -> None:
+    # From 600 to 930 Mb/s, ever slower: a line through all of it is beyond 950 Mb/s when the rate is at 927.
+    time = np.arange(0, 30, 0.1)
+    rate = np.where(time < 1, 600e6, 930e6 - 330e6 * np.exp(-(time - 1) / 6))
+    found = phases.find(time, delivered(time, rate), 0.1, [1.0], 1e9)
+    # The latter half gains 2 Mb/s a second.
+    assert found.recovery_s == pytest.approx(11, rel=0.3)
+
+
+def test_a_plateau_below_what_the_series_shows_is_not_the_path_s() -> None:
+    time, total = sawtooth()
+    for given, known, plateau in ((100e6, True, 100e6), (92e6, True, 92e6), (80e6, False, 100e6), (None, False, 100e6)):
+        found = phases.find(time, total, 0.1, [5.0], given)
+        assert (found.path_known, found.plateau_bps) == (known, pytest.approx(plateau, rel=0.01))
+    # Noise of 15 % around it does not exceed it.
+    assert phases.find(*ramp(1.0, noise=0.15, gain=0.0), 0.1, [], 128e6).path_known
+
+
+NOTHING = """
+duration = "2 s"
+[template]
+kind  = "dumbbell"
+pairs = 1
+rate  = "20 Mbps"
+delay = "10 ms"
+[[traffic]]
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+"""
+
+
+@pytest.mark.parametrize(
+    "more", [{"duration": "200 ms", "template.delay": "200 ms"}, {"template.loss": {"bernoulli": 0.9999}}], ids=["short", "lossy"]
+)
+def test_a_bulk_flow_that_delivers_nothing_has_a_report_and_no_phases(tmp_path: Path, more: dict[str, Any]) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(NOTHING, encoding="utf-8")
+    run = el.run(file, set={**more, "record.captures": ["sender"]}, out=tmp_path / "r")
+    assert (tmp_path / "r" / "report.html").exists()
+    assert not (tmp_path / "r" / "figures" / "phases.png").exists()
+    assert plateau_bps(run, chosen_flow(run)) is None
+    with pytest.raises(el.InputError, match="flow 0 delivered nothing"):
+        run.phases()
+    # Nor does it say what the path of a capture carries.
+    whole = el.run(file, set={"record.captures": ["sender"]}, out=tmp_path / "w")
+    assert not el.analyze(whole.captures[0], compare=tmp_path / "r").phases().path_known
 
 
 SLIDE_9 = {"links[1].rate": "1.2 Gbps", "duration": "20 s"}
@@ -182,6 +269,25 @@ def test_a_run_that_finishes_before_it_recovers(stalled: el.Run, tmp_path: Path)
     assert "It will probably not recover before it finishes: at its pace" in answer(under_way)[-1]
 
 
+def test_a_rate_below_what_was_seen_and_none_at_all(stalled: el.Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file, where = capture(stalled, "sender"), tmp_path / "t"
+    assert cli.status_of(["analyze", str(file), "--out", str(where), "--rate", "10Mbps"]) == 0
+    said = capfd.readouterr().out
+    note = "more than the 9.41 Mb/s that a path of 10 Mb/s carries: its phases are found with the highest rate it showed"
+    assert note in said
+    assert "--rate says it" not in said
+    assert note in (where / "report.html").read_text(encoding="utf-8")
+    assert not el.load(where).phases().path_known
+    assert el.analyze(file, rate="1 Gbps").notes == []
+    # A path that nobody describes has no plateau: what is regained is the flow's own best.
+    sawtooth = el.run("sawtooth", set={"record.captures": ["sender"]}, out=tmp_path / "s").captures[0]
+    assert cli.status_of(["analyze", str(sawtooth), "--out", str(where / "own"), "--remaining", "10GB"]) == 0
+    said = capfd.readouterr().out
+    assert "It was back at the highest rate it showed (18.8 Mb/s)" in said
+    assert "What its path carries is not known here; --rate says it." in said
+    assert "plateau" not in said
+
+
 DATAGRAMS = """
 duration = "1 s"
 [template]
@@ -232,6 +338,7 @@ def test_the_command_says_whether_it_recovers(stalled: el.Run, tmp_path: Path, c
         ),
         (["--remaining", "1TB"], "It will probably recover before it finishes: "),
         (["--remaining", "0 B"], "It did not recover before it finished: "),
+        (["--remaining", "0"], "It did not recover before it finished: "),
     ):
         assert cli.status_of([*words, *more]) == 0
         assert said in capfd.readouterr().out

@@ -47,7 +47,11 @@ def chosen_flow(run: Run, flow: int | None = None) -> dict[str, Any]:
 
 
 def plateau_bps(run: Run, row: dict[str, Any]) -> float | None:
-    """The goodput that the slowest port of a flow's way carries; None if it shares that port, or if the run has changes."""
+    """The goodput that the slowest port of a flow's way carries; None if it delivered nothing, if it shares that port, or if the
+    run has changes.
+    """
+    if not row["delivered_bytes"]:
+        return None
     slowest, rate, framing = slowest_ports(run, row["source"], row["destination"])
     if not slowest or row["cur_mss"] is None or run.resolved.get("change"):
         return None
@@ -66,10 +70,10 @@ def flow_phases(run: Run, flow: int | None = None) -> phases.Phases:
     row = chosen_flow(run, flow)
     number, samples = row["flow"], run.flow_samples
     own = column(samples, "flow") == number if samples.num_rows else np.empty(0, dtype=bool)
-    if not own.any():
-        raise InputError(f'flow {number} was not sampled, so it has no phases; set "record.every"')
     if not row["delivered_bytes"] or row["min_rtt_ns"] is None:
         raise InputError(f"flow {number} delivered nothing, so it has no phases")
+    if not own.any():
+        raise InputError(f'flow {number} was not sampled, so it has no phases; set "record.every"')
     time, delivered, signals = (column(samples, name)[own] for name in ("time_ns", "delivered_bytes", "cong_signals"))
     left = ~np.isin(np.asarray(texts(samples, "phase"))[own], BEFORE_EXIT)
     size = row["size_bytes"]

@@ -8,14 +8,16 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
   is, it is where the doubling ends: in the middle of the last window of four round trips (three intervals at least) in which
   log2 x grows by 0.25 a round trip or more, fitted, and x comes to twice what it ever was before. A cut (or the plateau)
   within such a window after it is what ended it. Slow start with an ACK for every second segment grows by 0.58, Reno from ten
-  segments by 0.14. `slope`: the same fit over all of discovery;
+  segments by 0.14. `slope`: the same fit over all of discovery up to the middle of that window, since what follows may stand
+  still behind a hole, and a whole window at least;
 - congestion avoidance: from a cut, or from the end of slow start if x then still grows, to x >= 0.95 P or to the next cut;
 - steady state: neither, and the coefficient of variation of x over ten round trips below 0.05;
 - unsettled: neither of the three.
 
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
 A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P only
-after more bytes than it has still to send.
+after more bytes than it has still to send. A P that is given and that x exceeds by a tenth over ten round trips is not the
+path's: then P is found in the series.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ FULL = 0.95  # of the plateau
 PLATEAU = 98  # percentile
 VARIATION_MAX = 0.05
 WINDOW_RTTS = 10
+EXCESS = 1.1
 FALL = 0.75
 SMOOTHED = 5
 DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
@@ -61,12 +64,13 @@ class Phases:
     stretches: tuple[Phase, ...]
     interval_s: float  # of the rate
     plateau_bps: float
+    path_known: bool  # the plateau is what the path carries, not the highest rate of the series itself
     discovery_s: float
     discovery_end_bps: float
     slope_per_rtt: float  # of log2 x in discovery; nan with fewer than three points
     cuts: int
     recovered_s: float  # from the last cut until the plateau was regained; nan without a cut, or if it was not
-    recovery_s: float  # from the end of the series until the plateau is regained; 0 if it was, inf if never, nan if not known
+    recovery_s: float  # from the end of the series until it is at the plateau; 0 if it was, inf if never, nan if not known
     recovery_bytes: float  # what is delivered in that time
     remaining_bytes: float  # to deliver after the series; 0 if it has finished, nan if nobody knows
 
@@ -78,12 +82,14 @@ class Phases:
     @property
     def recovers(self) -> bool | None:
         """Whether it is back at its plateau before it finishes; None if that is not known."""
-        if self.recovery_s == 0 or math.isinf(self.recovery_s):
-            return self.recovery_s == 0
-        if self.remaining_bytes == 0:
+        if self.recovery_s == 0:
+            return True
+        # What was never cut and does not grow has nothing to recover from.
+        if math.isnan(self.recovery_s) or (math.isinf(self.recovery_s) and not self.cuts):
+            return None
+        if math.isinf(self.recovery_s) or self.remaining_bytes == 0:
             return False
-        known = not math.isnan(self.recovery_bytes + self.remaining_bytes)
-        return self.recovery_bytes <= self.remaining_bytes if known else None
+        return None if math.isnan(self.remaining_bytes) else self.recovery_bytes <= self.remaining_bytes
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -107,22 +113,42 @@ def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
 
 
-def _doubling_end(rate: Array, step_rtts: float, ended: bool) -> int:
-    """The interval in which the doubling ends; the last one if it goes on till there. `ended`: by a cut or the plateau there."""
-    size = max(round(DOUBLING_RTTS / step_rtts) + 1, 3)
+def _plateau(rate: Array, given: float | None, window: int) -> tuple[float, bool]:
+    """The plateau, and whether it is what was given."""
+    if given is not None:
+        lasting = ndimage.uniform_filter1d(rate, min(window, rate.size), mode="nearest")
+        if float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
+            return given, True
+    return float(np.percentile(rate, PLATEAU)), False
+
+
+def _doubling_size(step_rtts: float) -> int:
+    return max(round(DOUBLING_RTTS / step_rtts) + 1, 3)
+
+
+def _doubling_middle(rate: Array, step_rtts: float) -> int | None:
+    """The middle of the last window in which it doubles; None if there is none."""
+    size = _doubling_size(step_rtts)
     if rate.size < size or not (rate > 0).any():
-        return rate.size - 1
+        return None
     height = np.log2(np.maximum(rate, rate[rate > 0].min()))
     windows = np.lib.stride_tricks.sliding_window_view(height, size)
     place = np.arange(size) - (size - 1) / 2
     slope = windows @ place / (place @ place) / step_rtts
     before = np.concatenate([[-np.inf], np.maximum.accumulate(height)[: len(windows) - 1]])
     doubling = np.flatnonzero((slope >= DOUBLING_MIN) & (windows.max(axis=1) >= before + 1))
-    if not doubling.size:
+    return int(doubling[-1]) + size // 2 if doubling.size else None
+
+
+def _doubling_end(rate: Array, step_rtts: float, ended: bool) -> int:
+    """The interval in which the doubling ends; the last one if it goes on till there. `ended`: by a cut or the plateau there."""
+    size = _doubling_size(step_rtts)
+    if rate.size < size or not (rate > 0).any():
+        return rate.size - 1
+    stops = _doubling_middle(rate, step_rtts)
+    if stops is None:
         return 0
-    last = int(doubling[-1])
-    stops = last + size // 2
-    lasts = stops + size >= rate.size if ended else last == len(windows) - 1
+    lasts = stops + size >= rate.size if ended else stops == rate.size - size + size // 2
     return rate.size - 1 if lasts else stops
 
 
@@ -139,7 +165,13 @@ def _steady(rate: Array, begin: int, end: int, window: int) -> npt.NDArray[np.bo
     return flags
 
 
-def _slope(ends: Array, rate: Array, rtt_s: float) -> float:
+def _slope(ends: Array, rate: Array, step: float, rtt_s: float) -> float:
+    """The growth of log2 x a round trip over discovery, as long as it doubles; nan if it does not."""
+    size = _doubling_size(step / rtt_s)
+    if rate.size >= size:
+        middle = _doubling_middle(rate, step / rtt_s)
+        until = 0 if middle is None else max(middle + 1, size)
+        ends, rate = ends[:until], rate[:until]
     known = rate > 0
     if known.sum() < 3:
         return math.nan
@@ -150,6 +182,8 @@ def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
     """Slope and end of the line through a stretch (Theil and Sen's, which what recoveries do to a few points does not turn), and
     whether it grows.
     """
+    # A window leaves in a burst, and intervals that hold now one of them and now two go up and down.
+    rate = ndimage.convolve1d(rate, [0.25, 0.5, 0.25], mode="nearest")
     # Neighbours share values through the median of five: from ten points on only every fifth counts.
     every = max(-(-time.size // LINE_POINTS), min(SMOOTHED, time.size // 10), 1)
     slope, level, least, _ = stats.theilslopes(rate[::every], time[::every] - time[-1], alpha=CONFIDENCE)
@@ -159,16 +193,21 @@ def _line(time: Array, rate: Array) -> tuple[float, float, bool]:
 
 def _recovery(ends: Array, rate: Array, left: float, plateau: float, window: int) -> tuple[float, float]:
     """Seconds after the end until a line through what follows the time `left` comes to the plateau, and bytes until then."""
-    if rate[-3:].mean() >= FULL * plateau:
-        return 0.0, 0.0
     # The median of five still sees the rate before the cut for two intervals.
     step = (ends[-1] - ends[0]) / max(ends.size - 1, 1)
     after = ends > left + (SMOOTHED // 2 + 1) * step
-    if after.sum() < 3:
+    if after.sum() < SMOOTHED:
         return math.nan, math.nan
-    slope, level, grows = _line(ends[after], rate[after])
+    time, rate = ends[after], rate[after]
+    slope, level, grows = _line(time, rate)
     if not grows:
-        return (math.inf, math.inf) if after.sum() >= window else (math.nan, math.nan)
+        return (math.inf, math.inf) if rate.size >= window else (math.nan, math.nan)
+    if level >= FULL * plateau:
+        # It grew faster than it does now, so the line is where the rate is not: the latter half says how fast it still grows.
+        slope, _, grows = _line(time[rate.size // 2 :], rate[rate.size // 2 :])
+        level = float(rate[-3:].mean())
+        if not grows:
+            return math.nan, math.nan
     seconds = float(max((FULL * plateau - level) / slope, step))
     return seconds, seconds * (min(level, FULL * plateau) + FULL * plateau) / 2 / 8
 
@@ -244,11 +283,11 @@ def find(
     step = max(rtt_s, float(np.median(np.diff(time))), (time[-1] - time[0]) / 4000)
     ends, rate = _regular(time, total, step)
     rate = ndimage.median_filter(rate, size=SMOOTHED, mode="nearest")
-    plateau = float(np.percentile(rate, PLATEAU)) if plateau_bps is None else plateau_bps
+    window = max(round(WINDOW_RTTS * rtt_s / step), 3)
+    plateau, path_known = _plateau(rate, plateau_bps, window)
     cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
     cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
     full = rate >= FULL * plateau
-    window = max(round(WINDOW_RTTS * rtt_s / step), 3)
     starts = [int(start) for start in np.unique(np.searchsorted(ends, cuts))]
     limit = min([rate.size - 1, *starts[:1], *np.flatnonzero(full)[:1].tolist()])
     ended = bool(starts or full.any())
@@ -264,9 +303,10 @@ def find(
         stretches=_named(names, ends, step),
         interval_s=step,
         plateau_bps=plateau,
+        path_known=path_known,
         discovery_s=float(ends[found] - time[0]),
         discovery_end_bps=float(rate[found]),
-        slope_per_rtt=_slope(ends[: found + 1], rate[: found + 1], rtt_s),
+        slope_per_rtt=_slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
         cuts=int(cuts.size),
         recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained else math.nan,
         recovery_s=ahead[0],

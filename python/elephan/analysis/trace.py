@@ -206,11 +206,12 @@ def analyze(
 ) -> Trace:
     """Reads a capture (pcap, pcapng, also gzip-compressed), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
 
-    `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s).
-    `burst_gap`: data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`,
-    `"receiver"` or `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the
-    path's slowest link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else
-    the highest rate seen. `remaining`: bytes still to send after the capture or log. `out`: a folder for tables and report.
+    `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`:
+    data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or
+    `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest
+    link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else the highest
+    rate seen, as it is where that is above what the path is said to carry (a note says so). `remaining`: bytes still to send
+    after the capture or log. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
     """
     file = Path(path)
@@ -237,7 +238,8 @@ def _given(rate: float | str | None, remaining: float | str | None) -> dict[str,
         if not (math.isfinite(values["rate_bps"]) and values["rate_bps"] > 0):
             raise InputError(f"rate: {rate!r} is not more than 0")
     if remaining is not None:
-        values["remaining_bytes"] = size_bytes(remaining)
+        # Nothing needs no unit.
+        values["remaining_bytes"] = 0.0 if str(remaining).strip() == "0" else size_bytes(remaining)
         if not (math.isfinite(values["remaining_bytes"]) and values["remaining_bytes"] >= 0):
             raise InputError(f"remaining: {remaining!r} is not 0 or more")
     return values
@@ -249,12 +251,32 @@ def _trace(
     manifest = folder.manifest_head("trace", file.stem) | {"file": str(file)} | given
     if logs.is_log(file):
         tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
-        return Trace(tables, summary, manifest, beside)
-    tables, summary = _read(file, where, options, progress)
-    trace = Trace(tables, summary, manifest, beside)
-    if options["every_ns"] is not None and (note := _widened(trace, options["every_ns"])):
-        summary["notes"].append(note)
+        trace = Trace(tables, summary, manifest, beside)
+        widened = ""
+    else:
+        tables, summary = _read(file, where, options, progress)
+        trace = Trace(tables, summary, manifest, beside)
+        widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
+    summary["notes"] += [note for note in (widened, _beyond_path(trace)) if note]
     return trace
+
+
+def _beyond_path(trace: Trace) -> str:
+    """A note about a path that is said to carry less than it did."""
+    try:
+        found = trace.phases()
+    except (InputError, IndexError):
+        return ""
+    row = trace.ranked[0]
+    carried = trace._plateau(row)
+    if carried is None or found.path_known:
+        return ""
+    rate = trace.manifest.get("rate_bps")
+    path = f"a path of {show(rate, 'bps')}" if rate is not None else "the path of the run beside it"
+    return (
+        f"{trace.label(row['connection'])} showed {show(found.plateau_bps, 'bps')}, more than the {show(carried, 'bps')} that "
+        f"{path} carries: its phases are found with the highest rate it showed"
+    )
 
 
 def _widened(trace: Trace, every_ns: int) -> str:

@@ -44,7 +44,8 @@ def plot(axes: Axes, found: Phases, time_ns: d.Array, total: d.Array, end_ns: fl
     x = d.time_scale(end_ns)[0]
     shade(axes, found, x * 1e9)
     axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
-    d.reference(axes, found.plateau_bps * factor, f"plateau {show(found.plateau_bps, 'bps')}", "right")
+    name = "plateau" if found.path_known else "highest rate"
+    d.reference(axes, found.plateau_bps * factor, f"{name} {show(found.plateau_bps, 'bps')}", "right")
     d.legend_below(axes)
 
 
@@ -57,14 +58,17 @@ def _lasting(seconds: float) -> str:
 
 def recovery_line(found: Phases, cut: str = "cut") -> str:
     """Whether it recovers before it finishes. `cut`: what its last reduction is called."""
-    plateau = f"its plateau of {show(found.plateau_bps, 'bps')}"
+    rate = show(found.plateau_bps, "bps")
+    plateau = f"its plateau of {rate}" if found.path_known else f"the highest rate it showed ({rate})"
     if math.isnan(found.recovery_s):
-        return ""
+        return f"Too little of it is seen since its last {cut} to say whether it will recover." if found.cuts else ""
     if found.recovery_s == 0:
         late = found.recovered_s
         return "" if math.isnan(late) else f"It was back at {plateau} {_lasting(late)} after its last {cut}."
     if math.isinf(found.recovery_s):
-        return f"It stayed below {plateau} and did not grow."
+        if not found.cuts:
+            return f"It stayed below the {rate} that the path carries, without a {cut}."
+        return f"After its last {cut} it stayed below {plateau} and did not grow."
     time, more, left = _lasting(found.recovery_s), show(found.recovery_bytes, "bytes"), found.remaining_bytes
     if left == 0:
         return f"It did not recover before it finished: at its pace it would have been back at {plateau} {time} later."

@@ -62,7 +62,14 @@ def answer(trace: Trace) -> list[str]:
             f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
         )
     found = found_phases(trace)
-    return lines + (phase_lines(found, trace.knows_cuts) if found is not None else [])
+    return lines + (_phase_lines(trace, found) if found is not None else [])
+
+
+def _phase_lines(trace: Trace, found: Phases) -> list[str]:
+    lines = phase_lines(found, trace.knows_cuts)
+    if len(lines) > 1 and not found.path_known and "rate_bps" not in trace.manifest:
+        lines.append("What its path carries is not known here; --rate says it.")
+    return lines
 
 
 def shown(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
