@@ -289,8 +289,8 @@ impl Stream {
         (carried - (self.lost - lost_before)).max(0.0)
     }
 
-    /// A cut that left the threshold shown, and a window below it after a timeout. The window before it, of which the last instant shows too little while windows
-    /// double, is the one from which the law comes to that threshold.
+    /// A cut that left the threshold shown, and a window below it after a timeout. The window before it, of which the last
+    /// instant shows too little while windows double, is the one from which the law comes to that threshold.
     fn relive(&mut self, shown: &Shown) {
         let event = |inflight: f64| {
             let (now, inflight) = (shown.at, inflight as u64);
@@ -320,7 +320,7 @@ impl Stream {
     }
 
     fn acknowledge(&mut self, path: &Path, now: Time, rtt: Option<Span>, bytes: f64, in_recovery: bool) {
-        while let Some(due) = self.controller.next_timer().filter(|due| *due <= now) {
+        if let Some(due) = self.controller.next_timer().filter(|due| *due <= now) {
             self.controller.on_timer(due);
         }
         let counted = self.counted + if self.controller.goes_by_acks() { path.counted * bytes } else { bytes };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,8 +51,8 @@ def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, 
         after = by_rounds(question, limits, law, streams, seed)
         for number, shown in enumerate(found.streams):
             after.follow(number, **shown)
-        if after.suits:
-            ahead = carried(after, left, streams)
+        ahead = carried(after, left, streams)
+        if after.suits and math.isfinite(ahead.seconds):
             rough = waits or _leaves_out(question, limits, law, streams, ahead)
             return replace(ahead, method=ROUGH_ROUNDS) if rough else ahead
     if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
@@ -97,14 +98,16 @@ def carried(after: Any, left_bytes: float, streams: int) -> Rest:
     """Steps until so much more has arrived. After `ROUNDS_MAX` round trips the mean rate of their second half holds."""
     most = max(1, ROUNDS_MAX // streams)
     times, delivered, counts = [0.0], [0.0], [0]
-    while delivered[-1] < left_bytes and counts[-1] < most:
+    while left_bytes - delivered[-1] > 1.0 and counts[-1] < most:
         part = min(left_bytes / PARTS, left_bytes - delivered[-1])
         taken, more, count = after.run(part, -(-most // PARTS))
         times, delivered, counts = [*times, times[-1] + taken], [*delivered, delivered[-1] + more], [*counts, counts[-1] + count]
     scale = 1.0
-    if delivered[-1] < left_bytes:
+    if left_bytes - delivered[-1] > 1.0:
         half = int(np.searchsorted(counts, most / 2))
         rate = (delivered[-1] - delivered[half]) / (times[-1] - times[half])
+        if rate <= 0:
+            return Rest(math.inf, BY_ROUNDS)
         scale = left_bytes / delivered[-1]
         times.append(times[-1] + (left_bytes - delivered[-1]) / rate)
         delivered.append(left_bytes)
