@@ -393,3 +393,15 @@ def test_a_byte_needs_no_disk() -> None:
     row = el.path("1 Gbps", "50 ms", size="1 B", streams=1, congestion_control="cubic").rows[0]
     assert row.method == ""
     assert row.time_s.mean == pytest.approx(0.0728, abs=0.003)  # a round trip of handshake and half of one
+
+
+@pytest.mark.parametrize(("name", "stalls_cut"), [("reno_like", True), ("slowstart_exit_only", False), ("ignore", False)])
+def test_local_drops_by_the_names_of_2003(name: str, stalls_cut: bool) -> None:
+    run = el.run(
+        read_question("1 Gbps", "20 ms", host_rate="1 Gbps", txqueuelen=20, ring=10).scenario(),
+        set={"duration": "2 s", "hosts.sender.tcp.local_drop": name},
+    )
+    flow = run.flows.to_pylist()[0]
+    assert flow["send_stall"] > 0
+    assert (flow["cong_signals"] > 0) == stalls_cut
+    assert el.tcp.Endpoint(local_drop=name).state == "closed"

@@ -358,3 +358,51 @@ def test_the_command_says_whether_it_recovers(stalled: el.Run, tmp_path: Path, c
         lines = capfd.readouterr().err.strip().splitlines()
         assert len(lines) == 1
         assert why in lines[0]
+
+
+LOSSES = """
+duration = "6 s"
+[template]
+kind = "path"
+hops = [
+    { rate = "1 Gbps", delay = "0 s" },
+    { rate = "50 Mbps", delay = "20 ms", loss = { periodic = 500 }, queue = { kind = "fifo", limit = "1 bdp" } },
+]
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+"""
+
+
+def test_cuts_of_a_run_do_not_depend_on_how_often_it_is_sampled(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(LOSSES, encoding="utf-8")
+    found = []
+    for every in ("10 ms", "1 s"):
+        run = el.run(tmp_path / "s.toml", set={"record.every": every})
+        found.append((run.phases().cuts, run.flows.column("cong_signals").to_pylist()[0]))
+    assert found[0][0] == found[0][1] == found[1][0] == found[1][1]
+    assert found[0][0] > 6  # more than there are seconds
+    # a second is 25 round trips: how often the rate doubled in one is not seen
+    assert math.isnan(run.phases().slope_per_rtt)
+    assert "doubling" not in answer(run)
+
+
+def test_another_connection_than_the_largest(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = LOSSES + LOSSES[LOSSES.index("[[traffic]]") :].replace('"flow"', '"late"').replace(
+        'kind = "bulk"', 'kind = "bulk"\nstart = "4 s"'
+    )
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    run = el.run(tmp_path / "s.toml", pcap="sender", out=tmp_path / "run")
+    words = ["analyze", str(capture(run, "sender"))]
+    assert cli.status_of([*words, "--out", str(tmp_path / "a"), "--json"]) == 0
+    largest = json.loads(capfd.readouterr().out)
+    others = [row["connection"] for row in largest["connections"] if row["delivered_bytes"] > 0][1:]
+    assert cli.status_of([*words, "--out", str(tmp_path / "b"), "--connection", str(others[0]), "--json"]) == 0
+    other = json.loads(capfd.readouterr().out)
+    assert largest["phases"]["stretches"][0]["begin_s"] < 1 < 3 < other["phases"]["stretches"][0]["begin_s"]
+    assert el.load(tmp_path / "b").focus == others[0]
+    assert cli.status_of([*words, "--out", str(tmp_path / "c"), "--connection", "99"]) == 2
+    assert "no connection 99: they are 0 to 1" in capfd.readouterr().err
+    assert not (tmp_path / "c").exists()

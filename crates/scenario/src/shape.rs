@@ -48,10 +48,11 @@ pub(crate) fn is_type(schema: &Json, name: &str) -> bool {
     }
 }
 
-/// The names that a text may have: `const` or `enum`.
+/// The names that a text may have: `const`, with the `x-aliases` that are read for it, or `enum`.
 pub(crate) fn names(schema: &Json) -> Option<Vec<&str>> {
     if let Some(name) = schema.get("const").and_then(Json::as_str) {
-        return Some(vec![name]);
+        let aliases = schema.get("x-aliases").and_then(Json::as_array).into_iter().flatten();
+        return Some(std::iter::once(name).chain(aliases.filter_map(Json::as_str)).collect());
     }
     let members = schema.get("enum").and_then(Json::as_array)?;
     Some(members.iter().filter_map(Json::as_str).collect())

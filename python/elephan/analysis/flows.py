@@ -24,6 +24,7 @@ _COLUMNS = [
     "destination",
     "delivered_bytes",
     "size_bytes",
+    "start_ns",
     "min_rtt_ns",
     "cur_mss",
     "time_stamps",
@@ -76,13 +77,13 @@ def flow_phases(run: Run, flow: int | None = None) -> phases.Phases:
         raise InputError(f'flow {number} was not sampled, so it has no phases; set "record.every"')
     time, delivered, signals = (column(samples, name)[own] for name in ("time_ns", "delivered_bytes", "cong_signals"))
     left = ~np.isin(np.asarray(texts(samples, "phase"))[own], BEFORE_EXIT)
-    size = row["size_bytes"]
+    size, cuts = row["size_bytes"], np.repeat(time, np.diff(signals, prepend=0.0).astype(int))
     try:
         return phases.find(
-            time / 1e9,
-            delivered,
+            np.concatenate([[min(row["start_ns"], time[0] - 1)], time]) / 1e9,
+            np.concatenate([[0.0], delivered]),
             row["min_rtt_ns"] / 1e9,
-            time[1:][np.diff(signals) > 0] / 1e9,
+            cuts / 1e9,
             plateau_bps(run, row),
             exit_s=float(time[left.argmax()]) / 1e9 if left.any() else None,
             remaining_bytes=None if size is None else size - row["delivered_bytes"],

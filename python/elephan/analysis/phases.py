@@ -42,6 +42,7 @@ FALL = 0.75
 SMOOTHED = 5
 DOUBLING_MIN = 0.25  # of log2 x a round trip, half of what slow start with delayed ACKs does at least
 DOUBLING_RTTS = 4
+COARSE = 2.0  # round trips in an interval from which on doubling is not seen
 GAIN_MIN, CONFIDENCE = 0.001, 0.99  # a line grows if it gains that share of its mean, and with that confidence
 LINE_POINTS = 500  # at most: the line looks at every pair of them
 
@@ -67,7 +68,7 @@ class Phases:
     path_known: bool  # the plateau is what the path carries, not the highest rate of the series itself
     discovery_s: float
     discovery_end_bps: float
-    slope_per_rtt: float  # of log2 x in discovery; nan with fewer than three points
+    slope_per_rtt: float  # of log2 x in discovery; nan with fewer than three points or in intervals much longer than a round trip
     cuts: int
     recovered_s: float  # from the last cut until the plateau was regained; nan without a cut, or if it was not
     recovery_s: float  # from the end of the series until it is at the plateau; 0 if it was, inf if never, nan if not known
@@ -306,7 +307,7 @@ def find(
         path_known=path_known,
         discovery_s=float(ends[found] - time[0]),
         discovery_end_bps=float(rate[found]),
-        slope_per_rtt=_slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
+        slope_per_rtt=math.nan if step > COARSE * rtt_s else _slope(ends[: found + 1], rate[: found + 1], step, rtt_s),
         cuts=int(cuts.size),
         recovered_s=float(ends[avoiding[-1].end]) - left if cuts.size and regained else math.nan,
         recovery_s=ahead[0],

@@ -87,6 +87,19 @@ class Trace:
         """The rows of `connections`, those that delivered most first."""
         return sorted(self.connections.to_pylist(), key=lambda row: (-row["delivered_bytes"], row["connection"]))
 
+    def _row(self, number: int) -> dict[str, Any]:
+        row = next((row for row in self.ranked if row["connection"] == number), None)
+        if row is None:
+            numbers = sorted(row["connection"] for row in self.ranked)
+            raise InputError(f"no connection {number}: they are {numbers[0]} to {numbers[-1]}" if numbers else "no connection")
+        return row
+
+    @property
+    def focus(self) -> int:
+        """The connection that figures of one connection show: the one that was asked for, else the one that delivered most."""
+        asked = self.manifest.get("connection")
+        return int(self.ranked[0]["connection"] if asked is None else asked)
+
     def label(self, number: int) -> str:
         """A connection as a reader would call it; with ports where the hosts alone do not tell it."""
         row = next(row for row in self.ranked if row["connection"] == number)
@@ -135,11 +148,10 @@ class Trace:
             return None
 
     def phases(self, number: int | None = None) -> phases.Phases:
-        """The phases of a connection (the one that delivered most); InputError where it is too short to have any."""
-        rows = [row for row in self.ranked if number is None or row["connection"] == number]
-        if not rows:
-            raise InputError("no connection" if number is None else f"no connection {number}")
-        row = rows[0]
+        """The phases of a connection (`focus`); InputError where it is too short to have any."""
+        if not self.ranked:
+            raise InputError("no connection")
+        row = self._row(self.focus if number is None else number)
         if row["protocol"] != "tcp":
             raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
         time, delivered = self.series(row["connection"], "delivered_bytes")
@@ -202,6 +214,7 @@ def analyze(
     compare: str | os.PathLike[str] | None = None,
     rate: float | str | None = None,
     remaining: float | str | None = None,
+    connection: int | None = None,
     progress: bool = False,
 ) -> Trace:
     """Reads a capture (pcap, pcapng, also gzip-compressed), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
@@ -211,13 +224,14 @@ def analyze(
     `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest
     link, on the wire (Ethernet): the plateau of phases is its goodput; without it that of the run of `compare`, else the highest
     rate seen, as it is where that is above what the path is said to carry (a note says so). `remaining`: bytes still to send
-    after the capture or log. `out`: a folder for tables and report.
+    after the capture or log. `connection`: the number of the one to show in phases and figures of one connection, instead of the
+    one that delivered most. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
     """
     file = Path(path)
     if at is not None and at not in VANTAGES:
         raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
-    given = _given(rate, remaining)
+    given = _given(rate, remaining) | ({} if connection is None else {"connection": connection})
     beside = load_run(compare) if compare is not None else None
     options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
     if out is None:
@@ -246,9 +260,9 @@ def _given(rate: float | str | None, remaining: float | str | None) -> dict[str,
 
 
 def _trace(
-    file: Path, where: Path | None, options: dict[str, Any], given: dict[str, float], beside: Run | None, progress: bool
+    file: Path, where: Path | None, options: dict[str, Any], given: Mapping[str, float], beside: Run | None, progress: bool
 ) -> Trace:
-    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file)} | given
+    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file), **given}
     if logs.is_log(file):
         tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
         trace = Trace(tables, summary, manifest, beside)
@@ -257,6 +271,8 @@ def _trace(
         tables, summary = _read(file, where, options, progress)
         trace = Trace(tables, summary, manifest, beside)
         widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
+    if "connection" in given:
+        trace._row(trace.focus)
     summary["notes"] += [note for note in (widened, _beyond_path(trace)) if note]
     return trace
 
@@ -267,7 +283,7 @@ def _beyond_path(trace: Trace) -> str:
         found = trace.phases()
     except (InputError, IndexError):
         return ""
-    row = trace.ranked[0]
+    row = trace._row(trace.focus)
     carried = trace._plateau(row)
     if carried is None or found.path_known:
         return ""

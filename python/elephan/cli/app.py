@@ -272,6 +272,10 @@ def analyze(
     remaining: Annotated[
         str | None, typer.Option(metavar="SIZE", help="What is still to be sent, as 10GB: whether it recovers before it finishes.")
     ] = None,
+    connection: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."),
+    ] = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -289,6 +293,7 @@ def analyze(
         compare=compare,
         rate=rate,
         remaining=remaining,
+        connection=connection,
         progress=True,
     )
     if json:

@@ -201,11 +201,11 @@ def trace(done: Trace, folder: Path) -> None:
         console.print(escape(line), soft_wrap=True)
     for note in done.notes:
         console.print(f"note: {escape(note)}", style="yellow", soft_wrap=True)
-    grid = _grid("connection", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
+    grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
         cells = [shown(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
-        grid.add_row(escape(done.label(row["connection"])), *cells, str(row["burst_max_segs"]))
+        grid.add_row(escape(done.label(row["connection"])), str(row["connection"]), *cells, str(row["burst_max_segs"]))
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
         console.print(

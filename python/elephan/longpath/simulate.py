@@ -22,7 +22,7 @@ from elephan.pool import Job, failures, run_jobs
 
 Array = npt.NDArray[np.float64]
 PACKETS_MAX = 100_000  # of data in one run, where the law goes on by rounds ...
-PACKETS_ALONE_MAX = 500_000  # ... and where it does not
+PACKETS_ALONE_MAX = 350_000  # ... and where it does not
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 2  # ... unless that takes more than so many times its budget
 CALM_RTTS = 6  # without slow start, what it overflows and timeouts, before a law goes on by itself

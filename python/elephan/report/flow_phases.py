@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from elephan.analysis.phases import AVOIDANCE, DISCOVERY, PHASES, STEADY, UNSETTLED, Phases
@@ -35,15 +36,27 @@ def shade(axes: Axes, found: Phases, per_second: float = 1.0) -> None:
         named.add(stretch.name)
 
 
-def plot(axes: Axes, found: Phases, time_ns: d.Array, total: d.Array, end_ns: float) -> None:
-    """The rate of a flow, from what was delivered by when, over its phases."""
+def plot(
+    axes: Axes,
+    found: Phases,
+    time_ns: d.Array,
+    total: d.Array,
+    end_ns: float,
+    beside: Mapping[str, tuple[int, d.Array, d.Array]] | None = None,
+) -> None:
+    """The rate of a flow, from what was delivered by when, over its phases; `beside`: other such series, dashed."""
     # Whole round trips: a window leaves in a burst, and two of them now and one then would draw a saw.
     interval = found.interval_s * 1e9
-    time, rate = d.rates(time_ns, total, math.ceil(max(end_ns / 400 / interval, 1.0)) * interval)
-    factor = d.value_axis(axes, "goodput", max(float(rate.max()), ROOM * found.plateau_bps), "bps")
+    width = math.ceil(max(end_ns / 400 / interval, 1.0)) * interval
+    time, rate = d.rates(time_ns, total, width)
+    others = {label: d.rates(times, amount, width) for label, (_, times, amount) in (beside or {}).items()}
+    top = max([float(rate.max()), ROOM * found.plateau_bps, *(float(other.max()) for _, other in others.values() if other.size)])
+    factor = d.value_axis(axes, "goodput", top, "bps")
     x = d.time_scale(end_ns)[0]
     shade(axes, found, x * 1e9)
     axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
+    for label, (at, other) in others.items():
+        axes.plot(*d.thin(at * x, other * factor), color=INK, dashes=(4, 3), linewidth=0.9, label=label)
     name = "plateau" if found.path_known else "highest rate"
     d.reference(axes, found.plateau_bps * factor, f"{name} {show(found.plateau_bps, 'bps')}", "right")
     d.legend_below(axes)

@@ -25,6 +25,7 @@ DASHED = (4, 3)
 RECEIVERS = "receiver's window"
 FAR = 3.0
 SEEN = 0.02  # of the height of a figure
+SHORT = 0.5  # of the capture
 _ENDS = ["flow", "source", "destination", "traffic"]
 
 
@@ -43,12 +44,19 @@ def _rest(trace: Trace) -> str:
     return f" The {SHOWN_MAX} of {with_data} connections that delivered most." if with_data > SHOWN_MAX else ""
 
 
-def _time_axis(axes: Axes, trace: Trace, label: bool = True) -> float:
+def _time_axis(axes: Axes, trace: Trace, number: int | None = None) -> float:
+    """The axis of time; that of a figure of one connection `number` is as long as its life, where that is short."""
     beside = _run_span(trace.beside) if trace.beside else 0
-    factor, unit = d.time_scale(max(trace.span_ns, beside, 1))
-    axes.set_xlim(0, max(trace.span_ns, beside, 1) * factor)
-    if label:
-        axes.set_xlabel(f"time since the first packet, {unit}")
+    span = max(trace.span_ns, beside, 1)
+    factor, unit = d.time_scale(span)
+    begin, end = 0.0, float(span)
+    if number is not None and not beside:
+        time, total = trace.series(number, "delivered_bytes")
+        moving = np.flatnonzero(np.diff(total, prepend=0.0))
+        if moving.size and time[moving[-1]] - time[moving[0]] < SHORT * span:
+            begin, end = float(time[max(moving[0] - 1, 0)]), float(time[min(moving[-1] + 1, time.size - 1)])
+    axes.set_xlim(begin * factor, end * factor)
+    axes.set_xlabel(f"time since the first packet, {unit}")
     return factor
 
 
@@ -81,6 +89,17 @@ def _run_series(trace: Trace, name: str) -> dict[str, tuple[int, d.Array, d.Arra
     begin = _run_begin(run)
     chosen = {f: flow == f for f in list(kept)[:SHOWN_MAX]}
     return {f"run: {ends[f][2]}": (kept[f], time[own] - begin, value[own]) for f, own in chosen.items()}
+
+
+def _run_of_one(trace: Trace, name: str = "delivered_bytes") -> dict[str, tuple[int, d.Array, d.Array]]:
+    """The same of one flow, for figures of one connection: of those between its hosts the one that has its place among them."""
+    found = list(_run_series(trace, name).items())
+    own = _row(trace, trace.focus)
+    before = sum(
+        (row["source"], row["destination"]) == (own["source"], own["destination"]) and row["connection"] < own["connection"]
+        for row in trace.ranked
+    )
+    return dict(found[min(before, len(found) - 1) :][:1]) if found else {}
 
 
 def _top(values: list[d.Array]) -> float:
@@ -153,18 +172,17 @@ def round_trips(trace: Trace) -> Drawing | None:
 
 
 def windows(trace: Trace) -> Drawing | None:
-    """What was in flight, and the windows that bound it, of the largest connection."""
-    numbers = _shown(trace)[:1]
-    if not numbers or _row(trace, numbers[0])["vantage"] == "receiver":
+    """What was in flight, and the windows that bound it, of one connection."""
+    if not _shown(trace) or _row(trace, trace.focus)["vantage"] == "receiver":
         return None
-    number = numbers[0]
+    number = trace.focus
     lines = [
         ("in flight", trace.series(number, "inflight_max_bytes"), color(0), (None, None)),
         (RECEIVERS, trace.series(number, "cur_rwin_rcvd"), ORANGE, (3, 2)),
         ("congestion window", trace.series(number, "cwnd_bytes"), VERMILLION, (None, None)),
     ]
     lines = [(name, (t, y), c, s) for name, (t, y), c, s in lines if y.size and np.nanmax(np.nan_to_num(y)) > 0]
-    beside = dict(list(_run_series(trace, "inflight_bytes").items())[:1])
+    beside = _run_of_one(trace, "inflight_bytes")
     flying = [float(np.nanmax(y)) for name, (_, y), *_ in lines if name != RECEIVERS]
     flying += [float(y.max()) for *_, y in beside.values() if y.size]
     if not flying or not max(flying):
@@ -174,7 +192,7 @@ def windows(trace: Trace) -> Drawing | None:
     figure, (axes,) = new_figure(height=2.9)
     top = max([max(flying), *(float(np.nanmax(y)) for _, (_, y), *_ in lines)])
     factor = d.value_axis(axes, "bytes of the connection", top, "bytes")
-    x = _time_axis(axes, trace)
+    x = _time_axis(axes, trace, number)
     for name, (time, value), paint, dashes in lines:
         style: Any = {} if dashes[0] is None else {"dashes": dashes}
         axes.plot(*d.thin(time * x, value * factor), color=paint, label=name, **style)
@@ -187,21 +205,22 @@ def windows(trace: Trace) -> Drawing | None:
 
 def time_sequence(trace: Trace) -> Drawing | None:
     """Place in the stream over time: sent, acknowledged, retransmitted."""
-    numbers = [n for n in _shown(trace) if _row(trace, n)["data_segs_out"] > 0]
-    if not numbers:
+    if not trace.ranked or not _row(trace, trace.focus)["data_segs_out"]:
         return None
-    number = numbers[0]
+    number = trace.focus
     (time, sent), (_, acked) = trace.series(number, "sent_bytes"), trace.series(number, "delivered_bytes")
     again, places = trace.times(number, "retransmission")
     figure, (axes,) = new_figure(height=3.4)
-    factor = d.value_axis(axes, "place in the stream", float(sent.max()), "bytes")
-    x = _time_axis(axes, trace)
+    beside = _run_of_one(trace)
+    factor = d.value_axis(axes, "place in the stream", _top([sent, *(y for *_, y in beside.values())]), "bytes")
+    x = _time_axis(axes, trace, number)
     at_receiver = _row(trace, number)["vantage"] == "receiver"
     seen = not at_receiver and bool((sent - acked).max() > SEEN * sent.max())
     if seen:
         axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
     axes.plot(*d.thin(time * x, sent * factor), color=color(0), linewidth=1.0, label="sent")
     axes.plot(*d.thin(time * x, acked * factor), color=color(2), linewidth=1.0, label="acknowledged")
+    _dashed(axes, beside, x, factor)
     if again.size:
         step = max(1, again.size // 4000)
         axes.plot(again[::step] * x, places[::step] * factor, ".", color=VERMILLION, markersize=2.5, label="retransmitted")
@@ -211,28 +230,28 @@ def time_sequence(trace: Trace) -> Drawing | None:
 
 
 def bursts(trace: Trace) -> Drawing | None:
-    """The longest burst in each interval, of the largest connection."""
-    numbers = _shown(trace)[:1]
-    if not numbers:
+    """The longest burst in each interval, of one connection."""
+    if not trace.ranked:
         return None
-    time, longest = trace.series(numbers[0], "burst_max_segs")
+    number = trace.focus
+    time, longest = trace.series(number, "burst_max_segs")
     if not time.size or longest.max() <= 1:
         return None
     figure, (axes,) = new_figure(height=2.4)
     d.heading(axes, "segments in the longest burst")
     axes.set_ylim(0, float(longest.max()) * 1.08)
-    x = _time_axis(axes, trace)
+    x = _time_axis(axes, trace, number)
     axes.plot(*d.thin(time * x, longest), color=color(3), linewidth=1.0)
-    caption = f"{trace.label(numbers[0])}: data segments that follow each other within the gap of a burst."
+    caption = f"{trace.label(number)}: data segments that follow each other within the gap of a burst."
     return Drawing("bursts", "Bursts", caption, figure)
 
 
 def phases(trace: Trace, found: Phases) -> Drawing:
-    """The phases of the largest connection, as bands behind its rate."""
-    number = trace.ranked[0]["connection"]
+    """The phases of one connection, as bands behind its rate."""
+    number = trace.focus
     figure, (axes,) = new_figure(height=2.9)
-    _time_axis(axes, trace)
-    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns)
+    _time_axis(axes, trace, number)
+    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, _run_of_one(trace))
     return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
 
 

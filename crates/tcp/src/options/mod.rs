@@ -103,11 +103,13 @@ pub enum DelayedAckRule {
 pub enum LocalDrop {
     /// A congestion event, at most one per window of data (Linux `tcp_enter_cwr`). Also `reno_like`.
     #[serde(alias = "reno_like")]
+    #[schemars(extend("x-aliases" = ["reno_like"]))]
     Cwr,
     /// Nothing: the segment goes out later.
     Ignore,
     /// Slow start ends; the window stays. Also `slowstart_exit_only`.
     #[serde(alias = "slowstart_exit_only")]
+    #[schemars(extend("x-aliases" = ["slowstart_exit_only"]))]
     SlowStartExit,
 }
 

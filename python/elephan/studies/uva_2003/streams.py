@@ -94,6 +94,8 @@ def phase_table(results: Results) -> Table:
         late = (
             "never" if math.isinf(last) else "n/a" if math.isnan(last) else f"{last:.0f} s after the minute" if last else "it has"
         )
+        if last and found.cuts > 1:
+            late += f" (of its {found.cuts} cuts the last)"
         share = f"{found.share(phases.AVOIDANCE):.0%}"
         cells = [variant.label.replace("/", ", "), show(found.discovery_s, "s"), show(found.discovery_end_bps, "bps"), share, late]
         rows.append([Cell(cell) for cell in cells])
