@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.dots import mark, reach, row_height, rows_of, small_heading
 from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
+from elephan.stats import Interval
 
 if TYPE_CHECKING:
     from elephan.longpath.path import Answer
@@ -26,16 +28,20 @@ def times(answer: Answer) -> Drawing:
     """Time to transfer for each law and number of streams."""
     rows = answer.rows
     names = [f"{row.law}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
-    intervals = [row.time_s for row in rows]
+    unknown = Interval(math.nan, math.nan, math.nan, 0)
+    rough = [replace(row.time_s, low=math.nan, high=math.nan) if answer.is_rough(row) else unknown for row in rows]
+    sure = [unknown if answer.is_rough(row) else row.time_s for row in rows]
+    intervals = [one if one.n else other for one, other in zip(sure, rough, strict=True)]
     wire = next(form.value for form in answer.forms if form.name == "time_wire")
     top = max(reach([intervals]), wire)
     factor, unit = scale_for(top, "s")
     figure, (axes,) = new_figure(height=row_height(len(rows)))
     rows_of(axes, names)
     axes.axvline(wire * factor, color=MUTED, linewidth=0.9, dashes=(4, 3))
-    mark(axes, intervals, factor, color(0))
-    for index, row in enumerate(rows):
-        place = row.time_s.high if math.isfinite(row.time_s.high) else row.time_s.mean
+    mark(axes, sure, factor, color(0))
+    mark(axes, rough, factor, color(0), hollow=True)
+    for index, (row, interval) in enumerate(zip(rows, intervals, strict=True)):
+        place = interval.high if math.isfinite(interval.high) else interval.mean
         axes.annotate(
             row.limit,
             (min(max(place, wire), 1.02 * top) * factor, index),
@@ -51,6 +57,8 @@ def times(answer: Answer) -> Drawing:
     caption = (
         "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."
     )
+    if any(one.n for one in rough):
+        caption += " Hollow: only estimated."
     return Drawing("times", "Time to transfer", caption, figure)
 
 

@@ -43,8 +43,8 @@ def _estimated(answer: Answer) -> str:
     rough = [f"{row.law} with {_streams(row.streams)}" for row in answer.rows if answer.is_rough(row)]
     if not rough or answer.known is answer.rows:
         return ""
-    are = "is an estimate" if len(rough) == 1 else "are estimates"
-    return f"{', '.join(rough)}: {are} from a start in which the wire was not full yet; --whole simulates all of it."
+    listed = " and ".join([*([", ".join(rough[:-1])] if rough[:-1] else []), rough[-1]])
+    return f"Only estimated, and not compared here: {listed}; --whole simulates them."
 
 
 def answer_lines(answer: Answer) -> list[str]:
