@@ -87,7 +87,8 @@ class Trace:
         """The rows of `connections`, those that delivered most first."""
         return sorted(self.connections.to_pylist(), key=lambda row: (-row["delivered_bytes"], row["connection"]))
 
-    def _row(self, number: int) -> dict[str, Any]:
+    def row(self, number: int) -> dict[str, Any]:
+        """The row of `connections` of a connection; InputError if there is none."""
         row = next((row for row in self.ranked if row["connection"] == number), None)
         if row is None:
             numbers = sorted(row["connection"] for row in self.ranked)
@@ -102,7 +103,7 @@ class Trace:
 
     def label(self, number: int) -> str:
         """A connection as a reader would call it; with ports where the hosts alone do not tell it."""
-        row = next(row for row in self.ranked if row["connection"] == number)
+        row = self.row(number)
         ends = (row["source"], row["destination"])
         alike = sum((other["source"], other["destination"]) == ends for other in self.ranked)
         ports = (f":{row['source_port']}", f":{row['destination_port']}") if alike > 1 else ("", "")
@@ -151,7 +152,7 @@ class Trace:
         """The phases of a connection (`focus`); InputError where it is too short to have any."""
         if not self.ranked:
             raise InputError("no connection")
-        row = self._row(self.focus if number is None else number)
+        row = self.row(self.focus if number is None else number)
         if row["protocol"] != "tcp":
             raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
         time, delivered = self.series(row["connection"], "delivered_bytes")
@@ -272,7 +273,7 @@ def _trace(
         trace = Trace(tables, summary, manifest, beside)
         widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
     if "connection" in given:
-        trace._row(trace.focus)
+        trace.row(trace.focus)
     summary["notes"] += [note for note in (widened, _beyond_path(trace)) if note]
     return trace
 
@@ -283,7 +284,7 @@ def _beyond_path(trace: Trace) -> str:
         found = trace.phases()
     except (InputError, IndexError):
         return ""
-    row = trace._row(trace.focus)
+    row = trace.row(trace.focus)
     carried = trace._plateau(row)
     if carried is None or found.path_known:
         return ""

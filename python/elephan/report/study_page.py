@@ -15,7 +15,8 @@ from elephan.report.run_page import facts
 from elephan.study import Results
 
 _NOTE = (
-    "Margins were fixed before the first run. A claim holds if the whole 95 % interval over the repetitions satisfies it "
+    "Margins were fixed before the first run, unless a source says otherwise. "
+    "A claim holds if the whole 95 % interval over the repetitions satisfies it "
     "(where it says so, every single run), fails if none of it does, and is inconclusive otherwise. Variants are compared "
     "run by run with the same seeds."
 )

@@ -35,10 +35,6 @@ def _shown(trace: Trace) -> list[int]:
     return [row["connection"] for row in rows[:SHOWN_MAX]]
 
 
-def _row(trace: Trace, number: int) -> dict[str, Any]:
-    return next(row for row in trace.ranked if row["connection"] == number)
-
-
 def _rest(trace: Trace) -> str:
     with_data = sum(row["delivered_bytes"] > 0 for row in trace.ranked)
     return f" The {SHOWN_MAX} of {with_data} connections that delivered most." if with_data > SHOWN_MAX else ""
@@ -94,7 +90,7 @@ def _run_series(trace: Trace, name: str) -> dict[str, tuple[int, d.Array, d.Arra
 def _run_of_one(trace: Trace, name: str = "delivered_bytes") -> dict[str, tuple[int, d.Array, d.Array]]:
     """The same of one flow, for figures of one connection: of those between its hosts the one that has its place among them."""
     found = list(_run_series(trace, name).items())
-    own = _row(trace, trace.focus)
+    own = trace.row(trace.focus)
     before = sum(
         (row["source"], row["destination"]) == (own["source"], own["destination"]) and row["connection"] < own["connection"]
         for row in trace.ranked
@@ -173,7 +169,7 @@ def round_trips(trace: Trace) -> Drawing | None:
 
 def windows(trace: Trace) -> Drawing | None:
     """What was in flight, and the windows that bound it, of one connection."""
-    if not _shown(trace) or _row(trace, trace.focus)["vantage"] == "receiver":
+    if not _shown(trace) or trace.row(trace.focus)["vantage"] == "receiver":
         return None
     number = trace.focus
     lines = [
@@ -205,7 +201,7 @@ def windows(trace: Trace) -> Drawing | None:
 
 def time_sequence(trace: Trace) -> Drawing | None:
     """Place in the stream over time: sent, acknowledged, retransmitted."""
-    if not trace.ranked or not _row(trace, trace.focus)["data_segs_out"]:
+    if not trace.ranked or not trace.row(trace.focus)["data_segs_out"]:
         return None
     number = trace.focus
     (time, sent), (_, acked) = trace.series(number, "sent_bytes"), trace.series(number, "delivered_bytes")
@@ -214,7 +210,7 @@ def time_sequence(trace: Trace) -> Drawing | None:
     beside = _run_of_one(trace)
     factor = d.value_axis(axes, "place in the stream", _top([sent, *(y for *_, y in beside.values())]), "bytes")
     x = _time_axis(axes, trace, number)
-    at_receiver = _row(trace, number)["vantage"] == "receiver"
+    at_receiver = trace.row(number)["vantage"] == "receiver"
     seen = not at_receiver and bool((sent - acked).max() > SEEN * sent.max())
     if seen:
         axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
