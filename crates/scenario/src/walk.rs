@@ -200,7 +200,7 @@ impl<'a> Walker<'a> {
                 (a, usize::MAX) => format!("at least {a}"),
                 (a, b) => format!("{a} to {b}"),
             };
-            self.report(path, node, format!("an array of {} values: expected {wanted}", items.len()));
+            self.report(path, node, format!("an array of {}: expected {wanted}", values(items.len())));
             return;
         }
         let prefix = schema.get("prefixItems").and_then(Json::as_array);
@@ -211,6 +211,10 @@ impl<'a> Walker<'a> {
             }
         }
     }
+}
+
+fn values(count: usize) -> String {
+    if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
 }
 
 fn plain(bound: f64, whole: bool) -> String {

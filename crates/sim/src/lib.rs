@@ -19,6 +19,7 @@ mod packet;
 mod pauses;
 mod roce;
 mod sample;
+mod sockets;
 mod spread;
 mod summary;
 mod tables;

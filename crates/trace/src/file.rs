@@ -109,6 +109,7 @@ impl Reading {
                     Some("")
                 }
                 Err(PcapError::BufferTooSmall) => Some("a block claims to be longer than 256 MiB"),
+                Err(PcapError::UnexpectedEof) if self.legacy.is_some() => Some("it ends in the middle of a packet"),
                 Err(PcapError::UnexpectedEof) => Some("it ends in the middle of a block"),
                 Err(PcapError::ReadError) => Some("it cannot be read any further"),
                 Err(_) => Some("its structure is damaged"),

@@ -5,7 +5,8 @@ use elephan_scenario::FlowPlan;
 use elephan_traffic::{Carrier, Part, Setting, Source};
 use elephan_units::Rate;
 
-use crate::world::{TCP_IP_HEADERS, UDP_IP_HEADERS, World};
+use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};
+use crate::world::World;
 
 impl World<'_> {
     /// The name by which the random streams of a traffic entry are found.

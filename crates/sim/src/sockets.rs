@@ -1,0 +1,251 @@
+//! Sockets in the world: a packet reaches one, its timer rings, it sends what it may; datagrams, which have none.
+
+use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_tcp::Endpoint;
+use elephan_units::Time;
+
+use crate::flow::Socket;
+use crate::host::{CPU_BUSY, TXQUEUE_FULL};
+use crate::limits::stopped;
+use crate::net::{self, NONE, Routes};
+use crate::packet::traits;
+use crate::world::World;
+
+/// IP and TCP headers of a segment without options.
+pub const TCP_IP_HEADERS: u32 = 40;
+/// IP and UDP headers of a datagram.
+pub const UDP_IP_HEADERS: u32 = 28;
+
+impl World<'_> {
+    /// A packet has reached its host.
+    #[inline(always)]
+    pub fn deliver(&mut self, now: Time, packet: u32) {
+        let (p, sack) = self.net.packets.get(packet);
+        let (dest, number) = (p.dest, p.flow);
+        if p.traits & (traits::UDP | traits::NOTIFICATION | traits::ROCE) != 0 {
+            if p.traits & traits::NOTIFICATION != 0 {
+                self.notified(now, packet);
+                return;
+            }
+            if p.traits & traits::ROCE != 0 {
+                return self.deliver_roce(now, packet);
+            }
+            let (bytes, seq) = (u64::from(p.segment.len), p.segment.seq);
+            let first = p.traits & traits::COPY == 0;
+            self.net.packets.free(packet);
+            self.datagram_arrived(now, dest, number, bytes, (seq, first));
+            return;
+        }
+        let socket = &mut self.sockets[dest as usize];
+        if socket.number != number {
+            // The connection is gone; its last packets were still under way.
+            self.net.packets.free(packet);
+            return;
+        }
+        if p.traits & (traits::HEADED | traits::STAMPED) != 0
+            && let Some(headers) = &mut socket.headers
+        {
+            headers.take(now, &mut socket.endpoint, &self.net.packets, packet);
+        }
+        socket.endpoint.on_segment(now, &p.segment, sack);
+        let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
+        self.net.packets.free(packet);
+        if signalled {
+            self.note_signals(now, dest);
+        }
+        if calls {
+            self.attend(now, dest);
+        }
+        self.flush(now, dest);
+    }
+
+    /// A timer of a socket has rung.
+    pub fn ring(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        match socket.alarm.ring(now, socket.endpoint.next_timer()) {
+            Bell::Stale | Bell::Off => {}
+            Bell::Later(time) => {
+                let event = Event::new(time, Class::Timer, socket.key, id);
+                self.net.events.push(event);
+            }
+            Bell::Due => {
+                if !(self.hosts.receive && self.expire_on_cpu(now, id)) {
+                    self.expire(now, id);
+                }
+            }
+        }
+    }
+
+    /// A timer of a socket runs out; where that waited for a processor it may have moved since.
+    #[inline]
+    pub fn expire(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        if socket.endpoint.next_timer() <= now {
+            socket.endpoint.on_timer(now);
+        }
+        let (calls, signalled) = (socket.calls(), socket.noted != signals(&socket.endpoint));
+        if signalled {
+            self.note_signals(now, id);
+        }
+        if calls {
+            self.attend(now, id);
+        }
+        self.flush(now, id);
+    }
+
+    /// Logs a fast retransmit or an expired timer that was not noted yet, when somebody reads the log.
+    #[cold]
+    fn note_signals(&mut self, now: Time, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        let (before, after) = (socket.noted, signals(&socket.endpoint));
+        socket.noted = after;
+        let Some(log) = &mut self.net.log else { return };
+        let kind = if after.1 > before.1 { net::Kind::Timeout } else { net::Kind::FastRetransmit };
+        let link = socket.first_link;
+        let value = (kind == net::Kind::Timeout).then(|| socket.endpoint.rto().seconds());
+        log.push(net::Occurrence { time: now, kind, link, flow: socket.number, bytes: 0, value, reason: "" });
+    }
+
+    /// Sends what a socket has to send and sets its timer.
+    #[inline]
+    pub fn flush(&mut self, now: Time, id: u32) {
+        if !(self.hosts.receive && self.send_on_cpu(now, id)) {
+            self.transmit(now, id, u32::MAX);
+        }
+    }
+
+    /// Sends at most so many segments of what a socket has to send, the rest of a burst besides, and sets its timer; answers how many.
+    #[inline(always)]
+    pub fn transmit(&mut self, now: Time, id: u32, most: u32) -> u32 {
+        let socket = &mut self.sockets[id as usize];
+        let mut first_link;
+        let mut sent = 0;
+        // Segments that leave as one burst.
+        let mut together = 0;
+        while (sent < most || together > 0) && socket.endpoint.may_transmit() {
+            if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
+                break;
+            }
+            if self.hosts.bursts {
+                if together == 0 {
+                    together = self.hosts.gather(now, socket);
+                    continue;
+                }
+                together -= 1;
+            }
+            let (p, sack) = self.net.packets.get_mut(self.spare);
+            if !socket.endpoint.poll_transmit(now, &mut p.segment, sack) {
+                break;
+            }
+            (p.route, first_link) = (socket.route, socket.first_link);
+            if Routes::is_spread(socket.route) {
+                let segment = socket.endpoint.counters().segs_out as u32;
+                p.route = self.net.routes.of_packet(socket.route, socket.key, segment);
+                first_link = self.net.routes.link(p.route);
+            }
+            p.dest = socket.peer;
+            p.flow = socket.number;
+            p.ip_bytes = p.segment.ip_bytes();
+            p.ident = socket.endpoint.counters().segs_out as u16;
+            p.traits = 0;
+            if p.segment.len > 0 {
+                p.traits = traits::DATA;
+                let end = p.segment.seq.wrapping_add(p.segment.len);
+                if end.wrapping_sub(socket.highest) as i32 > 0 {
+                    socket.highest = end;
+                } else {
+                    p.traits = traits::DATA | traits::RETRANSMISSION;
+                }
+            }
+            if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, socket, self.spare) {
+                continue;
+            }
+            if let Some(headers) = &mut socket.headers {
+                headers.attach(&socket.endpoint, &mut self.net.packets, self.spare);
+            }
+            self.net.send(now, first_link, self.spare);
+            self.spare = self.net.packets.take();
+            sent += 1;
+        }
+        // Where a processor lets segments wait, a deadline may have passed.
+        let deadline = socket.endpoint.next_timer().max(now);
+        if socket.alarm.arm(deadline) {
+            self.net.events.push(Event::new(deadline, Class::Timer, socket.key, id));
+        }
+        sent
+    }
+
+    /// Sends one datagram, or raw frame, of `payload` bytes.
+    pub fn send_datagram(
+        &mut self,
+        now: Time,
+        flow: u32,
+        route: u32,
+        (number, seq, raw): (u32, u32, bool),
+        payload: u64,
+    ) {
+        let packet = self.spare;
+        let route = self.route_of_datagram(flow, route, seq);
+        let (p, _) = self.net.packets.get_mut(packet);
+        p.segment = elephan_tcp::Segment { seq, len: payload as u32, ..Default::default() };
+        p.ident = seq as u16;
+        p.route = route;
+        p.dest = flow;
+        p.flow = number;
+        p.ip_bytes = payload as u32 + if raw { 0 } else { UDP_IP_HEADERS };
+        p.traits = traits::UDP | traits::DATA | if raw { traits::RAW } else { 0 };
+        let link = self.net.routes.link(route);
+        let node = self.plan.links[link as usize].from;
+        let swamped = self.hosts.receive && self.is_swamped(node);
+        if swamped {
+            self.net.injected += 1;
+            self.net.drop_packet(now, link, packet, CPU_BUSY);
+        } else if self.hosts.transmit && self.hosts.loses(now, &mut self.net, link, packet) {
+            self.net.injected += 1;
+            self.net.links[link as usize].counts.drops += 1;
+            self.net.drop_packet(now, link, packet, TXQUEUE_FULL);
+        } else {
+            self.net.send(now, link, packet);
+        }
+        self.spare = self.net.packets.take();
+        if self.hosts.receive && !swamped {
+            self.charge_datagram(now, node);
+        }
+    }
+
+    fn route_of_datagram(&self, flow: u32, route: u32, seq: u32) -> u32 {
+        match &self.flows[flow as usize] {
+            Some(flow) if Routes::is_spread(route) => self.net.routes.of_packet(route, flow.key, seq),
+            _ => route,
+        }
+    }
+
+    /// Keeps a socket in a free place.
+    pub fn place(&mut self, socket: Socket) -> u32 {
+        match self.free_sockets.pop() {
+            Some(id) => {
+                self.sockets[id as usize] = socket;
+                id
+            }
+            None => {
+                self.sockets.push(socket);
+                (self.sockets.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Ends the life of a socket; its place is used again, its stale events and packets are recognised.
+    pub fn discard(&mut self, id: u32) {
+        let socket = &mut self.sockets[id as usize];
+        socket.number = NONE;
+        socket.alarm = Alarm::default();
+        self.free_sockets.push(id);
+    }
+}
+
+/// How often fast recovery was entered, and how often the retransmission timer has expired.
+#[inline]
+fn signals(endpoint: &Endpoint) -> (u64, u64) {
+    let counters = endpoint.counters();
+    (counters.fast_retran, counters.timeouts + counters.subsequent_timeouts)
+}
