@@ -315,10 +315,16 @@ impl Controller {
         self.w.mss
     }
 
-    /// The rate that the law asks to be paced at, in bit/s; none for a law that is driven by ACKs alone.
+    /// The rate that the law asks to be paced at, in bit/s of payload (or of whole packets, see [`Controller::paces_packets`]); none for
+    /// a law that is driven by ACKs alone.
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
         self.law.pacing_rate(&self.w)
+    }
+
+    /// Whether that rate counts IP and TCP headers.
+    pub fn paces_packets(&self) -> bool {
+        self.law.paces_packets()
     }
 
     /// Segments that leave together when pacing lets something out.

@@ -1,7 +1,7 @@
 //! What holds for every registered law and slow start, whatever happens to them.
 
 use elephan_cc::fuzz::{self, INITIAL, MSS, Rules, What};
-use elephan_cc::{Controller, Spec, describe, list, slow_start};
+use elephan_cc::{Ack, Controller, Spec, describe, list, slow_start};
 use elephan_units::{Span, Time};
 
 /// Every law with every slow start, and every preset with the classic one.
@@ -76,8 +76,9 @@ fn every_law_grows_from_the_start() {
         for _ in 0..100 {
             now += Span::from_ms(10);
             let acked = c.window() as u64;
-            let rate_bps = Some(acked as f64 * 800.0);
-            What::Ack { acked, rtt: Some(Span::from_ms(10)), app_limited: false, rate_bps }.apply(&mut c, now);
+            let (rtt, rate_bps) = (Some(Span::from_ms(10)), Some(acked as f64 * 800.0));
+            let (inflight, delivered) = (acked, now.ps());
+            c.on_ack(&Ack { now, acked, rtt, inflight, delivered, rate_bps, min_rtt: rtt, srtt: rtt, ..Ack::default() });
             What::Train { segments: 5, rise: Span::ZERO, lost: None }.apply(&mut c, now);
         }
         assert!(c.window() > 10.0 * INITIAL as f64, "{}", c.name());

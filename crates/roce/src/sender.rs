@@ -211,9 +211,8 @@ impl Sender {
             return true;
         }
         let within = self.options.window.is_none_or(|window| self.inflight() + self.options.mtu.0 <= window.0);
-        within
-            && self.inflight_wire() + u64::from(self.path.overhead_bytes) + self.options.mtu.0
-                <= self.cc.window() as u64
+        // As the simulator of HPCC's authors: while less than a window is out, a whole packet may follow.
+        within && self.inflight_wire() < self.cc.window() as u64
     }
 
     /// On the wire, headers and all.

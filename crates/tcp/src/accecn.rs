@@ -103,7 +103,7 @@ impl AccEcn {
         if ce {
             self.r_cep += 1;
             self.r_ceb = self.r_ceb.wrapping_add(bytes) & CEB_MASK;
-            self.since_ack += 1;
+            self.since_ack = self.since_ack.saturating_add(1);
         }
         changed || self.since_ack >= MARKS_PER_ACK
     }

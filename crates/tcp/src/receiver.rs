@@ -129,7 +129,7 @@ impl Receiver {
         self.field_holds = false;
         if left == self.nxt && right <= self.edge && !self.has_blocks {
             self.nxt = right;
-            return self.in_order();
+            return self.in_order(len);
         }
         let nxt = self.nxt;
         let due = self.accept_slow(left, right);
@@ -173,14 +173,15 @@ impl Receiver {
         self.has_blocks = self.duplicate.is_some() || self.reassembly.as_ref().is_some_and(|r| !r.is_empty());
     }
 
+    /// `len` bytes that were expected have come: a segment, or several that the host has made one (GRO).
     #[inline]
-    fn in_order(&mut self) -> Due {
+    fn in_order(&mut self, len: u64) -> Due {
         if self.auto_read {
             self.read = self.payload();
         } else {
             self.read_on();
         }
-        self.unacked += 1;
+        self.unacked += if len <= self.mss { 1 } else { len.div_ceil(self.mss) as u32 };
         if self.unacked >= self.segments_per_ack || self.first_due {
             self.first_due = false;
             return Due::Now;
@@ -225,7 +226,7 @@ impl Receiver {
             }
             let filled = self.reassembly.as_mut().filter(|r| !r.is_empty()).map(|r| r.advance(right));
             self.nxt = filled.unwrap_or(right);
-            let due = self.in_order();
+            let due = self.in_order(right - left);
             return if filled.is_some() || self.duplicate.is_some() { Due::Now } else { due };
         }
         let reassembly = self.reassembly.get_or_insert_default();

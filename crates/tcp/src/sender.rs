@@ -4,7 +4,7 @@
 //! Sequence numbers are offsets in the stream: the SYN is 0, the first payload byte 1.
 
 use crate::delivery::{self, DeliveryLog};
-use crate::options::{Options, RecoveryRule};
+use crate::options::{Options, RecoveryRule, WINDOW_MAX};
 use crate::recovery::{Recovery, Watch};
 use crate::rtt::Estimator;
 use crate::scoreboard::{Scoreboard, Taken};
@@ -79,10 +79,11 @@ pub(crate) struct Sender {
     pub mss: u32,
     pub rec: Recovery,
     pub cc: Controller,
-    /// bit/s, 0 if the law does not pace.
+    /// bit/s, 0 if the law does not pace: of payload, or of packets with their headers.
     pub pacing_bps: f64,
+    pub paces_packets: bool,
     /// Segments that leave together when pacing lets something out.
-    pub pacing_burst: u32,
+    pub pacing_burst: u16,
     /// When the law wants to be called.
     pub cc_timer: Time,
     pub rtt: Estimator,
@@ -139,6 +140,7 @@ impl Sender {
             rec: Recovery::new(options.recovery, options.reduction),
             cc,
             pacing_bps: 0.0,
+            paces_packets: false,
             pacing_burst: 1,
             cc_timer: Time::NEVER,
             rtt: Estimator::of(options),
@@ -172,9 +174,10 @@ impl Sender {
         let segments = if syn_losses > 1 { 1 } else { options.initial_window };
         self.cc.establish(u64::from(mss), u64::from(segments) * u64::from(mss));
         self.begin_validation(u64::from(options.initial_window) * u64::from(mss));
-        let ssthresh = options.ssthresh_initial.0 as f64;
-        if ssthresh < self.cc.ssthresh() {
-            self.cc.poke("ssthresh", ssthresh);
+        // A threshold that no window of TCP reaches is none: laws see that there was no congestion yet.
+        let ssthresh = options.ssthresh_initial.0;
+        if ssthresh <= WINDOW_MAX && (ssthresh as f64) < self.cc.ssthresh() {
+            self.cc.poke("ssthresh", ssthresh as f64);
         }
         if syn_losses > 0 {
             self.rtt.after_syn_loss(options.rto_initial);
@@ -215,7 +218,8 @@ impl Sender {
         self.cwnd = self.cc.window() as i64 as u64;
         self.pacing_bps = self.cc.pacing_rate().unwrap_or(0.0);
         if self.pacing_bps > 0.0 {
-            self.pacing_burst = self.cc.burst_segments() as u32;
+            self.pacing_burst = self.cc.burst_segments() as u16;
+            self.paces_packets = self.cc.paces_packets();
         }
         self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
     }

@@ -102,12 +102,19 @@ impl Period {
         stream.pareto(self.shape, self.scale).min(self.longest)
     }
 
-    /// What is left of the period that is running at a random instant.
+    /// What is left of the period that is running at a random instant. It has the density P(X > x) / mean up to the cap, which is that
+    /// of the law without one, given that it lies below.
     fn residual(&self, stream: &mut Stream) -> f64 {
-        if stream.uniform() < (self.shape - 1.0) / self.shape {
-            return self.scale * stream.uniform();
+        loop {
+            let left = if stream.uniform() < (self.shape - 1.0) / self.shape {
+                self.scale * stream.uniform()
+            } else {
+                stream.pareto(self.shape - 1.0, self.scale)
+            };
+            if left < self.longest {
+                return left;
+            }
         }
-        stream.pareto(self.shape - 1.0, self.scale).min(self.longest)
     }
 }
 
@@ -293,8 +300,8 @@ mod tests {
         assert!((mean / 20e6 - 1.0).abs() < 0.06, "{mean}");
     }
 
-    /// The residual of a Pareto period of shape 1.4 and mean 1: P(residual > m) = 1 / a, and its median from
-    /// P(R > r) = (r / m)^(1 - a) / a = 1/2: r = m (2 / a)^(1 / (a - 1)) = 0.2857 (1.42857)^2.5 = 0.6969.
+    /// The residual of a Pareto period of shape 1.4 and mean 1, m = 0.2857: without a cap P(R > m) = 1 / a and the median is
+    /// m (2 / a)^(1 / (a - 1)) = 0.6969; given that it is below 10^4, P(R > m) = 0.7111 and P(R > 0.6969) = 0.4945.
     #[test]
     fn residuals() {
         let spec: Onoff = serde_json::from_str(r#"{"load": "1 Mbps"}"#).unwrap();
@@ -303,8 +310,24 @@ mod tests {
         let n = 100_000;
         let draws: Vec<f64> = (0..n).map(|_| period.residual(&mut stream)).collect();
         let share = |r: f64| draws.iter().filter(|x| **x > r).count() as f64 / n as f64;
-        assert!((share(0.285_714) - 1.0 / 1.4).abs() < 0.006, "{}", share(0.285_714));
-        assert!((share(0.6969) - 0.5).abs() < 0.0064, "{}", share(0.6969));
+        assert!((share(0.285_714) - 0.7111).abs() < 0.006, "{}", share(0.285_714));
+        assert!((share(0.6969) - 0.4945).abs() < 0.0064, "{}", share(0.6969));
+    }
+
+    /// Of periods capped at c = 10 means the residual has the density P(X > x) / mean up to c and no atom there: the integral
+    /// of (x / m)^-a from r to c over that from 0 to c.
+    #[test]
+    fn residuals_of_capped_periods() {
+        let spec: Onoff = serde_json::from_str(r#"{"load": "1 Mbps", "cap": 10}"#).unwrap();
+        let period = Period::new(1.0, &spec);
+        let mut stream = Stream::new(3, "onoff", "capped");
+        let n = 100_000;
+        let draws: Vec<f64> = (0..n).map(|_| period.residual(&mut stream)).collect();
+        assert!(draws.iter().all(|x| *x < 10.0));
+        for (r, expected) in [(0.5, 0.4817), (4.0, 0.0921)] {
+            let share = draws.iter().filter(|x| **x > r).count() as f64 / n as f64;
+            assert!((share - expected).abs() < 0.0064, "{r}: {share}");
+        }
     }
 
     #[test]

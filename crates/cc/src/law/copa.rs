@@ -14,12 +14,12 @@
 //! 1 / `delta` (competitive mode).
 //!
 //! A loss changes nothing else but that slow start ends; a timer leaves one segment. Chosen: v never more than doubles
-//! the window in a round; the two minima are kept in quarters of their time, so a sample counts for up to a quarter longer.
+//! the window in a round; the smallest of 10 s is kept in quarters of them, so a sample counts for up to a quarter longer.
 
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::least::Least;
+use crate::least::{Least, Sliding};
 use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, Signal, Window};
@@ -61,7 +61,7 @@ struct Steer {
 #[derive(Clone, Debug)]
 pub struct Copa {
     p: Parameters,
-    standing: Least,
+    standing: Sliding,
     least: Least,
     /// Largest round-trip time of each of the last rounds, the newest first.
     largest: [Span; MAX_ROUNDS],
@@ -82,7 +82,7 @@ impl Model for Copa {
         let steer = Steer { velocity: 1.0, inverse: 1.0 / p.delta, up: true, same: 0 };
         Copa {
             p: p.clone(),
-            standing: Least::NONE,
+            standing: Sliding::default(),
             least: Least::NONE,
             largest: [Span::ZERO; MAX_ROUNDS],
             round: Round::default(),

@@ -121,6 +121,10 @@ impl Law for ExplicitRate {
         }
     }
 
+    fn paces_packets(&self) -> bool {
+        true
+    }
+
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         let boost = self.fair_bps * self.p.queue_rtts / self.p.drain_rtts;
         let rtt = self.rtt_min.seconds();

@@ -169,9 +169,14 @@ pub trait Law {
 
     fn on_timer(&mut self, _w: &mut Window, _now: Time) {}
 
-    /// bit/s, for a law that paces.
+    /// bit/s of payload, as delivery rates are, for a law that paces.
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         None
+    }
+
+    /// Whether that rate is one of whole packets, with their IP and TCP headers, as routers tell it.
+    fn paces_packets(&self) -> bool {
+        false
     }
 
     /// Segments that leave together when pacing lets something out.
@@ -319,6 +324,10 @@ impl Law for Any {
     #[inline]
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         each_law!(self, law => law.pacing_rate(w))
+    }
+
+    fn paces_packets(&self) -> bool {
+        each_law!(self, law => law.paces_packets())
     }
 
     fn burst_segments(&self) -> f64 {

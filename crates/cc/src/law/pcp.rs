@@ -160,6 +160,10 @@ impl Law for Pcp {
         self.prober.on_undo();
     }
 
+    fn paces_packets(&self) -> bool {
+        true
+    }
+
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         Some(self.prober.pacing_rate())
     }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! train:  ACKs that follow each other within ack_delta have lasted longer than train_share * RTTmin
-//! delay:  min of the round's first 8 samples > RTTmin + clamp(RTTmin / rtt_divisor, delay_min, delay_max)
+//! delay:  min of the round (8 samples and more) > RTTmin + clamp(RTTmin / rtt_divisor, delay_min, delay_max)
 //! ```
 //!
 //! A train of half the smallest round trip has filled half the path at the rate of the bottleneck, and doubling would
@@ -31,7 +31,7 @@ parameters! {
     delay_min: Span = Span::from_ms(4), "Linux tcp_cubic.c HYSTART_DELAY_MIN";
     /// Largest increase that is waited for.
     delay_max: Span = Span::from_ms(16), "Linux tcp_cubic.c HYSTART_DELAY_MAX";
-    /// Samples of a round whose smallest counts.
+    /// Samples of a round before its smallest is believed.
     samples: u32 = 8, "Linux tcp_cubic.c HYSTART_MIN_SAMPLES" [min = 1];
 }
 
@@ -42,7 +42,7 @@ pub struct Hystart {
     round_start: Time,
     /// The last ACK of the train that the round began with.
     train_end: Time,
-    /// Smallest round-trip time of the connection, and of this round's first samples.
+    /// Smallest round-trip time of the connection, and of this round.
     rtt_min: Span,
     round_rtt: Span,
     sampled: u32,
@@ -85,9 +85,10 @@ impl Hystart {
             }
         }
         let Some(rtt) = rtt else { return false };
+        // Later samples count as well: a path that gets shorter in the round is no queue.
+        self.round_rtt = self.round_rtt.min(rtt);
         if self.sampled < p.samples {
             self.sampled += 1;
-            self.round_rtt = self.round_rtt.min(rtt);
             return false;
         }
         let rise = Span((self.rtt_min.0 as f64 / p.rtt_divisor) as u64).clamp(p.delay_min, p.delay_max);
@@ -163,6 +164,18 @@ mod tests {
         let (round, window) = leaves(long("16 ms"), 0.1, rises(112.6)).unwrap();
         assert!(round == 4 && (window - 168.0).abs() < 0.01, "{window}");
         assert_eq!(leaves(long("4 ms"), 0.1, rises(104.1)).map(|(round, _)| round), Some(4));
+    }
+
+    /// The path gets shorter in the middle of a round, 100 to 80 ms after 20 ACKs: the round's smallest falls with it.
+    #[test]
+    fn a_shorter_path_is_no_queue() {
+        let slow = slow_start::Spec::with("hystart", json!({ "train_share": 100.0 }).as_object().unwrap()).unwrap();
+        let mut c = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow, None, MSS, 40 * MSS);
+        for n in 0..40 {
+            let rtt = Some(Span::from_ms(if n < 20 { 100 } else { 80 }));
+            c.on_ack(&Ack { acked: MSS, rtt, inflight: 40 * MSS, ..Ack::default() });
+        }
+        assert!(c.in_slow_start() && c.window() == 80.0 * MSS as f64);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! end:         after 5 rounds in CSS (the one it begins in counts): ssthresh = cwnd
 //! ```
 //!
-//! For the initial slow start only (section 4.3): later ones, with a finite `ssthresh`, are classic.
+//! For the initial slow start only (section 4.3): after its end, or the first congestion event that was not needless, it is classic.
 
 use super::SlowStart;
 use crate::declare::{Internals, parameters};
@@ -44,6 +44,8 @@ pub struct Hystartpp {
     sampled: u32,
     /// In CSS: the round-trip time at its beginning, and its rounds so far.
     css: Option<(Span, u32)>,
+    /// The initial slow start has ended by itself or by a congestion event.
+    over: bool,
 }
 
 impl Internals for Hystartpp {}
@@ -59,6 +61,7 @@ impl Model for Hystartpp {
             round_rtt: Span::MAX,
             sampled: 0,
             css: None,
+            over: false,
         }
     }
 
@@ -102,7 +105,7 @@ impl Hystartpp {
 
 impl SlowStart for Hystartpp {
     fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
-        if w.ssthresh.is_finite() {
+        if self.over && w.ssthresh.is_finite() {
             return allowed;
         }
         if self.round.advance(ack) {
@@ -118,6 +121,7 @@ impl SlowStart for Hystartpp {
             None => growth,
             Some((_, rounds)) if rounds >= p.css_rounds => {
                 w.ssthresh = w.cwnd;
+                self.over = true;
                 growth
             }
             Some(_) => growth / p.css_growth_divisor,
@@ -125,20 +129,25 @@ impl SlowStart for Hystartpp {
     }
 
     fn on_congestion(&mut self, _: &Signal) {
-        self.css = None;
+        (self.css, self.over) = (None, true);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::testing::MSS;
-    use crate::{Ack, Controller, Spec, slow_start};
+    use crate::{Ack, Controller, Signal, Spec, slow_start};
     use elephan_units::{Span, Time};
 
-    /// The window in segments at the beginning of each round, of `rtts_ms`, one ACK a segment.
     fn windows(rtts_ms: &[f64]) -> (Vec<f64>, bool) {
+        windows_below(f64::INFINITY, rtts_ms)
+    }
+
+    /// The window in segments at the beginning of each round, of `rtts_ms`, one ACK a segment, from a threshold of so many bytes.
+    fn windows_below(ssthresh: f64, rtts_ms: &[f64]) -> (Vec<f64>, bool) {
         let slow = slow_start::Spec::named("hystartpp").unwrap();
         let mut c = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow, None, MSS, 10 * MSS);
+        assert!(c.poke("ssthresh", ssthresh));
         let mut out = Vec::new();
         for (round, rtt) in rtts_ms.iter().enumerate() {
             out.push(c.window() / MSS as f64);
@@ -164,6 +173,24 @@ mod tests {
             assert!((w[n] / w[n - 1] - 1.25).abs() < 0.02, "{w:?}");
         }
         assert!((w[8] - w[7] - 1.0).abs() < 0.1 && !still, "{w:?}");
+        // A stack's finite threshold at the start changes nothing below it; after a loss slow start is classic.
+        assert_eq!(windows_below(1e9, &[100.0, 100.0, 112.5, 112.5]).0, w[..4]);
+    }
+
+    #[test]
+    fn after_a_loss_it_is_classic() {
+        let slow = slow_start::Spec::named("hystartpp").unwrap();
+        let mut c = Controller::with_slow_start(&Spec::named("reno").unwrap(), &slow, Some(2.0), MSS, 100 * MSS);
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 100 * MSS });
+        for (round, rtt) in [100, 100, 200, 300].into_iter().enumerate() {
+            let window = (c.window() / MSS as f64) as u64;
+            for _ in 0..window {
+                let now = Time::from_seconds(round as f64);
+                let inflight = window * MSS;
+                c.on_ack(&Ack { now, acked: MSS, rtt: Some(Span::from_ms(rtt)), inflight, ..Ack::default() });
+            }
+        }
+        assert_eq!(c.window(), 16.0 * MSS as f64);
     }
 
     /// Delays that go away resume slow start: 7 samples at a quarter, the rest whole.

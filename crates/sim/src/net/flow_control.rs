@@ -32,11 +32,12 @@ pub fn counts_queues(plan: &Plan, node: u32) -> bool {
     }
 }
 
-/// The queue of a port. One whose neighbour pauses single priorities keeps them apart: a kind that does not by itself is had
-/// once for each priority, and these share the link alike.
+/// The queue of a port. One of a switch with PFC, or whose neighbour pauses single priorities, keeps them apart: a kind that
+/// does not by itself is had once for each priority, and these share the link alike.
 pub fn queue(plan: &Plan, link: &Link) -> Queue {
     let queue = link.queue.build(link.bdp_bytes);
-    if queue.has_priorities() || !matches!(of(plan, link.to), FlowControl::Pfc(_)) {
+    let by_priority = [link.from, link.to].iter().any(|&node| matches!(of(plan, node), FlowControl::Pfc(_)));
+    if queue.has_priorities() || !by_priority {
         return queue;
     }
     QueueSpec::Ets(EtsSpec::of_priorities(&link.queue)).build(link.bdp_bytes)

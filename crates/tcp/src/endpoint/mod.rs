@@ -393,7 +393,7 @@ mod tests {
             }
         }
         a.supply(u64::MAX);
-        a.tx.pacing_bps = 12e6;
+        a.tx.pacing_bps = 1448.0 * 8.0 / 1e-3; // of payload, beside 52 bytes of headers
         let mut left = Vec::new();
         let mut now = Time::ZERO;
         while left.len() < 6 {

@@ -310,10 +310,11 @@ impl Endpoint {
         }
         if self.tx.pacing_bps > 0.0 {
             if now >= self.pace_at {
-                (self.burst_at, self.burst_left) = (now, self.tx.pacing_burst);
+                (self.burst_at, self.burst_left) = (now, u32::from(self.tx.pacing_burst));
             }
             self.burst_left = self.burst_left.saturating_sub(1);
-            let gap = f64::from(seg.ip_bytes()) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
+            let bytes = if self.tx.paces_packets { seg.ip_bytes() } else { len };
+            let gap = f64::from(bytes) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
             self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
             if len > 0
                 && let Some(trains) = &mut self.tx.trains

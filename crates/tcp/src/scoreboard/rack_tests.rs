@@ -30,6 +30,8 @@ struct Naive {
     rtt: u64,
     fack: u64,
     reordering_seen: bool,
+    /// Bytes lost so far, those sent again and lost again once more.
+    lost_total: u64,
     /// When the last segment was sent again, and the last of all.
     again_at: u64,
     last_at: u64,
@@ -81,6 +83,7 @@ impl Naive {
             if out && sent_after(self.xmit_ts, self.end_seq, s.sent, s.seq + s.len) {
                 let remaining = (s.sent + self.rtt + window) as i64 - now as i64;
                 if remaining <= 0 {
+                    self.lost_total += s.len;
                     (s.lost, s.resent) = (true, false);
                 } else {
                     timeout = timeout.max(remaining);
@@ -94,12 +97,14 @@ impl Naive {
     fn timeout(&mut self, now: u64, window: u64) {
         if self.segments.first().is_some_and(|s| s.sacked) {
             // The receiver dropped what it had SACKed (RFC 2018 section 8): all is lost.
+            self.lost_total += self.bytes(|s| !s.lost || s.resent);
             self.segments.iter_mut().for_each(|s| (s.sacked, s.lost, s.resent) = (false, true, false));
             self.fack = self.una;
             return;
         }
         for (i, s) in self.segments.iter_mut().enumerate() {
             if !s.sacked && (i == 0 || s.sent + self.rtt + window <= now) {
+                self.lost_total += if s.lost && !s.resent { 0 } else { s.len };
                 (s.lost, s.resent) = (true, false);
             }
         }
@@ -252,6 +257,7 @@ fn agree(board: &mut Scoreboard, naive: &Naive, now: u64, window: u64) -> Result
     let deadline = next.detect(now, window);
     prop_assert_eq!(board.detect_overdue(now, window).deadline, deadline);
     prop_assert_eq!(board.lost_bytes(), next.bytes(|s| s.lost));
+    prop_assert_eq!(board.lost_total(), next.lost_total);
     prop_assert_eq!(board.resent_bytes(), next.bytes(|s| s.resent && !s.sacked));
     prop_assert_eq!(board.sacked_bytes(), next.bytes(|s| s.sacked));
     prop_assert_eq!(board.segments_sacked(), next.segments.iter().filter(|s| s.sacked).count() as u64);

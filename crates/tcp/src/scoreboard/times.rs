@@ -280,12 +280,14 @@ impl Scoreboard {
         (self.sent(ordinal).at, self.seq_of(ordinal) + self.len_of(ordinal))
     }
 
-    /// The segment is lost, and so is its retransmission if there was one.
+    /// The segment is lost, and so is its retransmission if there was one, which counts as another loss.
     fn mark_one_lost(&mut self, marks: &mut Marks, ordinal: u64) {
         let (len, bit) = (self.len_of(ordinal), 1 << (ordinal & 63));
         let word = marks.word_mut(ordinal);
-        self.lost_bytes += if word.lost & bit == 0 { len } else { 0 };
-        self.resent_bytes -= if word.resent & bit != 0 { len } else { 0 };
+        let (known, again) = (word.lost & bit != 0, word.resent & bit != 0);
+        self.lost_bytes += if known { 0 } else { len };
+        self.lost_total += if known && !again { 0 } else { len };
+        self.resent_bytes -= if again { len } else { 0 };
         word.lost |= bit;
         word.resent &= !bit;
     }

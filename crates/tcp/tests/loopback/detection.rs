@@ -291,7 +291,7 @@ fn timestamps_show_a_needless_timeout() {
 /// segments acknowledged before.
 #[test]
 fn a_needless_fast_retransmit_is_taken_back() {
-    let ssthresh = (1u64 << 30) as f64;
+    let ssthresh = f64::INFINITY;
     for recovery in [RecoveryRule::Sack, RecoveryRule::Newreno] {
         let o = Overrides {
             undo: Some(Undo::Timestamps),

@@ -45,7 +45,7 @@ pub(super) struct Climb {
 }
 
 impl Tally {
-    fn count(&mut self, ack: &Ack) {
+    pub fn count(&mut self, ack: &Ack) {
         self.lost += ack.lost.saturating_sub(self.lost_total);
         self.lost_total = ack.lost;
         self.rate = self.rate.max(ack.rate_bps.filter(|rate| rate.is_finite()).unwrap_or(0.0));
@@ -63,9 +63,8 @@ impl Bbr3 {
         self.tally.lost as f64 > self.p.loss_thresh * self.tally.inflight as f64
     }
 
-    /// Takes in what an ACK says of losses; to be called before a new round's tally begins.
+    /// Acts upon what the tally says of losses; to be called before a new round's begins.
     pub(super) fn look_at_losses(&mut self, w: &Window, ack: &Ack, new_round: bool) {
-        self.tally.count(ack);
         if self.judging && self.loses_too_much() {
             self.judging = false;
             let target = self.bdp(1.0).unwrap_or(f64::INFINITY).min(w.cwnd);

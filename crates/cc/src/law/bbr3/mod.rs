@@ -171,6 +171,7 @@ impl Law for Bbr3 {
         self.path.sample_rate(ack, self.cycles);
         self.path.sample_extra(ack, w.cwnd, new_round);
         self.repair.conserving &= !new_round;
+        self.tally.count(ack);
         if new_round {
             self.look_for_full_pipe(w, ack);
         }

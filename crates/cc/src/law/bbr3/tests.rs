@@ -86,6 +86,19 @@ fn bounds_limit_the_window() {
     }
 }
 
+/// STARTUP ends where a round loses more than 2 % and six segments, also if the first ACK of the next round tells it.
+#[test]
+fn losses_of_the_first_ack_of_a_round_count() {
+    for late in [false, true] {
+        let mut c = on_path(0.0, json!({}));
+        c.on_ack(&ack(1, 101, true, 0));
+        c.on_ack(&ack(2, 101, false, if late { 0 } else { 20 }));
+        c.on_ack(&ack(3, 101, true, 20));
+        assert_eq!(state(&c, "mode"), 1.0, "{late}");
+        within(state(&c, "inflight_hi") / S, 100.0, 101.0);
+    }
+}
+
 /// Of 100 segments in flight two may be lost; the third makes the bound max(100, 0.7 * 50) and ends UP.
 #[test]
 fn too_many_losses_in_up_set_the_upper_bound() {
