@@ -1008,7 +1008,7 @@ class Hystart(Table):
     rtt_divisor: Divisor of the smallest round-trip time that gives the increase which ends slow start. Default: 8.0.
     delay_min: Smallest increase of the round-trip time that ends slow start. Default: "4 ms".
     delay_max: Largest increase that is waited for. Default: "16 ms".
-    samples: Samples of a round whose smallest counts. Default: 8.
+    samples: Samples of a round before its smallest is believed. Default: 8.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "hystart")
@@ -1968,7 +1968,7 @@ class Transmit(Table):
 class Receive(Table):
     """What a host does with the frames that come in.
 
-    ring: Descriptors of the interface's receive ring : frames that wait for an interrupt. Default: "256 p".
+    ring: Descriptors of the interface's receive ring: frames that wait for an interrupt. Default: "256 p".
     coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
     coalesce_frames: Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number
         waits. Default: 0.

@@ -78,7 +78,17 @@ fn every_law_grows_from_the_start() {
             let acked = c.window() as u64;
             let (rtt, rate_bps) = (Some(Span::from_ms(10)), Some(acked as f64 * 800.0));
             let (inflight, delivered) = (acked, now.ps());
-            c.on_ack(&Ack { now, acked, rtt, inflight, delivered, rate_bps, min_rtt: rtt, srtt: rtt, ..Ack::default() });
+            c.on_ack(&Ack {
+                now,
+                acked,
+                rtt,
+                inflight,
+                delivered,
+                rate_bps,
+                min_rtt: rtt,
+                srtt: rtt,
+                ..Ack::default()
+            });
             What::Train { segments: 5, rise: Span::ZERO, lost: None }.apply(&mut c, now);
         }
         assert!(c.window() > 10.0 * INITIAL as f64, "{}", c.name());

@@ -47,7 +47,7 @@ pub enum BacklogFull {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Receive {
-    /// Descriptors of the interface's receive ring  : frames that wait for an interrupt.
+    /// Descriptors of the interface's receive ring: frames that wait for an interrupt.
     #[schemars(extend("x-source" = "Linux e1000"))]
     pub ring: Packets,
     /// Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`).

@@ -67,22 +67,21 @@ impl Feeder {
     }
 }
 
-/// Wire bytes that can still start at the far end after the decision to pause it.
-fn after_decision(rate: Rate, propagation: Span, mtu_wire: u64, response_quanta: u16) -> u64 {
-    let response = u64::from(response_quanta) * 512 / 8;
-    mtu_wire + u64::from(pause::FRAME_WIRE_BYTES) + rate.bytes_in(propagation.saturating_mul(2)) + response
+/// An Ethernet link of one rate both ways into a switch without latency.
+fn ethernet(rate: Rate, propagation: Span, response_quanta: u16) -> Feeder {
+    Feeder { rate, reverse_rate: rate, framing: Framing::Ethernet, propagation, response_quanta, latency: Span::ZERO }
 }
 
 /// The vendors' headroom of one ingress port, bytes; `propagation` is one way, `mtu_wire` a full frame on the wire.
 pub fn vendor_sum(rate: Rate, propagation: Span, mtu_wire: u64, response_quanta: u16) -> u64 {
-    after_decision(rate, propagation, mtu_wire, response_quanta) + mtu_wire
+    ethernet(rate, propagation, response_quanta).after_decision(mtu_wire) + mtu_wire
 }
 
 /// The strict need above XOFF, bytes of switch memory, for `ports` ingress ports and full Ethernet frames of `mtu` IP bytes.
 pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16, ports: u64) -> u64 {
-    let wire = u64::from(Framing::Ethernet.wire_bytes(mtu));
-    let charged = u64::from(Framing::Ethernet.charged_bytes(mtu));
-    let still = after_decision(rate, propagation, wire, response_quanta);
+    let feeder = ethernet(rate, propagation, response_quanta);
+    let (wire, charged) = feeder.full(mtu);
+    let still = feeder.after_decision(wire);
     (charged - 1) + still.div_ceil(wire) * charged + ports.saturating_sub(1) * (still / wire + 2) * charged
 }
 
@@ -124,8 +123,13 @@ mod tests {
     const HUNDRED_METRES: Span = Span::from_ns(500);
 
     fn feeder(rate: Rate, response_quanta: u16) -> Feeder {
-        let (propagation, latency) = (HUNDRED_METRES, Span::ZERO);
-        Feeder { rate, reverse_rate: rate, framing: Framing::Ethernet, propagation, response_quanta, latency }
+        ethernet(rate, HUNDRED_METRES, response_quanta)
+    }
+
+    /// 25 Gb/s over 3 m: 93.75 bytes in flight are 94, so that a need is never short: 1538 + 84 + 94 + 3840 + 1538 = 7094.
+    #[test]
+    fn what_is_in_flight_is_rounded_up() {
+        assert_eq!(vendor_sum(Rate(25_000_000_000), Span::from_ns(15), 1538, 60), 7094);
     }
 
     #[test]

@@ -30,11 +30,17 @@ fn fold(name: &str) -> String {
 
 /// `; did you mean "x"?`, or the list of what is valid.
 pub(crate) fn hint(wrong: &str, candidates: &[&str]) -> String {
-    match nearest(wrong, candidates.iter().copied()) {
+    let mut different: Vec<&str> = Vec::new();
+    for &one in candidates {
+        if !different.contains(&one) {
+            different.push(one);
+        }
+    }
+    match nearest(wrong, different.iter().copied()) {
         Some(name) => format!("; did you mean \"{name}\"?"),
-        None if candidates.is_empty() => String::new(),
-        None if candidates.len() <= 24 => format!("; valid here: {}", candidates.join(", ")),
-        None => format!("; valid here: {}, ...", candidates[..24].join(", ")),
+        None if different.is_empty() => String::new(),
+        None if different.len() <= 24 => format!("; valid here: {}", different.join(", ")),
+        None => format!("; valid here: {}, ...", different[..24].join(", ")),
     }
 }
 

@@ -150,6 +150,12 @@ pub(crate) fn check(root: &Json, tree: &Node, template: Option<Node>) -> Vec<Pro
     problems
 }
 
+const NOT_SWEPT: &str = "cannot be swept; repetitions vary the seed";
+
+fn may_vary(key: &str) -> bool {
+    !matches!(key, "seed" | "sweep" | "template") && !key.starts_with("sweep.")
+}
+
 /// One parameter: it exists, and it has values.
 fn check_axis(
     root: &Json,
@@ -164,8 +170,8 @@ fn check_axis(
         return Err((node.origin, "an empty array: give the values to try".to_owned()));
     };
     let one = Override::node(key, first.clone()).map_err(|errors| (origin, errors.to_string()))?;
-    if matches!(one.key(), "seed" | "sweep" | "template") || one.key().starts_with("sweep.") {
-        return Err((origin, "cannot be swept; repetitions vary the seed".to_owned()));
+    if !may_vary(one.key()) {
+        return Err((origin, NOT_SWEPT.to_owned()));
     }
     let mut target = if one.is_template() { template.clone() } else { tree.clone() };
     one.apply(root, &mut target, 0).map(drop).map_err(|problem| (origin, problem.message))
@@ -188,6 +194,9 @@ pub fn sweep(
     let zip = own.get("zip").is_some_and(|z| matches!(z.value, Value::Bool(true)));
     let mut all = file_axes(own, arguments)?;
     for argument in arguments.iter().filter(|a| a.single().is_none()) {
+        if !may_vary(argument.key()) {
+            return Err(Errors::one(format!("-s {}", argument.key()), "", NOT_SWEPT));
+        }
         let points = argument.values.iter().cloned().zip(argument.overrides.iter().cloned()).collect();
         all.push(Axis { key: argument.key().to_owned(), points });
     }

@@ -400,8 +400,14 @@ fn a_conflict_with_an_override_names_the_override() {
         let overrides = [Override::parse(argument).unwrap()];
         read(&source("pause"), &overrides, None).unwrap_err().0[0].to_string()
     };
-    assert_eq!(error("duration=50 ms"), "-s duration=50 ms: warmup: 100 ms is not before the end of the run, 50 ms");
-    assert_eq!(error("warmup=2 s"), "-s warmup=2 s: 2 s is not before the end of the run, 1 s");
+    assert_eq!(
+        error("duration=50 ms"),
+        "-s duration=50 ms: warmup: 100 ms is not before the end of the run, 50 ms: one of both must change"
+    );
+    assert_eq!(
+        error("warmup=2 s"),
+        "-s warmup=2 s: 2 s is not before the end of the run, 1 s: one of both must change"
+    );
     assert_eq!(
         error("switches.sw.memory=20 KiB"),
         "-s switches.sw.memory=20 KiB: switches.sw.flow_control.xoff: 21 KiB is above the switch's memory, 20 KiB"

@@ -159,15 +159,13 @@ impl<'a> Pair<'a> {
     }
 
     /// An event that is undone at once leaves no trace.
-    fn undo(&mut self, inflight: u64, rto: bool) -> Result<(), String> {
-        // An ACK, so that a timer after it is not one that expires again; limited, so that nothing grows.
-        let calm = What::Ack { acked: MSS, rtt: None, app_limited: true, rate_bps: None };
-        let event = if rto { What::Rto { inflight } } else { What::Loss { inflight } };
-        self.step(&Step::now(calm))?;
+    fn undo(&mut self, end: (u64, bool)) -> Result<(), String> {
+        let [calm, event, undo] = ending(end);
+        self.step(&calm)?;
         let before = (self.one.window(), self.one.ssthresh(), self.one.observe());
-        self.step(&Step::now(event))?;
+        self.step(&event)?;
         let lowered = self.one.window() < before.0;
-        self.step(&Step::now(What::Undo))?;
+        self.step(&undo)?;
         let after = (self.one.window(), self.one.ssthresh(), self.one.observe());
         if after.1 != before.1 || after.0 < before.0 || (lowered && after.0 != before.0) {
             return Err(format!("an event undone at once leaves cwnd {} B where it was {} B", after.0, before.0));
@@ -179,11 +177,19 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// The end of every story, by bytes in flight and whether a timer expires: an ACK, so that a timer after it is not one that expires
+/// again, and limited, so that nothing grows; an event, which is undone.
+fn ending((inflight, rto): (u64, bool)) -> [Step; 3] {
+    let calm = What::Ack { acked: MSS, rtt: None, app_limited: true, rate_bps: None };
+    let event = if rto { What::Rto { inflight } } else { What::Loss { inflight } };
+    [calm, event, What::Undo].map(Step::now)
+}
+
 /// The rule that a story breaks, if any.
 fn judge(make: &dyn Fn() -> Controller, rules: &Rules, story: &[Step], end: (u64, bool)) -> Result<(), String> {
     let mut pair = Pair::new(make, rules);
     story.iter().try_for_each(|step| pair.step(step))?;
-    pair.undo(end.0, end.1)
+    pair.undo(end)
 }
 
 /// Puts the laws that `make` makes through `cases` drawn stories.
@@ -205,22 +211,22 @@ fn failure(
     make: &dyn Fn() -> Controller,
     rules: &Rules,
     seed: u64,
-    story: Vec<Step>,
+    mut story: Vec<Step>,
     end: (u64, bool),
 ) -> Box<Failure> {
+    let found = judge(make, rules, &story, end).err();
+    story.extend(ending(end));
     let mut pair = Pair::new(make, rules);
     let mut windows = Vec::new();
-    let mut broken = None;
     for step in &story {
         let outcome = pair.step(step);
         windows.push(pair.one.window());
-        if let Err(rule) = outcome {
-            broken = Some(rule);
+        if outcome.is_err() {
             break;
         }
     }
-    let undone = "not the same when tried again: it is not deterministic".to_owned();
-    let rule = broken.unwrap_or_else(|| pair.undo(end.0, end.1).err().unwrap_or(undone));
+    story.truncate(windows.len());
+    let rule = found.unwrap_or_else(|| "not the same when tried again: it is not deterministic".to_owned());
     let (law, fault) = (pair.one.name().to_owned(), pair.one.fault().cloned());
     Box::new(Failure { law, rule, seed: Some(seed), story, windows, fault })
 }

@@ -80,11 +80,11 @@ fn a_right_law_passes() {
 #[test]
 fn wrong_laws_do_not() {
     for (defect, rule, steps) in [
-        // Slow start ends by a loss; then one ACK is enough.
+        // Slow start ends by a loss; then one ACK is enough. The ACK, loss and undoing that end each story may be it.
         (Defect::GrowsWhileLimited, "while the application was the limit", 3),
         (Defect::DoublesAtEveryAck, "where slow start adds", 3),
-        (Defect::RaisesAtALoss, "a congestion event raised the window by", 1),
-        (Defect::ForgetsTheFloorOfSsthresh, "below two segments", 1),
+        (Defect::RaisesAtALoss, "a congestion event raised the window by", 2),
+        (Defect::ForgetsTheFloorOfSsthresh, "below two segments", 2),
         (Defect::PacesAtNothing, "a pacing rate of 0 bit/s", 1),
         (Defect::GrowsAfterManyAcks(3), "while the application was the limit", 6),
     ] {

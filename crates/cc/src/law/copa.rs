@@ -14,7 +14,8 @@
 //! 1 / `delta` (competitive mode).
 //!
 //! A loss changes nothing else but that slow start ends; a timer leaves one segment. Chosen: v never more than doubles
-//! the window in a round; the smallest of 10 s is kept in quarters of them, so a sample counts for up to a quarter longer.
+//! the window in a round, and is 1 at once where the next step goes the other way (as mvfst's Copa), or what it has become
+//! for the way up would throw the window down; the smallest of 10 s is kept in quarters of them, so a sample counts for up to a quarter longer.
 
 use super::Law;
 use crate::declare::{parameters, states};
@@ -133,6 +134,7 @@ impl Law for Copa {
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         let acked = (ack.acked as f64).min(w.cwnd);
+        self.turn_at_once(w);
         let step = (self.steer.velocity * self.steer.inverse * w.mss * acked / w.cwnd).min(acked);
         if self.too_fast(w) {
             w.cwnd -= step;
@@ -177,6 +179,14 @@ impl Copa {
     fn too_fast(&self, w: &Window) -> bool {
         let standing = self.standing.seconds();
         w.cwnd / w.mss * self.queueing() > standing * self.steer.inverse
+    }
+
+    /// A high velocity is meant for one direction only.
+    fn turn_at_once(&mut self, w: &Window) {
+        let up = !self.too_fast(w);
+        if up != self.steer.up && self.steer.velocity > 1.0 {
+            (self.steer.velocity, self.steer.same, self.steer.up) = (1.0, 0, up);
+        }
     }
 
     fn look_at_queue(&mut self, now: Time) {
@@ -247,7 +257,9 @@ mod tests {
             c.poke("cwnd", 100.0 * S);
             c.poke("velocity", 4.0);
             c.on_ack(&ack(0.0, 1));
-            near(c.window() / S, 100.0 + 4.0 * (after - 100.0));
+            // What the way up has made of the velocity is not for the way down.
+            let velocity = if after > 100.0 { 4.0 } else { 1.0 };
+            near(c.window() / S, 100.0 + velocity * (after - 100.0));
         }
         let mut c = copa(100.0);
         c.on_ack(&Ack { app_limited: true, ..ack(0.0, 1) });

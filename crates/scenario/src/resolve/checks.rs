@@ -29,7 +29,10 @@ impl Resolver<'_> {
         if words.duration == Span::ZERO {
             self.report(at!["duration"], "0 s: nothing would happen");
         } else if words.warmup >= words.duration {
-            let message = format!("{} is not before the end of the run, {}", words.warmup, words.duration);
+            let message = format!(
+                "{} is not before the end of the run, {}: one of both must change",
+                words.warmup, words.duration
+            );
             self.report_between(at!["warmup"], &at!["duration"], message);
         }
         match words.record.every {

@@ -94,7 +94,7 @@ pub fn page(catalog: &Catalog) -> String {
     // What has been added since stands at the end under its own name.
     let names = catalog.classes.iter().map(|c| &c.name).chain(catalog.unions.iter().map(|u| &u.name));
     for name in names {
-        let simple = catalog.class(name).is_some_and(|c| c.wrap.is_some() || c.fields.is_empty());
+        let simple = catalog.class(name).is_some_and(is_simple);
         if !done.contains(&name.as_str()) && name != "Tcp" && name != "TimeLaw" && !simple {
             section(&mut out, catalog, name, name);
         }
@@ -125,6 +125,11 @@ fn section(out: &mut String, catalog: &Catalog, name: &str, heading: &str) {
             let _ = writeln!(out, "- {shown}{}", if doc.is_empty() { String::new() } else { format!(": {doc}") });
         }
     }
+}
+
+/// Whether its shape says all about a table.
+fn is_simple(class: &Class) -> bool {
+    class.wrap.is_some() || class.fields.is_empty()
 }
 
 /// How a table of a union is written.
@@ -199,7 +204,12 @@ fn words(catalog: &Catalog, of: &Type) -> String {
         Type::Array(inner) => format!("array of {}", words(catalog, inner)),
         Type::Map(inner) if matches!(**inner, Type::Any) => "table of paths and values".to_owned(),
         Type::Map(inner) => format!("tables by name: {}", words(catalog, inner)),
-        Type::Class(name) => link(name),
+        Type::Class(name) => match catalog.class(name) {
+            // What has no section of its own is written out, or has one at the end.
+            Some(class) if heading_of(name).is_none() && is_simple(class) => shape(class),
+            Some(_) if heading_of(name).is_none() => anchor(name, name),
+            _ => link(name),
+        },
         Type::Union(name) => {
             let Some(union) = catalog.union(name) else { return name.clone() };
             if heading_of(name).is_some() {
@@ -222,8 +232,12 @@ fn heading_of(name: &str) -> Option<&'static str> {
 /// A link to a section, by the rule that GitHub makes anchors with.
 fn link(name: &str) -> String {
     let Some(heading) = heading_of(name) else { return format!("table `{name}`") };
+    anchor(heading, heading)
+}
+
+fn anchor(text: &str, heading: &str) -> String {
     let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
-    format!("[{heading}](#{})", kept.replace(' ', "-"))
+    format!("[{text}](#{})", kept.replace(' ', "-"))
 }
 
 /// The stack table: every TCP option with its value in every stack.
