@@ -56,6 +56,36 @@ def test_a_stack_that_counts_acks_comes_back_half_as_fast() -> None:
     assert ways[1]["loss_reno"] == pytest.approx(ways[0]["loss_reno"] / 2)
 
 
+@pytest.mark.parametrize(
+    ("stack", "rtts"),
+    [
+        ("linux-2.4", 20.5),  # an ACK for two segments counts as one: 2, 3, 4.5 ... 6650 after 20 round trips, 9976 after 21
+        ("rfc", 9.67),  # bytes are counted, two segments an ACK: 10, 20 ... 5120 after 9, 10240 after 10
+    ],
+)
+def test_slow_start_goes_by_what_an_ack_counts(stack: str, rtts: float) -> None:
+    """8127 segments fill 1 Gb/s over 100 ms."""
+    answer = el.path("1 Gbps", "100 ms", host_rate="1 Gbps", stack=stack, streams=1, congestion_control="reno", size="1 MB")
+    found = {form.name: form for form in answer.forms}
+    assert found["window"].value == pytest.approx(8127, abs=1)
+    assert found["slow_start"].value == pytest.approx(0.1 * rtts, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "growth"),
+    [
+        ({}, 2.0),
+        ({"abc": False}, 1.5),
+        ({"abc_limit": 1}, 1.5),
+        ({"abc": False, "delayed_ack_segments": 1}, 2.0),
+        ({"abc_limit": 0, "delayed_ack_segments": 4}, 2.0),
+        ({"delayed_ack_segments": 4}, 1.5),
+    ],
+)
+def test_growth_in_slow_start(tcp: dict[str, Any], growth: float) -> None:
+    assert ask(tcp=tcp)[1].growth == growth
+
+
 def test_the_forbidden_area_of_the_fact_sheet() -> None:
     found = forms(rate="100Mbps", rtt="50ms", buffer="0.5MB", host_rate="1Gbps")
     assert found["forbidden_low"] == pytest.approx(87.69e6, rel=1e-4)

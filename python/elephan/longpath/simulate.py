@@ -90,7 +90,7 @@ def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
 
 def _length(question: Question, limits: Bounds, case: Case, target: float, budget: float) -> float:
     """Seconds to simulate at first."""
-    rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(question, limits)
+    rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(limits)
     wanted = (start + 4) * question.rtt_s + 1.15 * target * 8 / rate
     steady = min((start + START_RTTS) * question.rtt_s, START_BUDGETS * budget * 8 / rate)
     needed = (start + 4) * question.rtt_s + 1.15 * question.size_bytes * 8 / rate
