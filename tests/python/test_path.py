@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import elephan as el
+import numpy as np
 import pytest
 from elephan import cli
 from elephan.errors import InputError
 from elephan.laws import read_laws
-from elephan.longpath.forms import Bounds, bounds, reno_share
+from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
 from elephan.longpath.question import Question, read_question
 from elephan.longpath.rest import BY_ROUNDS, MANY_LOSSES, by_rounds, goes_by_rounds
 from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.verdict import Evidence, what_limits
+from elephan.report.path_figures import responses
 from elephan.report.path_page import answer_lines, results_table
 from fake import PATH_TCP
 
@@ -84,6 +86,16 @@ def test_slow_start_goes_by_what_an_ack_counts(stack: str, rtts: float) -> None:
 )
 def test_growth_in_slow_start(tcp: dict[str, Any], growth: float) -> None:
     assert ask(tcp=tcp)[1].growth == growth
+
+
+def test_the_figure_of_responses_is_the_closed_form() -> None:
+    """Reno's sqrt(3/2 / 1e-6) segments, times sqrt(1/2) where delayed ACKs are counted: 866 of 1448 B in 0.1 s, 100.3 Mb/s."""
+    question, limits = ask("1Gbps", "100ms", loss=1e-6, laws="reno", tcp={"abc": False})
+    assert response_bps(question.laws[0], question, limits, 1) == pytest.approx(100.3e6, rel=1e-3)
+    drawing = responses(question, limits)
+    assert drawing is not None
+    x, y = drawing.figure.axes[0].lines[0].get_data()
+    assert np.interp(-6.0, np.log10(np.asarray(x, dtype=float)), y) == pytest.approx(100.3, rel=0.01)  # Mb/s
 
 
 def test_the_forbidden_area_of_the_fact_sheet() -> None:

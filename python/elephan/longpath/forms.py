@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from elephan import theory
 from elephan.laws import Law
 from elephan.longpath.question import Question
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -99,17 +104,23 @@ def slow_start_growth(tcp: Mapping[str, Any]) -> float:
     return 1 + min(most, together) / together
 
 
-def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
-    """Goodput of all streams by the law's response function; NaN without loss or without a closed form."""
-    if not question.loss or not law.plain:
-        return math.nan
+def responses_bps(law: Law, loss: Array, limits: Bounds) -> Array | None:
+    """Goodput of one stream at each probability of `loss` by the law's response function; None without a closed form."""
+    if not law.plain:
+        return None
     try:
-        window = theory.response(law.kind, question.loss, question.rtt_s)
+        window = theory.response(law.kind, loss, limits.rtt_s)
     except ValueError:
-        return math.nan
+        return None
     # Halved at a loss and growing by `a` segments a round trip the mean window is sqrt(1.5 a / p).
     counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
-    return float(streams * counted * window * limits.mss_bytes * 8 / question.rtt_s)
+    return counted * window * limits.mss_bytes * 8 / limits.rtt_s
+
+
+def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+    """Goodput of all streams at the path's loss; NaN without loss or without a closed form."""
+    found = responses_bps(law, np.array([question.loss]), limits) if question.loss else None
+    return math.nan if found is None else streams * float(found[0])
 
 
 def expected_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
