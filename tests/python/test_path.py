@@ -267,10 +267,10 @@ def test_settings() -> None:
     assert "net.ipv4.tcp_wmem = 4096 16384 53477376" in lines
     assert "net.ipv4.tcp_congestion_control = htcp" in lines
     assert "ip link set dev eth0 mtu 9000" in lines
-    # 2 MB are less than 22 MB; 9014 of the 9038 bytes on the wire are seen; half of 2711 segments
-    assert "tc qdisc replace dev eth0 root fq maxrate 997344kbit limit 10000 flow_limit 1400" in lines
+    # 2 MB are less than 22 MB; 9014 of the 9038 bytes on the wire are seen; 2711 segments, 678 of each of 4 streams
+    assert "tc qdisc replace dev eth0 root fq maxrate 997344kbit limit 10000 flow_limit 2800" in lines
     four = [line.text for line in settings(question, limits, 4, "htcp")]
-    assert "tc qdisc replace dev eth0 root fq maxrate 249336kbit limit 10000 flow_limit 1400" in four
+    assert "tc qdisc replace dev eth0 root fq maxrate 249336kbit limit 10000 flow_limit 680" in four
     assert not any("congestion_control" in line.text for line in settings(question, limits, 1, "fast"))
     same, bounds_of_it = ask(host_rate="1Gbps")
     assert any("txqueuelen" in line.text for line in settings(same, bounds_of_it, 1, None))

@@ -122,11 +122,33 @@ def test_closed_forms_and_settings_of_the_sender() -> None:
     question, limits = ask("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=100)
     forms = {form.name: form.value for form in closed_forms(question, limits)}
     window = 1e9 * 1448 / 1538 * 0.1 / 8 / 1448
-    assert forms["host_queue"] == pytest.approx(window / 2)
+    assert forms["host_queue"] == pytest.approx(window)  # full it holds W, with W on the path; half of that fills the path
     assert forms["stalled_low"] == pytest.approx((356 + 300) * 1448 * 8 / 0.1)
     lines = lines_of("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=100)
-    assert "ip link set dev eth0 txqueuelen 3900" in lines  # 4064 less the ring, to two digits
+    assert "ip link set dev eth0 txqueuelen 7900" in lines  # 8127 less the ring, to two digits
     assert "tc qdisc replace dev eth0 root pfifo" in lines
+    # a device of 1.5 times the path leaves a quarter of the window waiting, and the queue is the path's
+    question, limits = ask("1Gbps", "100ms", host_rate="1.5Gbps")
+    assert {form.name: form.value for form in closed_forms(question, limits)}["host_queue"] == pytest.approx(window / 4)
+
+
+def test_a_queue_that_stalls_all_the_same_is_doubled() -> None:
+    question, limits = ask("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=9000)
+    lines = {stalled: settings(question, limits, 1, None, stalled=stalled) for stalled in (False, True)}
+    assert not any("txqueuelen" in line.text for line in lines[False])
+    assert any(line.text.endswith("txqueuelen 19000") for line in lines[True])  # 18 512 less the ring, to two digits
+
+
+def test_the_queue_that_is_advised_leaves_no_stall_in_the_way() -> None:
+    """622 Mb/s and 100 ms: half of W + W fills the wire when slow start has filled a queue of one window."""
+    path: dict[str, Any] = {"host_rate": "622 Mbps", "stack": "linux-2.4", "window": "40 MB", "streams": 1, "congestion_control": "reno"}
+    short = el.path("622 Mbps", "100 ms", txqueuelen=100, **path)
+    assert short.best.limit == "send queue"
+    (line,) = [line.text for line in short.settings if "txqueuelen" in line.text]
+    answer = el.path("622 Mbps", "100 ms", txqueuelen=line.rpartition(" ")[2], **path)
+    assert answer.best.limit == "wire"
+    assert answer.best.goodput_bps.mean > 0.95 * answer.limits.wire_bps
+    assert not any("txqueuelen" in line.text for line in answer.settings)
 
 
 def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
@@ -135,7 +157,7 @@ def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
 
 
 def test_a_queue_that_suffices_is_let_alone() -> None:
-    for words in ({"rtt": "1ms"}, {"rtt": "20ms"}, {"rtt": "100ms", "txqueuelen": 5000}):
+    for words in ({"rtt": "1ms"}, {"rtt": "15ms"}, {"rtt": "100ms", "txqueuelen": 8000}):
         lines = lines_of("1Gbps", host_rate="1Gbps", **words)
         assert not any("txqueuelen" in line or "qdisc" in line for line in lines), words
 
@@ -143,8 +165,8 @@ def test_a_queue_that_suffices_is_let_alone() -> None:
 def test_fq_has_a_limit_of_its_own() -> None:
     lines = lines_of("6Gbps", "100ms", host_rate="10Gbps", buffer="100KB")
     assert not any("txqueuelen" in line for line in lines)
-    # 1514 of 1538 bytes; half of 48 765 segments
-    assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 25000 flow_limit 25000" in lines
+    # 1514 of 1538 bytes; 48 765 segments
+    assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 49000 flow_limit 49000" in lines
 
 
 def test_rings_and_offload() -> None:

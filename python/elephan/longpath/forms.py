@@ -155,10 +155,18 @@ def queue_bytes(question: Question) -> float:
     return question.room_packets * (question.mtu_bytes + theory.ETHERNET_OVERHEAD_BYTES)
 
 
-def host_queue(question: Question, limits: Bounds) -> float:
+def start_queue(question: Question, limits: Bounds) -> float:
     """Packets that wait in the sender when slow start has filled the path."""
     segments = limits.bdp_bytes / limits.mss_bytes
     return theory.txqueuelen_needed(segments, limits.growth, question.device_bps, question.narrow_bps)
+
+
+def host_queue(question: Question, limits: Bounds) -> float:
+    """Packets that the sender's queue must hold. At a device no faster than the path slow start goes on until its room Q is full,
+    and half of W + Q in flight fills the path from Q = W on; a faster one leaves the queue to the path."""
+    if question.device_bps <= question.rate_bps:
+        return limits.bdp_bytes / limits.mss_bytes
+    return start_queue(question, limits)
 
 
 def closed_forms(question: Question, limits: Bounds) -> list[Form]:
@@ -191,9 +199,11 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     ]
     forms = [Form(*row) for row in rows]
     if waiting > 0:
-        about = "that slow start leaves waiting in the sender, in qdisc and ring"
-        forms.append(Form("host_queue", waiting, "packets", about, f"W (1 - f / ({growth:.4g} s))"))
-    if question.room_packets < waiting:
+        about, equation = "that slow start leaves waiting in the sender, in qdisc and ring", f"W (1 - f / ({growth:.4g} s))"
+        if question.device_bps <= rate:
+            about, equation = "that the sender's qdisc and ring must hold: when they are full, half of all must fill the path", "W"
+        forms.append(Form("host_queue", waiting, "packets", about, equation))
+    if question.room_packets < start_queue(question, limits):
         stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, growth, step)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
         forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"({growth / (growth - 1) / 2:.4g} Q + T / ({2 / step:g} RTT)) MSS / RTT"))

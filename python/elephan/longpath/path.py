@@ -19,7 +19,7 @@ from elephan.longpath.question import SIZE, Question, from_dict, read_question
 from elephan.longpath.rest import LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
 from elephan.longpath.settings import Line, settings
 from elephan.longpath.simulate import Result, cases, simulate, tcp_options
-from elephan.longpath.verdict import what_limits
+from elephan.longpath.verdict import STALL, what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
 from elephan.runs import check_seed
@@ -143,7 +143,8 @@ class Answer:
             why = f"{' and '.join(as_fast)} as fast within 2 %"
         if others := sorted({row.law for row in self.rows} - sure):
             why += f", {' and '.join(others)} being only estimated"
-        return settings(self.question, self.limits, best.streams, best.law, why)
+        stalled = any(row.limit == STALL for row in self.rows)
+        return settings(self.question, self.limits, best.streams, best.law, why, stalled)
 
     @property
     def failures(self) -> list[str]:
