@@ -17,6 +17,7 @@ from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
 from elephan.longpath.question import Question, read_question
 from elephan.longpath.rest import BY_ROUNDS, MANY_LOSSES, by_rounds, goes_by_rounds
 from elephan.longpath.settings import settings, socket_memory
+from elephan.longpath.simulate import episodes
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.path_figures import responses
 from elephan.report.path_page import answer_lines, results_table
@@ -163,6 +164,15 @@ def test_curves_go_to_the_end_of_the_transfer() -> None:
     assert (delivered[1:] >= delivered[:-1]).all()
     simulated = curve.column("simulated").to_numpy(zero_copy_only=False)
     assert times[simulated][-1] == pytest.approx(row.simulated_share * row.time_s.mean, rel=0.1)
+
+
+def test_an_overflow_in_several_samples_is_one() -> None:
+    """Samples of a quarter of a round trip of 0.4 s: seven in a row, and one that comes a second later."""
+    times = np.arange(40) * 0.05
+    drops = np.cumsum([*[0] * 5, *[3] * 7, *[0] * 20, 1, *[0] * 7]).astype(float)
+    assert episodes(times, drops, 0.4) == 2
+    assert episodes(times, drops, 0.2) == 3
+    assert episodes(times, np.zeros(40), 0.4) == 0
 
 
 def test_what_is_only_estimated_is_not_the_best() -> None:
@@ -317,6 +327,17 @@ def test_loss_is_the_limit() -> None:
     assert 0.85 * unit < row.goodput_bps.mean < 1.5 * unit
     assert row.time_s.n == 3
     assert row.time_s.low < row.time_s.mean < row.time_s.high
+
+
+def test_time_and_rate_are_of_one_transfer() -> None:
+    """10 GB in 708 s are 113 Mb/s, whatever the mean of the single rates is."""
+    answer = el.path("1 Gbps", "196 ms", stack="linux-2.4", window="64 MB", loss=1e-6, streams=1, congestion_control="reno")
+    (row,) = answer.rows
+    assert row.time_s.high > 1.5 * row.time_s.low
+    assert row.goodput_bps.mean * row.time_s.mean == pytest.approx(80e9)
+    assert row.goodput_bps.low * row.time_s.high == pytest.approx(80e9)
+    assert row.goodput_bps.high * row.time_s.low == pytest.approx(80e9)
+    assert row.limit == "loss"  # the one overflow that ends slow start is one, however long it lasts
 
 
 def test_a_small_buffer_is_the_limit() -> None:

@@ -112,10 +112,10 @@ def test_what_is_slower_than_the_path() -> None:
 
 def test_verdicts() -> None:
     limits = ask("100Mbps", "100ms", host_rate="100Mbps", txqueuelen=100, disk_write="30Mbps")[1]
-    evidence = Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=0, lost=0.0, stalls=3.0)
+    evidence = Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=0, lost=0.0, stalls=3)
     assert what_limits(evidence, limits, 1, 50e6) == "disk (writing)"
     assert what_limits(evidence, limits, 1, 20e6) == "send queue"
-    assert what_limits(Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=9, lost=0.0, stalls=3.0), limits, 1, 20e6) == "buffer"
+    assert what_limits(Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=9, lost=0.0, stalls=3), limits, 1, 20e6) == "buffer"
 
 
 def test_closed_forms_and_settings_of_the_sender() -> None:

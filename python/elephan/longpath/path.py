@@ -8,7 +8,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -338,12 +338,13 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
     goodputs = [question.size_bytes * 8 / one.time_s for one in members]
     verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
     at_best = question.size_bytes * 8 / limits.wire_bps
+    times = stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf)
     simulated = sum(one.simulated_s / one.time_s for one in members) / len(members)
     return Row(
         law=case.law.label,
         streams=case.streams,
-        time_s=stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf),
-        goodput_bps=stats.within(stats.mean_interval(goodputs), 0.0, limits.wire_bps),
+        time_s=times,
+        goodput_bps=_rate(question.size_bytes, times),
         limit=max(dict.fromkeys(verdicts), key=verdicts.count),
         simulated_share=simulated,
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
@@ -352,6 +353,12 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
         lost=sum(one.trace.lost for one in members) / len(members),
         stalls=sum(float(one.trace.stalls[-1]) for one in members) / len(members),
     )
+
+
+def _rate(size_bytes: float, times: stats.Interval) -> stats.Interval:
+    """Goodput in bit/s of the mean time: a mean of goodputs would be another transfer's."""
+    mean, high, low = (size_bytes * 8 / seconds for seconds in (times.mean, times.low, times.high))
+    return replace(times, mean=mean, low=low, high=high)
 
 
 def load_answer(where: Path) -> Answer:

@@ -175,9 +175,10 @@ def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Ev
     start_end = min(start_end, end_s)
     within = found.time_s <= end_s
     delivered, at_start_end, at_end = _delivered(found, after, np.array([end_s, start_end, min(end_s, found.end_s)]))
-    overflows = int(np.count_nonzero(np.diff(found.drops[within]) > 0))
+    # The window answers once to all that is dropped within a round trip, which may have the whole queue in it.
+    trip = question.rtt_s + question.buffer_bytes * 8 / question.rate_bps
+    overflows, stalls = (episodes(found.time_s[within], count[within], trip) for count in (found.drops, found.stalls))
     lost = found.lost * at_end / max(1.0, float(found.delivered_bytes[-1]))  # the link says only how many in all
-    stalls = float(found.stalls[within][-1])
     if question.device_bps > question.rate_bps:
         overflows += after.overflows
     else:
@@ -185,6 +186,15 @@ def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Ev
     return Evidence(
         end_s, float(delivered), start_end, float(at_start_end), found.window_limited, overflows, lost + after.lost, stalls
     )
+
+
+def episodes(time_s: Array, count: Array, span_s: float) -> int:
+    """How often a count began to grow: what it grows by within `span_s` of a beginning belongs to that one."""
+    found, until = 0, -math.inf
+    for when in time_s[1:][np.diff(count) > 0]:
+        if when >= until:
+            found, until = found + 1, when + span_s
+    return found
 
 
 def tcp_options(resolved_toml: str) -> dict[str, Any]:

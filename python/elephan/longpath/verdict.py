@@ -36,9 +36,9 @@ class Evidence:
     slow_start_end_s: float  # when half of the streams had left slow start
     slow_start_bytes: float  # delivered until then
     window_limited: float  # share of time, RFC 4898
-    overflows: int  # sample intervals in which the queue dropped something
+    overflows: int  # round trips in which the queue dropped something
     lost: float  # packets that the link took
-    stalls: float = 0.0  # segments that the sender's host refused
+    stalls: int = 0  # round trips in which the sender's host refused segments
 
 
 def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: float) -> str:
