@@ -151,6 +151,8 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
     if math.isnan(time):
         after = rest(question, limits, case.law, case.streams, case.seed, found)
         time = found.end_s + after.seconds
+    # Between two samples the first byte may seem to have arrived before it can: handshake, half a round trip, the data.
+    time = max(time, 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps)
     simulated, method = min(time, found.end_s), after.method
     known = time if after.time_s.size else simulated
     evidence = _evidence(question, found, after, known)
