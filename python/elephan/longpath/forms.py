@@ -219,9 +219,9 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         )
     area = theory.forbidden_area(question.device_bps, question.buffer_bytes, rtt)
     if area is not None:
-        about = "path rates from which this buffer loses part of a full window: from"
-        forms.append(Form("forbidden_low", area[0], "bps", about, "s^2 - f s + f M / RTT = 0"))
-        forms.append(Form("forbidden_high", area[1], "bps", "to", "s^2 - f s + f M / RTT = 0"))
+        about = "rate of a path at which this buffer loses part of a full window"
+        forms.append(Form("forbidden_low", area[0], "bps", f"lowest {about}", "s^2 - f s + f M / RTT = 0"))
+        forms.append(Form("forbidden_high", area[1], "bps", f"highest {about}", "s^2 - f s + f M / RTT = 0"))
     for law in question.laws:
         goodput = response_bps(law, question, limits, 1)
         if not math.isnan(goodput):

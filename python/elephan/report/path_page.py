@@ -115,8 +115,9 @@ def results_table(answer: Answer) -> Table:
     ]
     heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
     note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
-    note += "What was not simulated follows by the rule that is named; an estimate carries on from a start in which the wire was "
-    note += "not full yet. --whole simulates everything."
+    note += "What was not simulated follows by the rule that is named. A row is an estimate where rounds leave something out (timeouts, "
+    note += "slow repairs, data behind a hole) and the wire is not full, or where its second half, less than half of the time being "
+    note += "simulated, lost packets or did not fill the wire. --whole simulates everything."
     return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
 
 
