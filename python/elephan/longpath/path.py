@@ -22,6 +22,7 @@ from elephan.longpath.simulate import Result, cases, simulate, tcp_options
 from elephan.longpath.verdict import STALL, what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
+from elephan.quantity import show
 from elephan.runs import check_seed
 from elephan.source import read_text
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 REPETITIONS_MAX = 1000
 ROUGH = 0.5  # of the time: what is carried on from less is only an estimate
 NEAR = 1.02  # times as long counts as equal
+MARGIN = 1.25  # times its time counts what is only an estimate (assumed)
 NEARLY_FULL = 0.9  # of the wire: from here on a window that grows makes nothing faster
 
 
@@ -51,6 +53,11 @@ class Row:
     drops: float  # at the bottleneck, in the part that was simulated
     lost: float  # by the path itself, likewise
     stalls: float = 0.0  # segments that the sender's host refused, likewise
+
+    @property
+    def name(self) -> str:
+        """The law and the streams in words."""
+        return f"{self.law} with {self.streams} stream{'' if self.streams == 1 else 's'}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -104,12 +111,15 @@ class Answer:
     def best(self) -> Row:
         """The shortest time; of those within 2 % of it the one with the fewest streams, and not Reno's where it is fragile.
 
-        Of rows that are only estimated none is the best while there are others.
+        Rows that are only estimated compete with `MARGIN` times their time.
         """
-        rows = self.known
-        shortest = min(row.time_s.mean for row in rows)
-        near = [row for row in rows if row.time_s.mean <= NEAR * shortest]
-        return min(near, key=lambda row: (row.streams, self.is_fragile(row), row.time_s.mean))
+        shortest = min(self.claimed_s(row) for row in self.rows)
+        near = [row for row in self.rows if self.claimed_s(row) <= NEAR * shortest]
+        return min(near, key=lambda row: (row.streams, self.is_fragile(row), self.claimed_s(row)))
+
+    def claimed_s(self, row: Row) -> float:
+        """Seconds that a row is compared by."""
+        return row.time_s.mean * (MARGIN if self.is_rough(row) else 1.0)
 
     @property
     def known(self) -> list[Row]:
@@ -137,14 +147,21 @@ class Answer:
     def settings(self) -> list[Line]:
         """Lines for the hosts, for as many streams as the best row has."""
         best = self.best
-        sure = {row.law for row in self.known}
-        why = "the shortest time above"
-        if as_fast := sorted({row.law for row in self.known if row.time_s.mean <= NEAR * best.time_s.mean} - {best.law}):
-            why = f"{' and '.join(as_fast)} as fast within 2 %"
-        if others := sorted({row.law for row in self.rows} - sure):
-            why += f", {' and '.join(others)} being only estimated"
         stalled = any(row.limit == STALL for row in self.rows)
-        return settings(self.question, self.limits, best.streams, best.law, why, stalled)
+        return settings(self.question, self.limits, best.streams, best.law, self._why(best), stalled)
+
+    def _why(self, best: Row) -> str:
+        """The reason for the law of the best row."""
+        why = "the shortest time above"
+        limit = NEAR * self.claimed_s(best)
+        if as_fast := sorted({row.law for row in self.rows if self.claimed_s(row) <= limit} - {best.law}):
+            why = f"{' and '.join(as_fast)} as fast within 2 %"
+        if not self.is_rough(best):
+            shorter = [row.name for row in self.rows if self.is_rough(row) and row.time_s.mean <= NEAR * best.time_s.mean]
+            return f"{why}; only estimated, and no longer: {', '.join(shorter)}" if shorter else why
+        first = min(self.known, key=lambda row: row.time_s.mean)
+        why += ", by an estimate"
+        return why if self.is_rough(first) else f"{why}; of the others the shortest is {first.name}, {show(first.time_s.mean, 's')}"
 
     @property
     def failures(self) -> list[str]:
@@ -174,7 +191,7 @@ class Answer:
             "question": self.question.as_dict(),
             "closed_forms": [form.as_dict() for form in self.forms],
             "results": [row.as_dict() | {"rough": self.is_rough(row)} for row in self.rows],
-            "best": {"law": self.best.law, "streams": self.best.streams},
+            "best": {"law": self.best.law, "streams": self.best.streams, "rough": self.is_rough(self.best)},
             "settings": [line.as_dict() for line in self.settings],
             "failures": self.failures,
         }
@@ -213,9 +230,8 @@ class Answer:
         return Path(out)
 
     def __repr__(self) -> str:
-        best = self.best
-        streams = "1 stream" if best.streams == 1 else f"{best.streams} streams"
-        return f"<elephan.Answer: {best.time_s.mean:.4g} s with {best.law} and {streams}>"
+        about = "about " if self.is_rough(self.best) else ""
+        return f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>"
 
 
 _ARRAYS = ("time_s", "delivered_bytes", "simulated")
