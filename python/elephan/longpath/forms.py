@@ -206,7 +206,15 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     if question.room_packets < start_queue(question, limits):
         stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, growth, step)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
-        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"({growth / (growth - 1) / 2:.4g} Q + T / ({2 / step:g} RTT)) MSS / RTT"))
+        forms.append(
+            Form(
+                "stalled_low",
+                min(stalled[0], wire),
+                "bps",
+                about,
+                f"({growth / (growth - 1) / 2:.4g} Q + T / ({2 / step:g} RTT)) MSS / RTT",
+            )
+        )
     if limits.disk_is:
         forms.append(
             Form(

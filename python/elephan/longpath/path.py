@@ -134,8 +134,8 @@ class Answer:
         """
         rules = row.method.split("; ")
         if ROUGH_ROUNDS in rules:
-            return row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
-        growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
+            return row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
+        growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
         return (growing or LOSING_HALF in rules) and row.simulated_share < ROUGH
 
     def is_fragile(self, row: Row) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.laws import Law
+from elephan.longpath.disks import copied
 from elephan.longpath.forms import Bounds, expected_bps, slow_start_rtts
 from elephan.longpath.question import Question
 from elephan.longpath.rest import Rest, goes_by_rounds, rest
@@ -155,20 +156,24 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
     time = max(time, 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps)
     simulated, method = min(time, found.end_s), after.method
     known = time if after.time_s.size else simulated
+    stamps, delivered = _network(found, after)
     evidence = _evidence(question, found, after, known)
-    copying = question.size_bytes * 8 / limits.disk_bps + 1.5 * question.rtt_s
-    if limits.disk_is and copying > time:
-        # Reading, sending and writing overlap: the slowest alone counts.
-        time, method = copying, f"{limits.disk_is} alone, which overlaps with the rest"
+    if limits.disk_is:
+        if stamps[-1] < time:  # carried on by a rate
+            stamps, delivered = np.append(stamps, time), np.append(delivered, question.size_bytes)
+        disks = copied(question, limits, case.streams, stamps, delivered)
+        stamps, delivered, slowed = disks.time_s, disks.written_bytes, disks.until(question.size_bytes)
+        if slowed > time:
+            time = known = slowed
+            method = "; ".join(word for word in (method, f"{limits.disk_is} as a queue") if word)
     times = np.linspace(0.0, known, CURVE_POINTS + 1)
-    return Result(case, time, simulated, method, evidence, times, _delivered(found, after, times), found)
+    return Result(case, time, simulated, method, evidence, times, np.interp(times, stamps, delivered), found)
 
 
-def _delivered(found: Trace, after: Rest, times: Array) -> Array:
-    """Bytes delivered at some times, in the simulation and in what follows it."""
+def _network(found: Trace, after: Rest) -> tuple[Array, Array]:
+    """When the network had delivered how many bytes, in the simulation and in what follows it."""
     stamps = np.concatenate([found.time_s, found.end_s + after.time_s])
-    delivered = np.concatenate([found.delivered_bytes, found.delivered_bytes[-1] + after.delivered_bytes])
-    return np.asarray(np.interp(times, stamps, delivered), dtype=np.float64)
+    return stamps, np.concatenate([found.delivered_bytes, found.delivered_bytes[-1] + after.delivered_bytes])
 
 
 def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Evidence:
@@ -176,7 +181,7 @@ def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Ev
     start_end = float(found.time_s[ended[0]]) if ended.size else end_s
     start_end = min(start_end, end_s)
     within = found.time_s <= end_s
-    delivered, at_start_end, at_end = _delivered(found, after, np.array([end_s, start_end, min(end_s, found.end_s)]))
+    delivered, at_start_end, at_end = np.interp([end_s, start_end, min(end_s, found.end_s)], *_network(found, after))
     # The window answers once to all that is dropped within a round trip, which may have the whole queue in it.
     trip = question.rtt_s + question.buffer_bytes * 8 / question.rate_bps
     overflows, stalls = (episodes(found.time_s[within], count[within], trip) for count in (found.drops, found.stalls))

@@ -65,9 +65,7 @@ def answer_lines(answer: Answer) -> list[str]:
     ]
     worst = max(rows, key=lambda row: row.time_s.mean)
     if worst.time_s.mean > NEAR * best.time_s.mean:
-        lines.append(
-            f"The slowest, {worst.name}, takes {_time(answer, worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit})."
-        )
+        lines.append(f"The slowest, {worst.name}, takes {_time(answer, worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit}).")
     near = NEAR * answer.claimed_s(best)
     fragile = next((row for row in answer.rows if answer.is_fragile(row) and answer.claimed_s(row) <= near), None)
     if fragile is not None:
@@ -122,9 +120,9 @@ def results_table(answer: Answer) -> Table:
     ]
     heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
     note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
-    note += "What was not simulated follows by the rule that is named. A row is an estimate where rounds leave something out (timeouts, "
-    note += "slow repairs, data behind a hole) and the wire is not full, or where its second half, less than half of the time being "
-    note += "simulated, lost packets or did not fill the wire. --whole simulates everything."
+    note += "What was not simulated follows by the rule that is named. A row is an estimate where rounds leave something out "
+    note += "(timeouts, slow repairs, data behind a hole) and the wire is not full, or where less than half was simulated and the "
+    note += "second half of that lost packets or did not fill the wire. --whole simulates everything."
     return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
 
 
