@@ -398,6 +398,7 @@ def test_an_answer_on_disk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     assert again.as_dict() == {k: v for k, v in found.items() if k != "folder"}
     assert (out / "figures" / "times.png").exists()
     page = (out / "report.html").read_text()
+    assert '<span class="option">--whole</span>' in page  # no line breaks within
     assert page.index("How long do 5 MB take") < page.index("Results") < page.index("Settings of the hosts")
     before = (out / "figures" / "times.svg").read_text()
     assert cli.status_of(["report", str(out)]) == 0

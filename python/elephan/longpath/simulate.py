@@ -15,7 +15,7 @@ from elephan.laws import Law
 from elephan.longpath.disks import copied
 from elephan.longpath.forms import Bounds, expected_bps, slow_start_rtts
 from elephan.longpath.question import Question
-from elephan.longpath.rest import Rest, goes_by_rounds, rest
+from elephan.longpath.rest import SOME, WAITING_MAX, Rest, goes_by_rounds, rest
 from elephan.longpath.trace import Trace, trace
 from elephan.longpath.verdict import Evidence
 from elephan.panel.network import span_text
@@ -133,7 +133,7 @@ def simulate(
             if left > 0:
                 longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
-            elif case in stepped and done < question.size_bytes and found.grew_since(found.end_s - CALM_RTTS * question.rtt_s):
+            elif case in stepped and done < question.size_bytes and _unsettled(question, found):
                 lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
             elif case not in stepped and case not in held and done < question.size_bytes and found.late_bps < HELD * expected:
                 held.add(case)
@@ -145,6 +145,13 @@ def simulate(
         if not waiting:
             break
     return [_result(question, limits, case, traces[case]) for case in chosen if case in traces], broken
+
+
+def _unsettled(question: Question, found: Trace) -> bool:
+    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it."""
+    return found.grew_since(found.end_s - CALM_RTTS * question.rtt_s) or (
+        found.late_waiting > WAITING_MAX and found.late_cuts < SOME
+    )
 
 
 def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:
