@@ -18,6 +18,7 @@ PATH_TCP: dict[str, Any] = {
     "send_buffer": "1 GiB",
     "initial_window": 10,
     "abc": True,
+    "abc_limit": 2,
     "delayed_ack_segments": 2,
     "sack": True,
     "reduction": "immediate",

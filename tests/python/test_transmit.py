@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import elephan as el
+import numpy as np
 import pytest
 from elephan import cli
 from elephan.errors import InputError
+from elephan.longpath.disks import copied
 from elephan.longpath.forms import bounds, closed_forms
 from elephan.longpath.question import from_dict, read_question
 from elephan.longpath.settings import settings
@@ -93,8 +95,9 @@ def test_the_scenario_of_the_library() -> None:
 
 
 def ask(rate: str, rtt: str, **more: Any) -> Any:
+    tcp = PATH_TCP | more.pop("tcp", {})
     question = read_question(rate, rtt, **more)
-    return question, bounds(question, PATH_TCP)
+    return question, bounds(question, tcp)
 
 
 def test_what_is_slower_than_the_path() -> None:
@@ -112,21 +115,49 @@ def test_what_is_slower_than_the_path() -> None:
 
 def test_verdicts() -> None:
     limits = ask("100Mbps", "100ms", host_rate="100Mbps", txqueuelen=100, disk_write="30Mbps")[1]
-    evidence = Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=0, lost=0.0, stalls=3.0)
+    evidence = Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=0, lost=0.0, stalls=3)
     assert what_limits(evidence, limits, 1, 50e6) == "disk (writing)"
     assert what_limits(evidence, limits, 1, 20e6) == "send queue"
-    assert what_limits(Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=9, lost=0.0, stalls=3.0), limits, 1, 20e6) == "buffer"
+    assert what_limits(Evidence(10.0, 62.5e6, 1.0, 6.25e6, 0.0, overflows=9, lost=0.0, stalls=3), limits, 1, 20e6) == "buffer"
 
 
 def test_closed_forms_and_settings_of_the_sender() -> None:
     question, limits = ask("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=100)
     forms = {form.name: form.value for form in closed_forms(question, limits)}
     window = 1e9 * 1448 / 1538 * 0.1 / 8 / 1448
-    assert forms["host_queue"] == pytest.approx(window / 2)
+    assert forms["host_queue"] == pytest.approx(window)  # full it holds W, with W on the path; half of that fills the path
     assert forms["stalled_low"] == pytest.approx((356 + 300) * 1448 * 8 / 0.1)
     lines = lines_of("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=100)
-    assert "ip link set dev eth0 txqueuelen 3900" in lines  # 4064 less the ring, to two digits
+    assert "ip link set dev eth0 txqueuelen 7900" in lines  # 8127 less the ring, to two digits
     assert "tc qdisc replace dev eth0 root pfifo" in lines
+    # a device of 1.5 times the path leaves a quarter of the window waiting, and the queue is the path's
+    question, limits = ask("1Gbps", "100ms", host_rate="1.5Gbps")
+    assert {form.name: form.value for form in closed_forms(question, limits)}["host_queue"] == pytest.approx(window / 4)
+
+
+def test_a_queue_that_stalls_all_the_same_is_doubled() -> None:
+    question, limits = ask("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=9000)
+    lines = {stalled: settings(question, limits, 1, None, stalled=stalled) for stalled in (False, True)}
+    assert not any("txqueuelen" in line.text for line in lines[False])
+    assert any(line.text.endswith("txqueuelen 19000") for line in lines[True])  # 18 512 less the ring, to two digits
+
+
+def test_the_queue_that_is_advised_leaves_no_stall_in_the_way() -> None:
+    """622 Mb/s and 100 ms: half of W + W fills the wire when slow start has filled a queue of one window."""
+    path: dict[str, Any] = {
+        "host_rate": "622 Mbps",
+        "stack": "linux-2.4",
+        "window": "40 MB",
+        "streams": 1,
+        "congestion_control": "reno",
+    }
+    short = el.path("622 Mbps", "100 ms", txqueuelen=100, **path)
+    assert short.best.limit == "send queue"
+    (line,) = [line.text for line in short.settings if "txqueuelen" in line.text]
+    answer = el.path("622 Mbps", "100 ms", txqueuelen=line.rpartition(" ")[2], **path)
+    assert answer.best.limit == "wire"
+    assert answer.best.goodput_bps.mean > 0.95 * answer.limits.wire_bps
+    assert not any("txqueuelen" in line.text for line in answer.settings)
 
 
 def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
@@ -135,7 +166,7 @@ def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
 
 
 def test_a_queue_that_suffices_is_let_alone() -> None:
-    for words in ({"rtt": "1ms"}, {"rtt": "20ms"}, {"rtt": "100ms", "txqueuelen": 5000}):
+    for words in ({"rtt": "1ms"}, {"rtt": "15ms"}, {"rtt": "100ms", "txqueuelen": 8000}):
         lines = lines_of("1Gbps", host_rate="1Gbps", **words)
         assert not any("txqueuelen" in line or "qdisc" in line for line in lines), words
 
@@ -143,8 +174,8 @@ def test_a_queue_that_suffices_is_let_alone() -> None:
 def test_fq_has_a_limit_of_its_own() -> None:
     lines = lines_of("6Gbps", "100ms", host_rate="10Gbps", buffer="100KB")
     assert not any("txqueuelen" in line for line in lines)
-    # 1514 of 1538 bytes; half of 48 765 segments
-    assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 25000 flow_limit 25000" in lines
+    # 1514 of 1538 bytes; 48 765 segments
+    assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 49000 flow_limit 49000" in lines
 
 
 def test_rings_and_offload() -> None:
@@ -203,8 +234,39 @@ def test_a_path_with_a_short_queue(tmp_path: Path) -> None:
 
 
 def test_a_path_with_a_slow_disk() -> None:
-    answer = el.path("1 Gbps", "20 ms", disk_write="200 Mbps", size="100 MB", congestion_control="cubic", streams=1)
-    row = answer.rows[0]
+    """What a hole that slow start tears holds back is not caught up: packet by packet (`disk-copy`, gridftp) it is 4.835 s."""
+    asked: dict[str, Any] = {"disk_write": "200 Mbps", "congestion_control": "cubic", "streams": 1}
+    row = el.path("1 Gbps", "20 ms", size="100 MB", **asked).rows[0]
+    assert row.time_s.mean == pytest.approx(4.835, rel=0.01)
+    assert row.limit == "buffer"  # the disk works 4 of 4.8 s
+    assert "disk (writing) as a queue" in row.method
+    longer = el.path("1 Gbps", "20 ms", size="1 GB", **asked)
+    row = longer.rows[0]
     assert row.limit == "disk (writing)"
-    assert row.time_s.mean == pytest.approx(100e6 * 8 / 200e6 + 0.03)
-    assert "disk (writing) alone" in row.method
+    assert 40.03 < row.time_s.mean < 41.5
+    assert longer.curves_table.column("delivered_bytes").to_numpy()[-1] == pytest.approx(1e9)
+
+
+@pytest.mark.parametrize("disk", ["disk_read", "disk_write"])
+def test_a_network_that_is_now_slower_now_faster_than_the_disk(disk: str) -> None:
+    """A disk of 50 MB/s, windows of 25 MB of which 5 MB are in flight, and a network at 100 and 25 MB/s by turns of 2 s: of the
+    50 MB that a slow turn loses the 20 MB of the buffer come back."""
+    question, limits = ask(
+        "1Gbps", "100ms", size="1 GB", streams=1, tcp={"receive_window": "25 MB", "send_buffer": "25 MB"}, **{disk: "400 Mbps"}
+    )
+    times = np.arange(0.0, 40.01, 0.01)
+    fast = (times % 4) < 2
+    delivered = np.concatenate([[0.0], np.cumsum(np.where(fast[1:], 100e6, 25e6) * 0.01)])
+    found = copied(question, limits, 1, times, delivered)
+    done = np.interp([4.0, 8.0], found.time_s, found.written_bytes)
+    assert done[1] - done[0] == pytest.approx(50e6 * 4 - 50e6 + 20e6, rel=0.01)
+
+
+def test_beyond_the_curve_of_the_network_its_second_half_goes_on() -> None:
+    """Of 10 MB/s the 5 of the disk, of 2 MB/s all."""
+    question, limits = ask("1Gbps", "100ms", size="100 MB", streams=1, disk_write="40 Mbps", tcp={"receive_window": "500 KB"})
+    times = np.linspace(0.0, 1.0, 11)
+    found = copied(question, limits, 1, times, 10e6 * times)
+    assert found.until(100e6) == pytest.approx(20.0, rel=0.01)
+    slow = copied(question, limits, 1, times, 2e6 * times)
+    assert slow.until(100e6) == pytest.approx(50.0, rel=0.01)

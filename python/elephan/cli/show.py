@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from elephan import measures
+from elephan.claims import interval_text
 from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _WIDTH_OF_A_FILE = 132
 _CONNECTIONS_MAX = 12  # rows on a terminal
 _COLUMNS_MAX = 8  # laws beside each other on a terminal
+_LOPSIDED = 0.1  # of half an interval: a mean further from its middle is shown with both ends
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
 
 
@@ -118,8 +120,11 @@ def run_json(done: Run, folder: Path) -> None:
 
 
 def _bounds(interval: Interval, unit: str) -> str:
+    """A mean with half its interval, or with both ends where the mean is not in the middle."""
     if not math.isfinite(interval.low) or interval.low == interval.high:
         return quantity(interval.mean, unit, 4)
+    if abs(interval.high + interval.low - 2 * interval.mean) > _LOPSIDED * interval.half_width:
+        return interval_text(interval, unit)
     factor, label = scale_for(interval.mean, unit)
     mean, half = quantity(interval.mean * factor, "1", 4), quantity(interval.half_width * factor, "1", 2)
     return f"{mean} ± {half} {label}".strip()

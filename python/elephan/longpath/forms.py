@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from elephan import theory
 from elephan.laws import Law
 from elephan.longpath.question import Question
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Bounds:
     disk_is: str = ""
     repairs_at_once: bool = True  # many losses of one window within about a round trip: SACK without rate halving
     reno_step: float = 1.0  # segments a round trip: a half where delayed ACKs are counted, not bytes (RFC 2581 equation 2)
+    growth: float = 2.0  # of the window in a round trip of slow start
 
     @property
     def top_bps(self) -> float:
@@ -86,20 +92,35 @@ def bounds(question: Question, tcp: Mapping[str, Any]) -> Bounds:
         rtt_s=question.rtt_s,
         repairs_at_once=bool(tcp["sack"]) and tcp["reduction"] != "rate-halving",
         reno_step=0.5 if not tcp["abc"] and tcp["delayed_ack_segments"] > 1 else 1.0,
+        growth=slow_start_growth(tcp),
     )
 
 
-def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
-    """Goodput of all streams by the law's response function; NaN without loss or without a closed form."""
-    if not question.loss or not law.plain:
-        return math.nan
+def slow_start_growth(tcp: Mapping[str, Any]) -> float:
+    """Growth of the window in a round trip of slow start: 1 + min(L, d) / d, with d segments to a delayed ACK, which may count
+    for L of them: 1, or with byte counting (RFC 3465) `abc_limit`, 0 being no limit."""
+    together = max(1, int(tcp["delayed_ack_segments"]))
+    most = (tcp["abc_limit"] or math.inf) if tcp["abc"] else 1
+    return 1 + min(most, together) / together
+
+
+def responses_bps(law: Law, loss: Array, limits: Bounds) -> Array | None:
+    """Goodput of one stream at each probability of `loss` by the law's response function; None without a closed form."""
+    if not law.plain:
+        return None
     try:
-        window = theory.response(law.kind, question.loss, question.rtt_s)
+        window = theory.response(law.kind, loss, limits.rtt_s)
     except ValueError:
-        return math.nan
+        return None
     # Halved at a loss and growing by `a` segments a round trip the mean window is sqrt(1.5 a / p).
     counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
-    return float(streams * counted * window * limits.mss_bytes * 8 / question.rtt_s)
+    return counted * window * limits.mss_bytes * 8 / limits.rtt_s
+
+
+def response_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
+    """Goodput of all streams at the path's loss; NaN without loss or without a closed form."""
+    found = responses_bps(law, np.array([question.loss]), limits) if question.loss else None
+    return math.nan if found is None else streams * float(found[0])
 
 
 def expected_bps(law: Law, question: Question, limits: Bounds, streams: int) -> float:
@@ -108,9 +129,9 @@ def expected_bps(law: Law, question: Question, limits: Bounds, streams: int) -> 
     return min(limits.top_bps, limits.window_bps(streams), math.inf if math.isnan(loss) else loss)
 
 
-def slow_start_rtts(question: Question, limits: Bounds) -> float:
-    """Round trips of slow start until the window fills the path, doubling each time (RFC 5681)."""
-    return max(0.0, math.log2(limits.bdp_bytes / limits.mss_bytes / limits.initial_window)) if limits.bdp_bytes > 0 else 0.0
+def slow_start_rtts(limits: Bounds) -> float:
+    """Round trips of slow start until the window fills the path."""
+    return max(0.0, math.log(limits.bdp_bytes / limits.mss_bytes / limits.initial_window, limits.growth))
 
 
 def reno_share(buffer_share: float, beta: float = 0.5) -> float:
@@ -134,10 +155,18 @@ def queue_bytes(question: Question) -> float:
     return question.room_packets * (question.mtu_bytes + theory.ETHERNET_OVERHEAD_BYTES)
 
 
-def host_queue(question: Question, limits: Bounds) -> float:
+def start_queue(question: Question, limits: Bounds) -> float:
     """Packets that wait in the sender when slow start has filled the path."""
     segments = limits.bdp_bytes / limits.mss_bytes
-    return theory.txqueuelen_needed(segments, 2.0, question.device_bps, min(question.rate_bps, question.device_bps))
+    return theory.txqueuelen_needed(segments, limits.growth, question.device_bps, question.narrow_bps)
+
+
+def host_queue(question: Question, limits: Bounds) -> float:
+    """Packets that the sender's queue must hold. At a device no faster than the path slow start goes on until its room Q is full,
+    and half of W + Q in flight fills the path from Q = W on; a faster one leaves the queue to the path."""
+    if question.device_bps <= question.rate_bps:
+        return limits.bdp_bytes / limits.mss_bytes
+    return start_queue(question, limits)
 
 
 def closed_forms(question: Question, limits: Bounds) -> list[Form]:
@@ -147,16 +176,16 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     memory = theory.memory_needed(question.device_bps, rate, rtt)
     share = reno_share(queue_bytes(question) / theory.bdp(question.narrow_bps, rtt))
     waiting = host_queue(question, limits)
-    start = slow_start_rtts(question, limits) * rtt
+    start = slow_start_rtts(limits) * rtt
     window = limits.window_bps(1)
-    step = limits.reno_step
+    step, growth = limits.reno_step, limits.growth
     rows: list[tuple[str, float, str, str, str]] = [
         ("bdp", theory.bdp(rate, rtt), "bytes", "bandwidth-delay product: bytes in flight that fill the wire", "rate RTT"),
         ("window", segments, "segments", "the same in segments of payload", "goodput RTT / MSS"),
         ("goodput_max", wire, "bps", "most goodput of the wire", "rate (MTU - headers) / (MTU + 38 B)"),
         ("time_wire", size * 8 / wire + 1.5 * rtt, "s", "the transfer if the wire were always full", "1.5 RTT + size / goodput"),
         ("window_limit", window, "bps", f"what the {limits.window_is} allows one stream", "window / RTT"),
-        ("slow_start", start, "s", "slow start until the wire is full", "RTT log2(BDP / IW)"),
+        ("slow_start", start, "s", "slow start until the wire is full", f"RTT log{growth:.4g}(BDP / IW)"),
         ("buffer_needed", memory, "bytes", "buffer that a window sent back to back needs", "(f - s) / f s RTT"),
         (
             "reno_recovery",
@@ -170,12 +199,22 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     ]
     forms = [Form(*row) for row in rows]
     if waiting > 0:
-        about = "that slow start leaves waiting in the sender, in qdisc and ring"
-        forms.append(Form("host_queue", waiting, "packets", about, "W (1 - f / (2 s))"))
-    if question.room_packets < waiting:
-        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, per_round=step)
+        about, equation = "that slow start leaves waiting in the sender, in qdisc and ring", f"W (1 - f / ({growth:.4g} s))"
+        if question.device_bps <= rate:
+            about, equation = "that the sender's qdisc and ring must hold: when they are full, half of all must fill the path", "W"
+        forms.append(Form("host_queue", waiting, "packets", about, equation))
+    if question.room_packets < start_queue(question, limits):
+        stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, growth, step)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
-        forms.append(Form("stalled_low", min(stalled[0], wire), "bps", about, f"(Q + T / ({2 / step:g} RTT)) MSS / RTT"))
+        forms.append(
+            Form(
+                "stalled_low",
+                min(stalled[0], wire),
+                "bps",
+                about,
+                f"({growth / (growth - 1) / 2:.4g} Q + T / ({2 / step:g} RTT)) MSS / RTT",
+            )
+        )
     if limits.disk_is:
         forms.append(
             Form(
@@ -188,9 +227,9 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         )
     area = theory.forbidden_area(question.device_bps, question.buffer_bytes, rtt)
     if area is not None:
-        about = "path rates from which this buffer loses part of a full window: from"
-        forms.append(Form("forbidden_low", area[0], "bps", about, "s^2 - f s + f M / RTT = 0"))
-        forms.append(Form("forbidden_high", area[1], "bps", "to", "s^2 - f s + f M / RTT = 0"))
+        about = "rate of a path at which this buffer loses part of a full window"
+        forms.append(Form("forbidden_low", area[0], "bps", f"lowest {about}", "s^2 - f s + f M / RTT = 0"))
+        forms.append(Form("forbidden_high", area[1], "bps", f"highest {about}", "s^2 - f s + f M / RTT = 0"))
     for law in question.laws:
         goodput = response_bps(law, question, limits, 1)
         if not math.isnan(goodput):

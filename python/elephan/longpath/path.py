@@ -8,7 +8,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from elephan.longpath.question import SIZE, Question, from_dict, read_question
 from elephan.longpath.rest import LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
 from elephan.longpath.settings import Line, settings
 from elephan.longpath.simulate import Result, cases, simulate, tcp_options
-from elephan.longpath.verdict import what_limits
+from elephan.longpath.verdict import STALL, what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
+from elephan.quantity import show
 from elephan.runs import check_seed
 from elephan.source import read_text
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 REPETITIONS_MAX = 1000
 ROUGH = 0.5  # of the time: what is carried on from less is only an estimate
 NEAR = 1.02  # times as long counts as equal
+MARGIN = 1.25  # times its time counts what is only an estimate (assumed)
 NEARLY_FULL = 0.9  # of the wire: from here on a window that grows makes nothing faster
 
 
@@ -51,6 +53,11 @@ class Row:
     drops: float  # at the bottleneck, in the part that was simulated
     lost: float  # by the path itself, likewise
     stalls: float = 0.0  # segments that the sender's host refused, likewise
+
+    @property
+    def name(self) -> str:
+        """The law and the streams in words."""
+        return f"{self.law} with {self.streams} stream{'' if self.streams == 1 else 's'}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -104,12 +111,15 @@ class Answer:
     def best(self) -> Row:
         """The shortest time; of those within 2 % of it the one with the fewest streams, and not Reno's where it is fragile.
 
-        Of rows that are only estimated none is the best while there are others.
+        Rows that are only estimated compete with `MARGIN` times their time.
         """
-        rows = self.known
-        shortest = min(row.time_s.mean for row in rows)
-        near = [row for row in rows if row.time_s.mean <= NEAR * shortest]
-        return min(near, key=lambda row: (row.streams, self.is_fragile(row), row.time_s.mean))
+        shortest = min(self.claimed_s(row) for row in self.rows)
+        near = [row for row in self.rows if self.claimed_s(row) <= NEAR * shortest]
+        return min(near, key=lambda row: (row.streams, self.is_fragile(row), self.claimed_s(row)))
+
+    def claimed_s(self, row: Row) -> float:
+        """Seconds that a row is compared by."""
+        return row.time_s.mean * (MARGIN if self.is_rough(row) else 1.0)
 
     @property
     def known(self) -> list[Row]:
@@ -124,8 +134,8 @@ class Answer:
         """
         rules = row.method.split("; ")
         if ROUGH_ROUNDS in rules:
-            return row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
-        growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.wire_bps
+            return row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
+        growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
         return (growing or LOSING_HALF in rules) and row.simulated_share < ROUGH
 
     def is_fragile(self, row: Row) -> bool:
@@ -137,13 +147,21 @@ class Answer:
     def settings(self) -> list[Line]:
         """Lines for the hosts, for as many streams as the best row has."""
         best = self.best
-        sure = {row.law for row in self.known}
+        stalled = any(row.limit == STALL for row in self.rows)
+        return settings(self.question, self.limits, best.streams, best.law, self._why(best), stalled)
+
+    def _why(self, best: Row) -> str:
+        """The reason for the law of the best row."""
         why = "the shortest time above"
-        if as_fast := sorted({row.law for row in self.known if row.time_s.mean <= NEAR * best.time_s.mean} - {best.law}):
+        limit = NEAR * self.claimed_s(best)
+        if as_fast := sorted({row.law for row in self.rows if self.claimed_s(row) <= limit} - {best.law}):
             why = f"{' and '.join(as_fast)} as fast within 2 %"
-        if others := sorted({row.law for row in self.rows} - sure):
-            why += f", {' and '.join(others)} being only estimated"
-        return settings(self.question, self.limits, best.streams, best.law, why)
+        if not self.is_rough(best):
+            shorter = [row.name for row in self.rows if self.is_rough(row) and row.time_s.mean <= NEAR * best.time_s.mean]
+            return f"{why}; only estimated, and no longer: {', '.join(shorter)}" if shorter else why
+        first = min(self.known, key=lambda row: row.time_s.mean)
+        why += ", by an estimate"
+        return why if self.is_rough(first) else f"{why}; of the others the shortest is {first.name}, {show(first.time_s.mean, 's')}"
 
     @property
     def failures(self) -> list[str]:
@@ -173,7 +191,7 @@ class Answer:
             "question": self.question.as_dict(),
             "closed_forms": [form.as_dict() for form in self.forms],
             "results": [row.as_dict() | {"rough": self.is_rough(row)} for row in self.rows],
-            "best": {"law": self.best.law, "streams": self.best.streams},
+            "best": {"law": self.best.law, "streams": self.best.streams, "rough": self.is_rough(self.best)},
             "settings": [line.as_dict() for line in self.settings],
             "failures": self.failures,
         }
@@ -212,9 +230,8 @@ class Answer:
         return Path(out)
 
     def __repr__(self) -> str:
-        best = self.best
-        streams = "1 stream" if best.streams == 1 else f"{best.streams} streams"
-        return f"<elephan.Answer: {best.time_s.mean:.4g} s with {best.law} and {streams}>"
+        about = "about " if self.is_rough(self.best) else ""
+        return f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>"
 
 
 _ARRAYS = ("time_s", "delivered_bytes", "simulated")
@@ -337,12 +354,13 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
     goodputs = [question.size_bytes * 8 / one.time_s for one in members]
     verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
     at_best = question.size_bytes * 8 / limits.wire_bps
+    times = stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf)
     simulated = sum(one.simulated_s / one.time_s for one in members) / len(members)
     return Row(
         law=case.law.label,
         streams=case.streams,
-        time_s=stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf),
-        goodput_bps=stats.within(stats.mean_interval(goodputs), 0.0, limits.wire_bps),
+        time_s=times,
+        goodput_bps=_rate(question.size_bytes, times),
         limit=max(dict.fromkeys(verdicts), key=verdicts.count),
         simulated_share=simulated,
         method="; ".join(dict.fromkeys(one.method for one in members if one.method)),
@@ -351,6 +369,12 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
         lost=sum(one.trace.lost for one in members) / len(members),
         stalls=sum(float(one.trace.stalls[-1]) for one in members) / len(members),
     )
+
+
+def _rate(size_bytes: float, times: stats.Interval) -> stats.Interval:
+    """Goodput in bit/s of the mean time: a mean of goodputs would be another transfer's."""
+    mean, high, low = (size_bytes * 8 / seconds for seconds in (times.mean, times.low, times.high))
+    return replace(times, mean=mean, low=low, high=high)
 
 
 def load_answer(where: Path) -> Answer:

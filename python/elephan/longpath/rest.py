@@ -58,7 +58,7 @@ def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, 
         if after.suits and math.isfinite(ahead.seconds):
             rough = waits or _leaves_out(question, limits, law, streams, ahead)
             return replace(ahead, method=ROUGH_ROUNDS) if rough else ahead
-    if found.end_s < (slow_start_rtts(question, limits) + SETTLED_RTTS) * question.rtt_s:
+    if found.end_s < (slow_start_rtts(limits) + SETTLED_RTTS) * question.rtt_s:
         rate = expected_bps(law, question, limits, streams)
         return Rest(left * 8 / rate, "closed forms alone, too large to simulate beyond its start")
     return Rest(left * 8 / rate, LOSING_HALF if found.late_drops else SECOND_HALF)

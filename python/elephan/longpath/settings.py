@@ -52,8 +52,16 @@ def streams_needed(question: Question, streams: int) -> int:
     return max(streams, math.ceil(window_wanted(question, 1) / WINDOW_MAX))
 
 
-def settings(question: Question, limits: Bounds, streams: int, law: str | None, why: str = "the shortest time above") -> list[Line]:
-    """Lines for both hosts. `streams`: how many are used; `law`: the congestion control to use, if any, and `why`."""
+def settings(
+    question: Question,
+    limits: Bounds,
+    streams: int,
+    law: str | None,
+    why: str = "the shortest time above",
+    stalled: bool = False,
+) -> list[Line]:
+    """Lines for both hosts. `streams`: how many are used; `law`: the congestion control to use, if any, and `why`; `stalled`:
+    the sender's queue limits a result."""
     memory = socket_memory(question, streams)
     wanted = show(window_wanted(question, streams), "bytes")
     size = f"{OVERHEAD} x {wanted} of window a stream ({streams} in use)"
@@ -70,17 +78,17 @@ def settings(question: Question, limits: Bounds, streams: int, law: str | None, 
     if question.mtu_bytes != 1500:
         lines.append(Line(f"ip link set dev eth0 mtu {question.mtu_bytes}", "on both hosts; the whole path must carry it"))
     paced = theory.memory_needed(question.device_bps, question.rate_bps, question.rtt_s) > question.buffer_bytes
-    return lines + (_pacing(question, limits, streams) if paced else _queue(question, limits)) + _offload(question)
+    return lines + (_pacing(question, limits, streams) if paced else _queue(question, limits, stalled)) + _offload(question)
 
 
 def _pacing(question: Question, limits: Bounds, streams: int) -> list[Line]:
     """Pacing by fq, where the buffer cannot take what a fast host sends at once. Its rate is a flow's, of frames without preamble,
-    gap and checksum; half a window waits in it in slow start."""
+    gap and checksum; as at any device no faster than the path, it must hold a window of the flow."""
     need = theory.memory_needed(question.device_bps, question.rate_bps, question.rtt_s)
     seen = (question.mtu_bytes + ETHERNET_HEADER_BYTES) / (question.mtu_bytes + theory.ETHERNET_OVERHEAD_BYTES)
     rate = math.floor(question.rate_bps * seen / streams / 1000)
-    packets = _round_up(theory.txqueuelen_needed(limits.bdp_bytes / limits.mss_bytes))
-    words = f" limit {max(packets, FQ_LIMIT)} flow_limit {packets}" if packets > FQ_FLOW_LIMIT else ""
+    packets = _round_up(limits.bdp_bytes / limits.mss_bytes / streams)
+    words = f" limit {max(streams * packets, FQ_LIMIT)} flow_limit {packets}" if packets > FQ_FLOW_LIMIT else ""
     fast = show(question.device_bps, "bps")
     why = f"a window sent at {fast} needs {show(need, 'bytes')} of buffer; paced it needs next to none"
     if streams > 1:
@@ -88,16 +96,20 @@ def _pacing(question: Question, limits: Bounds, streams: int) -> list[Line]:
     return [Line(f"tc qdisc replace dev eth0 root fq maxrate {rate}kbit{words}", why)]
 
 
-def _queue(question: Question, limits: Bounds) -> list[Line]:
-    """A longer queue in the sender, where slow start leaves more waiting than there is room for."""
-    waiting = host_queue(question, limits)
+def _queue(question: Question, limits: Bounds, stalled: bool) -> list[Line]:
+    """A longer queue in the sender, where there is less room than is needed, or where what there is stalled all the same."""
+    needed = host_queue(question, limits)
     ring = RING if question.ring is None else question.ring
-    length = TXQUEUELEN if question.txqueuelen is None else question.txqueuelen
-    if waiting <= length + ring:
+    room = ring + (TXQUEUELEN if question.txqueuelen is None else question.txqueuelen)
+    why = f"{needed:.0f} packets wait in queue and ring in slow start; beyond their room a send stall"
+    if question.device_bps <= question.rate_bps:
+        why = f"slow start fills queue and ring; with room for a window, {needed:.0f} packets, half of all still fills the path"
+    if stalled and needed <= room:
+        needed, why = 2.0 * room, f"room for {room} packets stalled above: twice as much"
+    if needed <= room:
         return []
-    why = f"{waiting:.0f} packets wait in queue and ring in slow start; beyond their room a send stall"
     return [
-        Line(f"ip link set dev eth0 txqueuelen {_round_up(waiting - ring)}", why),
+        Line(f"ip link set dev eth0 txqueuelen {_round_up(needed - ring)}", why),
         Line(
             "tc qdisc replace dev eth0 root pfifo", "which has the length of txqueuelen; fq and fq_codel have limits of their own"
         ),

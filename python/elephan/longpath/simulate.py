@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.laws import Law
+from elephan.longpath.disks import copied
 from elephan.longpath.forms import Bounds, expected_bps, slow_start_rtts
 from elephan.longpath.question import Question
-from elephan.longpath.rest import Rest, goes_by_rounds, rest
+from elephan.longpath.rest import SOME, WAITING_MAX, Rest, goes_by_rounds, rest
 from elephan.longpath.trace import Trace, trace
 from elephan.longpath.verdict import Evidence
 from elephan.panel.network import span_text
@@ -90,7 +91,7 @@ def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
 
 def _length(question: Question, limits: Bounds, case: Case, target: float, budget: float) -> float:
     """Seconds to simulate at first."""
-    rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(question, limits)
+    rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(limits)
     wanted = (start + 4) * question.rtt_s + 1.15 * target * 8 / rate
     steady = min((start + START_RTTS) * question.rtt_s, START_BUDGETS * budget * 8 / rate)
     needed = (start + 4) * question.rtt_s + 1.15 * question.size_bytes * 8 / rate
@@ -132,7 +133,7 @@ def simulate(
             if left > 0:
                 longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
-            elif case in stepped and done < question.size_bytes and found.grew_since(found.end_s - CALM_RTTS * question.rtt_s):
+            elif case in stepped and done < question.size_bytes and _unsettled(question, found):
                 lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
             elif case not in stepped and case not in held and done < question.size_bytes and found.late_bps < HELD * expected:
                 held.add(case)
@@ -146,27 +147,40 @@ def simulate(
     return [_result(question, limits, case, traces[case]) for case in chosen if case in traces], broken
 
 
+def _unsettled(question: Question, found: Trace) -> bool:
+    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it."""
+    return found.grew_since(found.end_s - CALM_RTTS * question.rtt_s) or (
+        found.late_waiting > WAITING_MAX and found.late_cuts < SOME
+    )
+
+
 def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:
     time, after = found.until(question.size_bytes), Rest(0.0, "")
     if math.isnan(time):
         after = rest(question, limits, case.law, case.streams, case.seed, found)
         time = found.end_s + after.seconds
+    # Between two samples the first byte may seem to have arrived before it can: handshake, half a round trip, the data.
+    time = max(time, 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps)
     simulated, method = min(time, found.end_s), after.method
     known = time if after.time_s.size else simulated
+    stamps, delivered = _network(found, after)
     evidence = _evidence(question, found, after, known)
-    copying = question.size_bytes * 8 / limits.disk_bps + 1.5 * question.rtt_s
-    if limits.disk_is and copying > time:
-        # Reading, sending and writing overlap: the slowest alone counts.
-        time, method = copying, f"{limits.disk_is} alone, which overlaps with the rest"
+    if limits.disk_is:
+        if stamps[-1] < time:  # carried on by a rate
+            stamps, delivered = np.append(stamps, time), np.append(delivered, question.size_bytes)
+        disks = copied(question, limits, case.streams, stamps, delivered)
+        stamps, delivered, slowed = disks.time_s, disks.written_bytes, disks.until(question.size_bytes)
+        if slowed > time:
+            time = known = slowed
+            method = "; ".join(word for word in (method, f"{limits.disk_is} as a queue") if word)
     times = np.linspace(0.0, known, CURVE_POINTS + 1)
-    return Result(case, time, simulated, method, evidence, times, _delivered(found, after, times), found)
+    return Result(case, time, simulated, method, evidence, times, np.interp(times, stamps, delivered), found)
 
 
-def _delivered(found: Trace, after: Rest, times: Array) -> Array:
-    """Bytes delivered at some times, in the simulation and in what follows it."""
+def _network(found: Trace, after: Rest) -> tuple[Array, Array]:
+    """When the network had delivered how many bytes, in the simulation and in what follows it."""
     stamps = np.concatenate([found.time_s, found.end_s + after.time_s])
-    delivered = np.concatenate([found.delivered_bytes, found.delivered_bytes[-1] + after.delivered_bytes])
-    return np.asarray(np.interp(times, stamps, delivered), dtype=np.float64)
+    return stamps, np.concatenate([found.delivered_bytes, found.delivered_bytes[-1] + after.delivered_bytes])
 
 
 def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Evidence:
@@ -174,10 +188,11 @@ def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Ev
     start_end = float(found.time_s[ended[0]]) if ended.size else end_s
     start_end = min(start_end, end_s)
     within = found.time_s <= end_s
-    delivered, at_start_end, at_end = _delivered(found, after, np.array([end_s, start_end, min(end_s, found.end_s)]))
-    overflows = int(np.count_nonzero(np.diff(found.drops[within]) > 0))
+    delivered, at_start_end, at_end = np.interp([end_s, start_end, min(end_s, found.end_s)], *_network(found, after))
+    # The window answers once to all that is dropped within a round trip, which may have the whole queue in it.
+    trip = question.rtt_s + question.buffer_bytes * 8 / question.rate_bps
+    overflows, stalls = (episodes(found.time_s[within], count[within], trip) for count in (found.drops, found.stalls))
     lost = found.lost * at_end / max(1.0, float(found.delivered_bytes[-1]))  # the link says only how many in all
-    stalls = float(found.stalls[within][-1])
     if question.device_bps > question.rate_bps:
         overflows += after.overflows
     else:
@@ -185,6 +200,15 @@ def _evidence(question: Question, found: Trace, after: Rest, end_s: float) -> Ev
     return Evidence(
         end_s, float(delivered), start_end, float(at_start_end), found.window_limited, overflows, lost + after.lost, stalls
     )
+
+
+def episodes(time_s: Array, count: Array, span_s: float) -> int:
+    """How often a count began to grow: what it grows by within `span_s` of a beginning belongs to that one."""
+    found, until = 0, -math.inf
+    for when in time_s[1:][np.diff(count) > 0]:
+        if when >= until:
+            found, until = found + 1, when + span_s
+    return found
 
 
 def tcp_options(resolved_toml: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ MEANINGS: Mapping[str, str] = {
     WIRE: "the wire is full for at least nine tenths of the time",
     NIC: "the sender's link, slower than the path, is full for at least nine tenths of the time",
     PACING: "the pace of the sender's device is used for at least nine tenths of the time",
-    READING: "the sender's disk is slower than the network",
-    WRITING: "the receiver's disk is slower than the network",
+    READING: "the sender's disk reads at its rate for at least nine tenths of the time",
+    WRITING: "the receiver's disk writes at its rate for at least nine tenths of the time",
     STALL: "the sender's own queue (txqueuelen and ring) refuses segments, which TCP takes for congestion",
     RECEIVE_WINDOW: "the receiver's socket buffer is smaller than what must be in flight",
     SEND_BUFFER: "the sender's socket buffer is smaller than what must be in flight",
@@ -36,9 +36,9 @@ class Evidence:
     slow_start_end_s: float  # when half of the streams had left slow start
     slow_start_bytes: float  # delivered until then
     window_limited: float  # share of time, RFC 4898
-    overflows: int  # sample intervals in which the queue dropped something
+    overflows: int  # round trips in which the queue dropped something
     lost: float  # packets that the link took
-    stalls: float = 0.0  # segments that the sender's host refused
+    stalls: int = 0  # round trips in which the sender's host refused segments
 
 
 def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: float) -> str:

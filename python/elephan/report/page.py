@@ -110,11 +110,18 @@ def _json_in_html(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _code(text: str) -> str:
-    """Words as HTML, what stands in backticks as code."""
+def _words(text: str) -> str:
+    """Words as HTML, options such as --whole in one piece."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', str(escape(text))))
+
+
+def _code(text: str) -> str:
+    """Words as HTML, what stands in backticks as code."""
+    from markupsafe import Markup
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_words(text))))
 
 
 def render(page: Page) -> str:
@@ -125,6 +132,7 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
+    environment.filters["words"] = _words
     table = environment.get_template("table.html.j2")
     return environment.get_template("page.html.j2").render(
         page=page,

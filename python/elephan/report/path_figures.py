@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan import theory
-from elephan.longpath.forms import Bounds
+from elephan.longpath.forms import Bounds, responses_bps
 from elephan.longpath.question import Question
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
@@ -102,14 +102,8 @@ def progress(answer: Answer) -> Drawing:
 def responses(question: Question, limits: Bounds) -> Drawing | None:
     """Goodput of one stream against the loss of the path, by the response functions; None without any."""
     loss = np.geomspace(1e-10, 1e-2, 160)
-    lines = {}
-    for law in question.laws:
-        try:
-            window = theory.response(law.kind, loss, question.rtt_s) if law.plain else None
-        except ValueError:
-            window = None
-        if window is not None:
-            lines[law.label] = np.minimum(window * limits.mss_bytes * 8 / question.rtt_s, limits.wire_bps)
+    found = {law.label: responses_bps(law, loss, limits) for law in question.laws}
+    lines = {name: np.minimum(rates, limits.wire_bps) for name, rates in found.items() if rates is not None}
     if not lines:
         return None
     figure, (axes,) = new_figure(height=2.9)

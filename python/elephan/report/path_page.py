@@ -7,7 +7,7 @@ from pathlib import Path
 from elephan import theory
 from elephan.claims import interval_text
 from elephan.longpath.forms import Form
-from elephan.longpath.path import Answer, Row
+from elephan.longpath.path import MARGIN, NEAR, Answer, Row
 from elephan.longpath.settings import streams_needed
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
@@ -40,32 +40,37 @@ def how(answer: Answer, row: Row) -> str:
 
 def _estimated(answer: Answer) -> str:
     """Which rows are no more than an estimate."""
-    rough = [f"{row.law} with {_streams(row.streams)}" for row in answer.rows if answer.is_rough(row)]
-    if not rough or answer.known is answer.rows:
+    rough = [row.name for row in answer.rows if answer.is_rough(row)]
+    if not rough:
         return ""
     listed = " and ".join([*([", ".join(rough[:-1])] if rough[:-1] else []), rough[-1]])
-    return f"Only estimated, and not compared here: {listed}; --whole simulates them."
+    compared = "" if answer.known is answer.rows else f", and compared at {MARGIN:g} times their time"
+    return f"Only estimated{compared}: {listed}; --whole simulates them."
+
+
+def _time(answer: Answer, row: Row) -> str:
+    """How long a row takes; an estimate has no interval."""
+    return f"about {show(row.time_s.mean, 's', 2)}" if answer.is_rough(row) else interval_text(row.time_s, "s", 3)
 
 
 def answer_lines(answer: Answer) -> list[str]:
     """The answer in a few sentences."""
     best, rows = answer.best, answer.known
     wire = next(form for form in answer.forms if form.name == "time_wire")
+    estimate = " (estimated)" if answer.is_rough(best) else ""
     lines = [
-        f"{show(answer.question.size_bytes, 'bytes')} take {interval_text(best.time_s, 's', 3)} with {best.law} and "
-        f"{_streams(best.streams)}, {show(best.goodput_bps.mean, 'bps')}; a wire that is always full would need "
-        f"{show(wire.value, 's')}."
+        f"{show(answer.question.size_bytes, 'bytes')} take {_time(answer, best)}{estimate} with {best.law} and "
+        f"{_streams(best.streams)}, {show(best.goodput_bps.mean, 'bps', 2 if estimate else 3)}; a wire that is always full would "
+        f"need {show(wire.value, 's')}."
     ]
     worst = max(rows, key=lambda row: row.time_s.mean)
-    if worst.time_s.mean > 1.02 * best.time_s.mean:
-        lines.append(
-            f"The slowest, {worst.law} with {_streams(worst.streams)}, takes {interval_text(worst.time_s, 's', 3)}: "
-            f"{MEANINGS[worst.limit]} (limit: {worst.limit})."
-        )
-    fragile = next((row for row in rows if answer.is_fragile(row) and row.time_s.mean <= 1.02 * best.time_s.mean), None)
+    if worst.time_s.mean > NEAR * best.time_s.mean:
+        lines.append(f"The slowest, {worst.name}, takes {_time(answer, worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit}).")
+    near = NEAR * answer.claimed_s(best)
+    fragile = next((row for row in answer.rows if answer.is_fragile(row) and answer.claimed_s(row) <= near), None)
     if fragile is not None:
         back = next(form.value for form in answer.forms if form.name == "reno_recovery")
-        also = "it" if fragile is best else f"{fragile.law} with {_streams(fragile.streams)}, no slower here,"
+        also = "it" if fragile is best else f"{fragile.name}, no slower here,"
         lines.append(f"One loss more and {also} would need {show(back / fragile.streams, 's')} to come back.")
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
@@ -115,8 +120,9 @@ def results_table(answer: Answer) -> Table:
     ]
     heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
     note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
-    note += "What was not simulated follows by the rule that is named; an estimate carries on from a start in which the wire was "
-    note += "not full yet. --whole simulates everything."
+    note += "What was not simulated follows by the rule that is named. A row is an estimate where rounds leave something out "
+    note += "(timeouts, slow repairs, data behind a hole) and the wire is not full, or where less than half was simulated and the "
+    note += "second half of that lost packets or did not fill the wire. --whole simulates everything."
     return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
 
 
