@@ -128,7 +128,8 @@ fn fill_origin(node: &mut Node) {
 #[cfg(test)]
 mod tests {
     use elephan_link::CongestionManagement;
-    use elephan_link::congestion::qcn::Qcn;
+    use elephan_link::congestion::qcn::{Qcn, Sampling};
+    use elephan_units::Span;
 
     use crate::{Override, Source, read};
 
@@ -149,7 +150,14 @@ mod tests {
     #[test]
     fn presets_of_qcn() {
         assert_eq!(qcn("802.1Qau", &[]), Qcn::default());
-        assert_eq!(qcn("seed-2007", &[]), Qcn::seed_2007());
+        // "TCP scenarios with QCN/ECM", November 2007: Qeq 409 pages of 64 bytes, R_min 1 Mb/s, R_AI 12 Mb/s, drift each 200 us.
+        let seed = qcn("seed-2007", &[]);
+        assert_eq!((seed.set_point.0, seed.page.0, seed.rate_min.0), (26_176, 64, 1_000_000));
+        assert_eq!(
+            (seed.active_increase.0, seed.drift_period, seed.cycle_time),
+            (12_000_000, Span::from_us(200), Span::ZERO)
+        );
+        assert_eq!((seed.sampling, seed.fbhat, seed.efr_max), (Sampling::Probability, true, Some(1_000_000)));
         let other = [Override::parse("congestion_management.set_point=30 kB").unwrap()];
         assert_eq!(qcn("seed-2007", &other).set_point.0, 30_000, "what is given wins");
     }

@@ -703,3 +703,28 @@ fn notifications_pass_where_their_priority_is_paused() {
     let pauses = |summary: &Value| summary["pauses_sent"].as_u64().unwrap();
     assert!(pauses(&managed) < pauses(&alone) / 2, "{} {}", pauses(&managed), pauses(&alone));
 }
+
+/// At the port to a host as well a lossless priority has a queue of its own: 8 Gb/s of it beside 8 Gb/s of lossy traffic into 10 Gb/s
+/// get half each and lose nothing, whatever the lossy priority drops.
+#[test]
+fn the_port_to_a_host_keeps_priorities_apart() {
+    let mut b = Builder::new(Span::from_ms(20));
+    let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
+    let sw = b.switch(None, Span::ZERO, pfc(json!({ "priorities": [3], "xoff": "60 KB" })));
+    for &host in &hosts {
+        b.link(host, sw, TEN_GIG, HUNDRED_METRES, Some("300 KB"));
+    }
+    stream(&mut b, (hosts[0], hosts[2]), Rate(8_000_000_000), 1472, 3);
+    stream(&mut b, (hosts[1], hosts[2]), Rate(8_000_000_000), 1472, 1);
+    let (tables, summary) = run(&b.plan, true);
+    let [lossless, lossy] = goodputs(&tables)[..] else { panic!() };
+    assert!((lossless / lossy - 1.0).abs() < 0.1, "{lossless} {lossy}");
+    assert!(summary["drops"].as_u64().unwrap() > 0 && summary["pauses_sent"].as_u64().unwrap() > 0, "{summary}");
+    let flows: Vec<String> = text(&tables, "events", "kind")
+        .into_iter()
+        .zip(text(&tables, "events", "flow"))
+        .filter(|(kind, _)| kind == "drop")
+        .map(|(_, flow)| flow)
+        .collect();
+    assert!(flows.iter().all(|flow| flow == "1"), "{:?}", &flows[..3.min(flows.len())]);
+}

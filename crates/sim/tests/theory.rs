@@ -141,3 +141,33 @@ fn m_d_1() {
     assert!((mean - expected).abs() < half, "{mean:.4} +- {half:.4}, expected {expected:.4}");
     assert!(half < 0.1 * expected, "the interval says something: {half:.4}");
 }
+
+/// Pacing is of payload, as the delivery rate is (Linux `bbr_rate_bytes_per_sec` and the pacing of `tcp_update_skb_after_send`): BBR
+/// uses 0.97 of 50 Mb/s, whatever share of a packet its headers are (78 % payload at an MSS of 200). It paces at 0.99 of the bandwidth and
+/// spends 2 % of its time with four segments.
+#[test]
+fn bbr_fills_the_link_with_small_segments() {
+    for (law, mss) in [("bbr", 200u64), ("bbr", 1460), ("bbr3", 200)] {
+        let tcp = json!({ "congestion_control": law, "mss": format!("{mss} B"), "receive_window": "4 MiB", "send_buffer": "4 MiB" });
+        let mut b = one_flow(Span::from_s(30), 50_000_000, Span::from_ms(20), Some("500 KB"), tcp);
+        b.plan.warmup = Time::ZERO + Span::from_s(10);
+        let (_, summary) = run(&b.plan, false);
+        let payload = (mss - 12) as f64 / (mss + 40 + 38) as f64;
+        let used = summary["goodput_bps"].as_f64().unwrap() / (50e6 * payload);
+        assert!((0.95..=1.0).contains(&used), "{law}, {mss} B: {used}");
+    }
+}
+
+/// HyStart++ runs below a stack's finite threshold too. The round that finds a queue ends doubling at some 1330 segments, five rounds
+/// of a quarter make them 1330 1.25^5 = 4060 at most, which path (427) and buffer (5270) hold; classic slow start ends by the buffer.
+#[test]
+fn hystartpp_ends_slow_start_by_delay() {
+    let drops = |slow_start: &str| {
+        let tcp =
+            json!({ "slow_start": slow_start, "receive_window": "60 MB", "send_buffer": "60 MB", "abc_limit": 2 });
+        let b = one_flow(Span::from_s(6), 50_000_000, Span::from_ms(50), Some("8 MB"), tcp);
+        run(&b.plan, false).1["drops"].as_u64().unwrap()
+    };
+    assert!(drops("classic") > 100);
+    assert_eq!(drops("hystartpp"), 0);
+}

@@ -171,22 +171,6 @@ impl Default for Qcn {
 }
 
 impl Qcn {
-    /// The values of "TCP scenarios with QCN/ECM", November 2007.
-    pub fn seed_2007() -> Qcn {
-        Qcn {
-            set_point: Bytes(409 * 64),
-            page: Bytes(64),
-            sampling: Sampling::Probability,
-            rate_min: Rate(1_000_000),
-            cycle_time: Span::ZERO,
-            active_increase: Rate(12_000_000),
-            drift_period: Span::from_us(200),
-            fbhat: true,
-            efr_max: Some(1_000_000),
-            ..Qcn::default()
-        }
-    }
-
     /// What cannot be, beyond the ranges of the schema.
     pub fn problem(&self) -> Option<Problem> {
         let [least, most] = self.probability;

@@ -6,9 +6,21 @@ fn stream() -> Stream {
     Stream::new(1, "test", "qcn")
 }
 
-/// The preset without jitter.
+/// "TCP scenarios with QCN/ECM", November 2007, without jitter.
 fn plain() -> Qcn {
-    Qcn { jitter: 0.0, ..Qcn::seed_2007() }
+    Qcn {
+        jitter: 0.0,
+        set_point: Bytes(409 * 64),
+        page: Bytes(64),
+        sampling: Sampling::Probability,
+        rate_min: Rate(1_000_000),
+        cycle_time: Span::ZERO,
+        active_increase: Rate(12_000_000),
+        drift_period: Span::from_us(200),
+        fbhat: true,
+        efr_max: Some(1_000_000),
+        ..Qcn::default()
+    }
 }
 
 fn source(spec: &Qcn) -> ReactionPoint {
