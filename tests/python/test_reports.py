@@ -120,6 +120,44 @@ def test_the_answer_is_to_the_question(scenario: str, more: dict[str, str], word
     assert "nothing to send" not in text, "a transfer that has sent its last byte is not limited by its application"
 
 
+CHANGING = """
+duration = "100 ms"
+warmup = "50 ms"
+[hosts.s]
+[hosts.r]
+[[links]]
+between = ["s", "r"]
+rate = "100 Mbps"
+delay = "1 ms"
+[[traffic]]
+from = "s"
+to = "r"
+kind = "cbr"
+rate = "50 Mbps"
+[[change]]
+at = "60 ms"
+set = { "links.s->r.rate" = "20 Mbps" }
+[record]
+every = "1 ms"
+"""
+
+
+def test_stretches_are_of_the_measured_time() -> None:
+    """What they carried together, each for its time, is the goodput of the run."""
+    run = el.run(CHANGING)
+    text = " ".join(answer(run))
+    match = re.search(r"50 ms to 60 ms ([0-9.]+) Mb/s; with rate 20 Mbps \(from 60 ms\) ([0-9.]+) Mb/s", text)
+    assert match is not None
+    total = float(match[1]) * 1e6 * 10e-3 + float(match[2]) * 1e6 * 40e-3
+    assert total == pytest.approx(run.statistic("goodput_bps.sum") * 50e-3, rel=0.01)
+
+
+def test_a_change_in_the_warmup_is_said() -> None:
+    text = " ".join(answer(el.run(CHANGING, set={"change[0].at": "20 ms"})))
+    assert "Changed before the measured time begins: rate 20 Mbps at 20 ms." in text
+    assert "with rate 20 Mbps (from 50 ms)" in text
+
+
 def test_goodput_of_a_figure_is_what_was_delivered(fake_run: Run) -> None:
     series, step = View(fake_run).goodput_series()
     total = sum(float(rates.sum()) for _, rates in series.values()) * step / 8e9
