@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,15 @@ class View:
         if not events.num_rows:
             return np.empty(0)
         chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
+        return column(events, "time_ns")[chosen]
+
+    def drops_at(self, ports: Collection[str]) -> Array:
+        """Times in ns of the drops at ports, named as in `queues`."""
+        events = self.run.events
+        if not events.num_rows:
+            return np.empty(0)
+        numbers = [number for number, name in self.port_names().items() if arrow(name) in ports]
+        chosen = (np.asarray(texts(events, "kind")) == "drop") & np.isin(column(events, "port"), numbers)
         return column(events, "time_ns")[chosen]
 
 
