@@ -104,6 +104,15 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
         )
 
 
+def _allowed_note(view: View) -> str:
+    """What an allowed rate is not."""
+    return (
+        " The allowed rate is what the law lets a flow send; a flow that is paused or has nothing to send keeps it."
+        if view.by_rate()
+        else ""
+    )
+
+
 @figure("sawtooth", "congestion window and queue over time", lambda v: few(v) and _has_queue(v))
 def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -111,17 +120,17 @@ def sawtooth(view: View) -> Drawing:
     plot_queues(below, view)
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"Above: {what} of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops there."
+    caption = f"Above: {what} of each flow.{_allowed_note(view)} Below: bytes waiting at the busiest port; ticks at the top are drops there."
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
-@figure("windows", "congestion window and threshold (of RDMA the sending rate) over time", few)
+@figure("windows", "congestion window and threshold (of RDMA the rate that its law allows) over time", few)
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
     d.time_axis(axes, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"{what.capitalize()} at the sample times."
+    caption = f"{what.capitalize()} at the sample times." + _allowed_note(view)
     if _has_threshold(view):
         caption += " ssthresh is drawn from the first reduction on."
     return Drawing("windows", f"{what.capitalize()}s", caption, fig)
@@ -195,7 +204,7 @@ def goodput_window(view: View) -> Drawing:
     plot_windows(below, view, thresholds=False)
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"Above: goodput. Below: {what}." + _goodput_notes(view)
+    caption = f"Above: goodput. Below: {what}." + _allowed_note(view) + _goodput_notes(view)
     return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
 
 

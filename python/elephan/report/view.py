@@ -77,9 +77,9 @@ class View:
         return all(protocols.get(flow) == "roce" for flow in sampled)
 
     def sending(self) -> tuple[str, str, Series]:
-        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates."""
+        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates that its law allows."""
         if self.by_rate():
-            return "sending rate", "bps", self.flow_series("pacing_bps")
+            return "allowed rate", "bps", self.flow_series("pacing_bps")
         return "congestion window", "bytes", self.flow_series("cwnd_bytes")
 
     def thresholds(self) -> Series:
