@@ -120,7 +120,8 @@ def sawtooth(view: View) -> Drawing:
     plot_queues(below, view)
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"Above: {what} of each flow.{_allowed_note(view)} Below: bytes waiting at the busiest port; ticks at the top are drops there."
+    above_words = f"Above: {what} of each flow.{_allowed_note(view)}"
+    caption = f"{above_words} Below: bytes waiting at the busiest port; ticks at the top are drops there."
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
