@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -461,16 +461,43 @@ def title(name: str) -> str:
     return _TITLES.get(name) or describe(name)
 
 
-def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where the run has no such values (0 for sums and counts).
+# Traffic whose flows have no end that could be timed; so has bulk without a size.
+_ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
+_COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
+_SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
+_SAMPLED |= {"jain_100ms", "sampled_drops", "queue_bytes", "memory_bytes", "rtt_ns", "cwnd_bytes"}
 
-    Raises InputError for what is no statistic, and for a part in brackets that the run does not have.
+
+def absent(name: str, resolved: Mapping[str, Any]) -> str:
+    """Why no run of a resolved scenario can have a statistic; empty if one may."""
+    measure = parse(name)[0].name.partition("[")[0]
+    traffic = resolved.get("traffic", [])
+    kinds = {entry["kind"] for entry in traffic}
+    if measure in _COMPLETIONS and all(t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in traffic):
+        return "no traffic of the scenario has an end"
+    if measure == "round_time" and "incast" not in kinds:
+        return "no traffic of the scenario is incast"
+    if measure.startswith("copy_") and "disk-copy" not in kinds:
+        return "no traffic of the scenario is disk-copy"
+    if measure in _SAMPLED and "every" not in resolved.get("record", {}):
+        return "it is of samples: set record.every"
+    return ""
+
+
+def statistic(run: Run, name: str) -> float:
+    """One number of a run; NaN where it needs more values than there are.
+
+    Raises InputError for what is no statistic, for a part in brackets that the run does not have, and where there is no value:
+    only counts and, of what the scenario can have, sums are 0 then.
     """
     measure, take = parse(name)
     values = measure.values(run)
     values = values[~np.isnan(values)]
     if values.size == 0:
-        return 0.0 if take in ("sum", "count", "positive") else math.nan
+        why = absent(name, run.resolved)
+        if take in ("count", "positive") or (take == "sum" and not why):
+            return 0.0
+        raise InputError(f"the run has no {name}: {why or f'it has no value of {measure.description}'}")
     return TAKES[take](values)
 
 

@@ -46,7 +46,8 @@ def test_windows_count_bytes_after_the_warmup() -> None:
 def test_samples_coarser_than_the_window_give_nothing() -> None:
     run = make({"flow_samples": samples(5_000_000, [[1, 1], [1, 1]])})
     assert measures.windows(run, 1_000_000)[0].size == 0
-    assert math.isnan(measures.statistic(run, "jain_1ms.mean"))
+    with pytest.raises(InputError, match=r"no jain_1ms\.mean: it is of samples"):
+        measures.statistic(run, "jain_1ms.mean")
     assert "jain_1ms.mean" not in measures.statistics(run, ("jain_1ms.mean",))
 
 
@@ -113,6 +114,20 @@ def test_the_summary_and_statistics_agree() -> None:
         assert measures.statistic(run, f"{name}.count") == spread["count"] > 20
         for take in ("mean", "min", "p50", "p95", "p99", "p999", "max"):
             assert measures.statistic(run, f"{name}.{take}") * 1e-9 == pytest.approx(spread[f"{take}_s"], rel=2e-3), (name, take)
+
+
+def test_what_a_run_does_not_have_is_an_error() -> None:
+    """No flow has a timeout; without transfers there are no completion times at all."""
+    run = el.run(INCAST)
+    assert measures.statistic(run, "fct_ns[web, with timeouts].count") == 0
+    assert measures.statistic(run, "fct_ns[web, with timeouts].sum") == 0
+    for take in ("mean", "max", "p99"):
+        with pytest.raises(InputError, match=r"the run has no fct_ns\[web, with timeouts\]"):
+            measures.statistic(run, f"fct_ns[web, with timeouts].{take}")
+    alone = INCAST[: INCAST.index('[[traffic]]\nname = "web"')]
+    for take in ("sum", "p99"):
+        with pytest.raises(InputError, match="no traffic of the scenario has an end"):
+            measures.statistic(el.run(alone), f"fct_ns.{take}")
 
 
 def test_wire_rate_of_the_last_hop() -> None:
@@ -184,7 +199,8 @@ def test_reclaim_is_the_time_to_80_percent_of_what_all_had() -> None:
     rates = [[6, 4]] * 40 + [[0, 4]] * 7 + [[0, 8]] * 33
     assert measures.statistic(two_flows(rates, 40), "reclaim_ns.mean") == 7 * SECOND
     assert measures.statistic(two_flows([[6, 4]] * 40 + [[0, 7]] * 40, 40), "reclaim_ns.mean") == 40 * SECOND
-    assert math.isnan(measures.statistic(two_flows(rates), "reclaim_ns.mean"))
+    with pytest.raises(InputError, match=r"no reclaim_ns\.mean"):
+        measures.statistic(two_flows(rates), "reclaim_ns.mean")
 
 
 def test_a_measure_of_one_traffic_entry() -> None:
