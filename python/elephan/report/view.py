@@ -181,8 +181,8 @@ class View:
         if not events.num_rows:
             return np.empty(0)
         numbers = [number for number, name in self.port_names().items() if arrow(name) in ports]
-        chosen = (np.asarray(texts(events, "kind")) == "drop") & np.isin(column(events, "port"), numbers)
-        return column(events, "time_ns")[chosen]
+        dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
+        return column(events, "time_ns")[dropped & np.isin(column(events, "port"), numbers)]
 
 
 def _words(values: dict[str, Any]) -> list[str]:
