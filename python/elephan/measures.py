@@ -497,7 +497,8 @@ def statistic(run: Run, name: str) -> float:
         why = absent(name, run.resolved)
         if take in ("count", "positive") or (take == "sum" and not why):
             return 0.0
-        raise InputError(f"the run has no {name}: {why or f'it has no value of {measure.description}'}")
+        reason = why or f'no value of "{measure.description}"'
+        raise InputError(f"the run has no {name}: {reason}")
     return TAKES[take](values)
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from elephan import measures
 from elephan.errors import InputError
+from elephan.report.answer import answer
 from elephan.runs import Run
 
 
@@ -109,6 +110,7 @@ load = "2 Gbps"
 def test_the_summary_and_statistics_agree() -> None:
     """Percentiles of the summary are those of the tables, up to the three digits of its histogram."""
     run = el.run(INCAST)
+    assert f" {run.summary['round_time']['count']} rounds completed, in " in " ".join(answer(run))
     for key, name in (("round_time", "round_time"), ("fct", "fct_ns")):
         spread = run.summary[key]
         assert measures.statistic(run, f"{name}.count") == spread["count"] > 20

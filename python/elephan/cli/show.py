@@ -145,7 +145,7 @@ def sweep(done: Sweep, folder: Path) -> None:
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     for name in done.missing:
-        console.print(f"no run has {name}: no value of {measures.parse(name)[0].description}", style="red", markup=False)
+        console.print(f'no run has {name}: no value of "{measures.parse(name)[0].description}"', style="red", markup=False)
     _report_line(console, folder)
 
 
