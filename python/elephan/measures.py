@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,6 +87,32 @@ def _completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array
         return np.asarray(found[chosen])
 
     return values
+
+
+def _round_time(run: Run) -> Array:
+    """Time of each complete round of `incast`, from where its first answer enters TCP until the last is in.
+
+    The senders of an entry answer a receiver's rounds in turn: the k-th message of each of its flows is one of round k.
+    """
+    entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if entry.get("kind") == "incast"}
+    messages, flows = run.messages, run.flows
+    if not entries or not messages.num_rows:
+        return EMPTY
+    flow, enter, exit = (column(messages, name) for name in ("flow", "enter_ns", "exit_ns"))
+    order = np.lexsort((enter, flow))
+    flow, enter, exit = flow[order], enter[order], exit[order]
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, entry, receiver in zip(column(flows, "flow"), texts(flows, "traffic"), texts(flows, "destination"), strict=True):
+        if entry in entries:
+            groups.setdefault((entry, receiver), []).append(int(number))
+    found = []
+    for members in groups.values():
+        answers = [slice(*np.searchsorted(flow, [number, number + 1])) for number in members]
+        rounds = min(answer.stop - answer.start for answer in answers)
+        begun = np.min([enter[answer][:rounds] for answer in answers], axis=0)
+        over = np.max([exit[answer][:rounds] for answer in answers], axis=0)
+        found.append((over - begun)[(begun >= run.warmup_ns) & ~np.isnan(over)])
+    return np.concatenate(found) if found else EMPTY
 
 
 def _after_warmup(table: str, name: str) -> Callable[[Run], Array]:
@@ -246,6 +272,7 @@ _ALL = [
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
     Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", _latency),
+    Measure("round_time", "ns", "time of each round of incast, until its last answer is in", _round_time),
     Measure("fct_ns", "ns", "completion time of each finite flow", _completed("fct_ns")),
     Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", _completed("fct_ns", True)),
     Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", _completed("fct_ns", False)),
@@ -308,7 +335,7 @@ _ALL = [
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
 _OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
-_OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes"}
+_OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "round_time"}
 _OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
 _OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
@@ -359,6 +386,8 @@ DEFAULT = (
     "latency_ns.p50",
     "latency_ns.p99",
     "latency_ns.max",
+    "round_time.mean",
+    "round_time.p99",
     "fct_ns.mean",
     "fct_ns.p99",
     "pauses_sent.sum",
@@ -417,6 +446,8 @@ _TITLES = {
     "latency_ns.p50": "median latency of messages",
     "latency_ns.p99": "99th percentile of message latency",
     "latency_ns.max": "longest message latency",
+    "round_time.mean": "mean time of a round",
+    "round_time.p99": "99th percentile of the time of rounds",
     "fct_ns.mean": "mean completion time",
     "fct_ns.p99": "99th percentile of completion time",
     "fct_ns.max": "time until all are complete",
@@ -430,16 +461,44 @@ def title(name: str) -> str:
     return _TITLES.get(name) or describe(name)
 
 
-def statistic(run: Run, name: str) -> float:
-    """One number of a run; NaN where the run has no such values (0 for sums and counts).
+# Traffic whose flows have no end that could be timed; so has bulk without a size.
+_ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
+_COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
+_SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
+_SAMPLED |= {"jain_100ms", "sampled_drops", "queue_bytes", "memory_bytes", "rtt_ns", "cwnd_bytes"}
 
-    Raises InputError for what is no statistic, and for a part in brackets that the run does not have.
+
+def absent(name: str, resolved: Mapping[str, Any]) -> str:
+    """Why no run of a resolved scenario can have a statistic; empty if one may."""
+    measure = parse(name)[0].name.partition("[")[0]
+    traffic = resolved.get("traffic", [])
+    kinds = {entry["kind"] for entry in traffic}
+    if measure in _COMPLETIONS and all(t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in traffic):
+        return "no traffic of the scenario has an end"
+    if measure == "round_time" and "incast" not in kinds:
+        return "no traffic of the scenario is incast"
+    if measure.startswith("copy_") and "disk-copy" not in kinds:
+        return "no traffic of the scenario is disk-copy"
+    if measure in _SAMPLED and "every" not in resolved.get("record", {}):
+        return "it is of samples: set record.every"
+    return ""
+
+
+def statistic(run: Run, name: str) -> float:
+    """One number of a run; NaN where it needs more values than there are.
+
+    Raises InputError for what is no statistic, for a part in brackets that the run does not have, and where there is no value:
+    only counts and, of what the scenario can have, sums are 0 then.
     """
     measure, take = parse(name)
     values = measure.values(run)
     values = values[~np.isnan(values)]
     if values.size == 0:
-        return 0.0 if take in ("sum", "count", "positive") else math.nan
+        why = absent(name, run.resolved)
+        if take in ("count", "positive") or (take == "sum" and not why):
+            return 0.0
+        reason = why or f'no value of "{measure.description}"'
+        raise InputError(f"the run has no {name}: {reason}")
     return TAKES[take](values)
 
 

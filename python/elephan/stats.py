@@ -85,11 +85,14 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
 
 
 def quantiles(values: Values, qs: Sequence[float]) -> list[float]:
-    """Sample quantiles (linear interpolation, Hyndman-Fan type 7), NaN for an empty sample."""
+    """Sample quantiles, NaN for an empty sample: of n values the smallest that at least `q n` of them do not exceed.
+
+    A value that was seen (Hyndman-Fan type 1), as in `summary.json`.
+    """
     array = _array(values)
     if array.size == 0:
         return [math.nan for _ in qs]
-    return [float(x) for x in np.quantile(array, list(qs))]
+    return [float(x) for x in np.quantile(array, list(qs), method="inverted_cdf")]
 
 
 def _pairs(a: Values, b: Values) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

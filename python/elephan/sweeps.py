@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,11 @@ class Sweep:
     @property
     def failures(self) -> list[str]:
         return list(self.facts.get("failures", []))
+
+    @property
+    def missing(self) -> list[str]:
+        """Statistics that were asked for by name and that no run has."""
+        return [name for name in self.facts.get("asked", []) if name not in self.statistics]
 
     def _variant(self, label: str) -> str:
         if label not in self.labels:
@@ -180,6 +186,7 @@ class Sweep:
                 for variant in self.variants
             ],
             "failures": self.failures,
+            "missing": self.missing,
         }
 
     def _summary(self) -> dict[str, Any]:
@@ -244,13 +251,15 @@ def sweep(
 
     A list in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
-    nothing varies and nothing is repeated, and when every run failed; single failures are in `.failures`.
+    nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
+    failures are in `.failures`, statistics that no run has in `.missing`.
     """
     source = open_source(scenario)
     if isinstance(statistics, str) or not isinstance(statistics, Sequence):
         raise InputError(f"statistics are a list of names, not {statistics!r}")
     check_workers(workers)
-    answering = list(statistics or source.notes.statistics)
+    asked = list(statistics)
+    answering = list(asked or source.notes.statistics)
     if not statistics:
         statistics = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     for name in statistics:
@@ -262,8 +271,9 @@ def sweep(
         raise InputError(
             f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"
         )
+    _check_possible(asked, jobs)
     first = Earliest(jobs)
-    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering}
+    facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering, "asked": asked}
 
     guests: dict[str, Any] = {}
 
@@ -285,10 +295,27 @@ def sweep(
     if guests:
         facts["guests"] = [guests[name] for name in sorted(guests)]
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    if asked and not result.statistics:
+        raise InputError(f"no run has {' or '.join(asked)}")
     if out is not None:
         with status("drawing the report", progress):
             result.save(out)
     return result
+
+
+def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
+    """Refuses a statistic that no variant can have."""
+    scenarios: dict[str, dict[str, Any]] = {}
+    for name in statistics:
+        why = ""
+        for job in jobs:
+            if job.variant not in scenarios:
+                scenarios[job.variant] = tomllib.loads(core.resolve(job.source, job.overrides, job.seed)["toml"])
+            why = measures.absent(name, scenarios[job.variant])
+            if not why:
+                break
+        if why:
+            raise InputError(f"no run has {name}: {why}")
 
 
 def _about(run: Run) -> dict[str, Any]:

@@ -8,8 +8,10 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import measures
+from elephan.pool import Job
 from elephan.rows import column, texts
-from elephan.study import open_study, run_study
+from elephan.studies.intel_2007 import beyond, slides
+from elephan.study import Results, open_study, run_study
 
 STUDY = open_study("intel-2007")
 SHORT = {
@@ -22,11 +24,11 @@ SHORT = {
 HOT = "delivered_bps[to C[0], during 11-18 ms].sum"
 
 
-def short(scheme: str, experiment: str = "baseline", seed: int = 1) -> el.Run:
+def short(scheme: str, experiment: str = "baseline", seed: int = 1, out: Path | None = None) -> el.Run:
     """20 ms of an experiment, hot from 10 to 18 ms."""
     found = next(e for e in STUDY.experiments if e.name == experiment)
     variant = next(v for v in found.variants if v.label == scheme)
-    return el.run(STUDY.scenario(found), seed=seed, set={**found.set, **variant.overrides, **SHORT})
+    return el.run(STUDY.scenario(found), seed=seed, set={**found.set, **variant.overrides, **SHORT}, out=out, report=False)
 
 
 def test_statements_name_what_is_run() -> None:
@@ -87,6 +89,28 @@ def test_raw_frames_are_what_the_layer_2_workload_was() -> None:
     drops = measures.statistic(run, "drops.sum")
     assert drops > 0
     assert sent - received - drops < 400  # under way at the end
+
+
+def test_the_quick_cut_says_nothing_of_what_it_does_not_run(tmp_path: Path) -> None:
+    study = open_study("intel-2007", quick=True)
+    results = Results(study, {})
+    kept = short("No CM", "single-hop", out=tmp_path / "run")
+    values = measures.statistics(kept, ("drops.sum", "timeouts.positive")) | {beyond.IN_HOTSPOT: 3e10}
+    for experiment in study.experiments:
+        for variant in experiment.variants:
+            folder = tmp_path / "run" if (experiment.name, variant.label) == ("single-hop", "No CM") else None
+            results.add(experiment.name, Job(study.scenario(experiment), {}, 1, variant.label, folder=folder), values)
+    del results.rows["single-hop", "QCN"]
+    said = study.figures.answer(results)
+    assert "n/a" not in " ".join(said)
+    assert said[-1].endswith("Not run in the quick cut: ECM.")
+    drawing = slides.drops(results, "single-hop")
+    lost = {name: count for name, count in zip(texts(kept.ports, "name"), column(kept.ports, "drops"), strict=True) if count}
+    assert drawing.title.endswith("packets dropped at CS1 → C[0]")
+    assert f"At all ports together, in the mean: No CM {sum(lost.values()):.0f}." in drawing.caption
+    assert "Not run in the quick cut: ECM, PAUSE, ECM & PAUSE, QCN & PAUSE." in drawing.caption
+    label = next(text.get_text() for ax in drawing.figure.axes for text in ax.texts if text.get_text().startswith("No CM"))
+    assert label == f"No CM: {lost['CS1->C[0]']:.0f}"
 
 
 @pytest.mark.slow

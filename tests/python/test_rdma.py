@@ -7,6 +7,10 @@ from pathlib import Path
 import elephan as el
 import pytest
 from elephan.errors import InputError
+from elephan.report.interactive import panels
+from elephan.report.run_figures import draw_all
+from elephan.report.terminal import picture
+from elephan.report.view import View
 
 
 def test_dcqcn_by_hand() -> None:
@@ -71,3 +75,31 @@ transport = "roce"
     assert (row["protocol"], row["congestion_control"], row["delivered_bytes"]) == ("roce", "dcqcn", 1_000_000)
     assert row["fct_ns"] == pytest.approx(1001 * 865.6 + 2000, abs=2)
     assert row["slowdown"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_an_idle_flow_is_drawn_by_what_it_delivers() -> None:
+    """20 KB are through within 20 us, then nothing for half a millisecond; what the law allows stays at 10 Gb/s."""
+    run = el.run(
+        """
+duration = "2 ms"
+[hosts.a]
+[hosts.b]
+[[links]]
+between = ["a", "b"]
+rate = "10 Gbps"
+delay = "1 us"
+[[traffic]]
+from = "a"
+to = "b"
+kind = "messages"
+size = "20 KB"
+gap = "500 us"
+transport = "roce"
+[record]
+every = "10 us"
+"""
+    )
+    headings = [line.split(",")[0] for line in picture(run, 60) if not line.startswith("  ")]
+    assert headings[:2] == ["goodput of messages in windows of 10 µs", "allowed rate of messages"]
+    assert draw_all(run)[0].title == "Goodput and allowed rate"
+    assert [panel["title"].partition(",")[0] for panel in panels(View(run))[:2]] == ["Goodput", "Allowed rate"]

@@ -17,7 +17,8 @@ from elephan.report.run_figures import REGISTRY
 from elephan.report.run_figures import draw as draw_figure
 from elephan.report.run_page import answer, run_page
 from elephan.report.terminal import braille
-from elephan.report.view import View, nice_step
+from elephan.report.view import View, arrow, nice_step
+from elephan.rows import column, texts
 from elephan.runs import Run
 from elephan.source import library, open_source
 
@@ -118,6 +119,87 @@ def test_the_answer_is_to_the_question(scenario: str, more: dict[str, str], word
     text = " ".join(answer(el.run(scenario, set=more)))
     assert words in text
     assert "nothing to send" not in text, "a transfer that has sent its last byte is not limited by its application"
+
+
+CHANGING = """
+duration = "100 ms"
+warmup = "50 ms"
+[hosts.s]
+[hosts.r]
+[[links]]
+between = ["s", "r"]
+rate = "100 Mbps"
+delay = "1 ms"
+[[traffic]]
+from = "s"
+to = "r"
+kind = "cbr"
+rate = "50 Mbps"
+[[change]]
+at = "60 ms"
+set = { "links.s->r.rate" = "20 Mbps" }
+[record]
+every = "1 ms"
+"""
+
+
+def test_stretches_are_of_the_measured_time() -> None:
+    """What they carried together, each for its time, is the goodput of the run."""
+    run = el.run(CHANGING)
+    text = " ".join(answer(run))
+    match = re.search(r"50 ms to 60 ms ([0-9.]+) Mb/s; with rate 20 Mbps \(from 60 ms\) ([0-9.]+) Mb/s", text)
+    assert match is not None
+    total = float(match[1]) * 1e6 * 10e-3 + float(match[2]) * 1e6 * 40e-3
+    assert total == pytest.approx(run.statistic("goodput_bps.sum") * 50e-3, rel=0.01)
+
+
+def test_a_change_in_the_warmup_is_said() -> None:
+    text = " ".join(answer(el.run(CHANGING, set={"change[0].at": "20 ms"})))
+    assert "Changed before the measured time begins: rate 20 Mbps at 20 ms." in text
+    assert "with rate 20 Mbps (from 50 ms)" in text
+
+
+TWO_QUEUES = """
+duration = "200 ms"
+[hosts.s]
+count = 2
+[hosts.a]
+[hosts.b]
+[switches.sw]
+[[links]]
+between = ["s", "sw"]
+rate = "100 Mbps"
+delay = "1 ms"
+[[links]]
+between = ["sw", "a"]
+rate = "20 Mbps"
+delay = "1 ms"
+queue = { kind = "fifo", limit = "20 KB" }
+[[links]]
+between = ["sw", "b"]
+rate = "50 Mbps"
+delay = "1 ms"
+queue = { kind = "fifo", limit = "20 KB" }
+[[traffic]]
+from = "s[0]"
+to = "a"
+kind = "bulk"
+[[traffic]]
+from = "s[1]"
+to = "b"
+kind = "bulk"
+[record]
+every = "1 ms"
+"""
+
+
+def test_drops_are_drawn_where_they_happened() -> None:
+    run = el.run(TWO_QUEUES)
+    view, lost = View(run), dict(zip(texts(run.ports, "name"), column(run.ports, "drops"), strict=True))
+    assert min(lost["sw->a"], lost["sw->b"]) > 0
+    for name in ("sw->a", "sw->b"):
+        assert view.drops_at([arrow(name)]).size == lost[name]
+    assert view.drops_at([arrow("sw->a"), arrow("sw->b")]).size == view.events("drop").size == sum(lost.values())
 
 
 def test_goodput_of_a_figure_is_what_was_delivered(fake_run: Run) -> None:

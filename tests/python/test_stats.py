@@ -45,7 +45,9 @@ def test_no_values_is_an_error() -> None:
 
 def test_quantiles() -> None:
     assert stats.quantiles([1, 2, 3, 4, 5], [0, 0.5, 1]) == [1, 3, 5]
-    assert stats.quantiles([0, 10], [0.25]) == [2.5]
+    # Hyndman and Fan 1996, definition 1: x of rank ceil(q n).
+    assert stats.quantiles([0, 10], [0.25, 0.5, 0.51]) == [0, 0, 10]
+    assert stats.quantiles(range(1, 101), [0.01, 0.5, 0.99, 0.999]) == [1, 50, 99, 100]
     assert math.isnan(stats.quantiles([], [0.5])[0])
 
 

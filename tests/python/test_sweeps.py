@@ -8,6 +8,7 @@ from pathlib import Path
 
 import elephan as el
 import pytest
+from elephan.cli import status_of
 from elephan.errors import ElephanError, InputError
 from elephan.results import compare, redraw
 from elephan.sweeps import Sweep
@@ -39,6 +40,52 @@ def test_unknown_names_are_one_line(swept: Sweep) -> None:
         swept.interval(NONE, "drop.sum")
     with pytest.raises(InputError, match="no measure"):
         el.sweep(TEXT, statistics=["drop.sum"])
+
+
+INCAST = """
+duration = "20 ms"
+[hosts.s]
+count = 4
+[hosts.c]
+[[links]]
+between = ["s", "c"]
+rate = "10 Gbps"
+delay = "1 us"
+[[traffic]]
+from = "s"
+to = "c"
+kind = "incast"
+size = "64 KB"
+every = "5 ms"
+[sweep]
+"traffic[0].size" = ["16 KB", "64 KB"]
+"""
+
+
+def test_a_statistic_that_no_run_can_have_ends_a_sweep_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*args: object, **more: object) -> None:
+        raise AssertionError("simulated")
+
+    monkeypatch.setattr("elephan.sweeps.run_jobs", never)
+    for name, why in (("fct_ns.p99", "has an end"), ("rtt_ns.mean", "record.every"), ("copy_bps.sum", "disk-copy")):
+        with pytest.raises(InputError, match=rf"no run has {name}: .*{why}"):
+            el.sweep(INCAST, statistics=["drops.sum", name])
+
+
+def test_a_statistic_that_no_run_had_is_said_and_the_others_are_kept(tmp_path: Path) -> None:
+    """No flow has a timeout here, which only the runs tell."""
+    text = INCAST.replace('"incast"', '"bulk"').replace('every = "5 ms"\n', "")
+    scenario, out = tmp_path / "s.toml", tmp_path / "out"
+    scenario.write_text(text)
+    lost = "fct_ns[with timeouts].mean"
+    command = ["sweep", str(scenario), "--statistic", lost, "--out", str(out)]
+    assert status_of(command) == 2
+    assert not out.exists()
+    assert status_of([*command, "--statistic", "fct_ns.mean"]) == 1
+    kept = el.load(out)
+    assert isinstance(kept, Sweep)
+    assert (kept.statistics, kept.missing) == (["fct_ns.mean"], [lost])
+    assert f"No run has {lost}." in (out / "report.html").read_text()
 
 
 def test_a_sweep_is_written_read_drawn_and_compared(swept: Sweep, tmp_path: Path) -> None:

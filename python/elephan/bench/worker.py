@@ -51,13 +51,15 @@ def slowdowns(flows: Any) -> dict[str, float]:
     import numpy as np
     import pyarrow as pa
 
+    from elephan.stats import quantiles
+
     table = pa.table(flows)
     size, slowdown = (np.array(table[column].to_pylist(), dtype=float) for column in ("size_bytes", "slowdown"))
     row: dict[str, float] = {}
     for label, low, high in SIZE_CLASSES:
         of_class = slowdown[(size > low) & (size <= high) & ~np.isnan(slowdown)]
         for percent in (50, 95, 99):
-            row[f"slowdown {label} p{percent}"] = float(np.percentile(of_class, percent)) if of_class.size else 0.0
+            row[f"slowdown {label} p{percent}"] = quantiles(of_class, [percent / 100])[0] if of_class.size else 0.0
     return row
 
 

@@ -131,7 +131,7 @@ def sweep(
         show.sweep_json(done, folder)
     else:
         show.sweep(done, folder)
-    return 1 if done.failures else 0
+    return 1 if done.failures or done.missing else 0
 
 
 @app.command()

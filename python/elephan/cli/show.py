@@ -149,6 +149,8 @@ def sweep(done: Sweep, folder: Path) -> None:
         console.print(f"Means of {repetitions} runs, ± half of the 95 % interval.", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
+    for name in done.missing:
+        console.print(f'no run has {name}: no value of "{measures.parse(name)[0].description}"', style="red", markup=False)
     _report_line(console, folder)
 
 

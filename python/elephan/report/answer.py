@@ -30,6 +30,7 @@ def answer(run: Run) -> list[str]:
     if "latency_ns.p50" in found and "fct_ns.mean" not in found:
         median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
+    parts.append(_rounds(run, found))
     changed = change_lines(view)
     parts += [_copied(run), _hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
     spread = spread_lines(run)
@@ -83,6 +84,18 @@ def _completed(view: View, found: dict[str, float]) -> str:
     rates, names = column(flows, "goodput_bps"), list(view.flow_names.values())
     beside = [f"{names[i]} delivered {show(rates[i], 'bps')}" for i in others]
     return f"{said} Beside them {_listed(beside)}."
+
+
+def _rounds(run: Run, found: dict[str, float]) -> str:
+    """How long rounds of answers took."""
+    if "round_time.mean" not in found:
+        return ""
+    mean, tail, worst = (
+        show(x, "ns") for x in (found["round_time.mean"], found["round_time.p99"], measures.statistic(run, "round_time.max"))
+    )
+    count = int(measures.statistic(run, "round_time.count"))
+    rounds = "1 round" if count == 1 else f"{count} rounds"
+    return f"{rounds} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
 
 
 def _by_entry(entries: list[str], rates: Array) -> list[str]:

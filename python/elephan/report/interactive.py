@@ -65,11 +65,15 @@ def _windows(view: View) -> dict[str, Any] | None:
 
 def panels(view: View) -> list[dict[str, Any]]:
     """The interactive charts of a run, as far as it has the data."""
+    goodput = _panel("Goodput", "bps", view.goodput_series(400)[0] if view.sampled else {}, view)
+    # What RDMA is allowed to send says little without what it delivers.
+    before, after = (goodput, None) if view.by_rate() else (None, goodput)
     found = [
+        before,
         _windows(view),
         _panel("Queue", "bytes", view.queues(), view),
         _panel("Switch memory", "bytes", view.memory() if view.has_memory_limit() else {}, view),
-        _panel("Goodput", "bps", view.goodput_series(400)[0] if view.sampled else {}, view),
+        after,
         _panel("Round-trip time (smoothed)", "ns", view.flow_series("srtt_ns"), view),
     ]
     return [panel for panel in found if panel is not None]

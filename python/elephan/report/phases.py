@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,8 @@ _LINK = re.compile(r"links\.(?P<name>.+?->.+?)(?:\.(?P<way>forward|backward))?\.
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of the run in which nothing changes. Times in ns; `words` say what is new at its beginning."""
+    """A part of the measured time in which nothing changes. Times in ns; `words` say what is new since its beginning, or since a
+    change in the warm-up."""
 
     begin: float
     end: float
@@ -33,9 +35,9 @@ class Stretch:
 def change_lines(view: View) -> list[str]:
     """Sentences about the changes of a run, a paragraph each; none if nothing changes or too often."""
     stretches = _stretches(view)
-    if not 1 < len(stretches) <= PHASES_MAX:
+    if not any(stretch.words for stretch in stretches) or len(stretches) > PHASES_MAX:
         return []
-    lines = [_standstill(view, port, down, up) for port, down, up in _outages(view)]
+    lines = [_early(view), *(_standstill(view, port, down, up) for port, down, up in _outages(view))]
     lines += [_goodput(view, stretches), *(_port(view, stretches, port) for port in _ports(view)[:PORTS_MAX])]
     return [line for line in lines if line]
 
@@ -47,18 +49,27 @@ def _stretches(view: View) -> list[Stretch]:
     begins = sorted(found)
     if not begins:
         return []
-    ends = [*begins[1:], float(view.run.duration_ns)]
-    rest = [Stretch(begin, end, ", ".join(found[begin])) for begin, end in zip(begins, ends, strict=True)]
-    return ([Stretch(0.0, begins[0], "")] if begins[0] > 0 else []) + rest
+    ends = [*begins, float(view.run.duration_ns)]
+    warmup = float(view.run.warmup_ns)
+    whole = [(0.0, ends[0], ""), *((a, b, ", ".join(found[a])) for a, b in itertools.pairwise(ends))]
+    return [Stretch(max(begin, warmup), end, words) for begin, end, words in whole if end > max(begin, warmup)]
+
+
+def _early(view: View) -> str:
+    """What changed within the warm-up: the measured time begins with it."""
+    warmup = view.run.warmup_ns
+    said = [f"{words} at {show(time, 'ns')}" for time, words in view.changes() if 0 < time < warmup]
+    if not said or len(said) > PHASES_MAX:
+        return ""
+    return f"Changed before the measured time begins: {', '.join(said)}."
 
 
 def _spoken(stretch: Stretch, end: float) -> str:
-    """`until 20 ms`, `with rate 2 Gbps (20 ms to 80 ms)`, `with rate 10 Gbps (from 80 ms)`."""
+    """`until 20 ms`, after a warm-up `10 ms to 20 ms`, `with rate 2 Gbps (20 ms to 80 ms)`, `with rate 10 Gbps (from 80 ms)`."""
+    span = f"{show(stretch.begin, 'ns')} to {show(stretch.end, 'ns')}"
     if not stretch.words:
-        return f"until {show(stretch.end, 'ns')}"
-    when = (
-        f"from {show(stretch.begin, 'ns')}" if stretch.end >= end else f"{show(stretch.begin, 'ns')} to {show(stretch.end, 'ns')}"
-    )
+        return span if stretch.begin > 0 else f"until {show(stretch.end, 'ns')}"
+    when = f"from {show(stretch.begin, 'ns')}" if stretch.end >= end else span
     return f"with {stretch.words} ({when})" if stretch.words not in ("up", "down") else f"{stretch.words} ({when})"
 
 

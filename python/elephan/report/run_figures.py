@@ -42,6 +42,13 @@ REPORT = (
 )
 
 
+def _order(view: View) -> tuple[str, ...]:
+    """What a report shows: of RDMA first what was delivered, with the rate that the law allows, then the queue."""
+    if not view.by_rate():
+        return REPORT
+    return ("goodput-window", "goodput", "queue", *(name for name in REPORT if name not in ("goodput", "sawtooth")))
+
+
 def known(name: str) -> str:
     """The name of a figure, or one line about it."""
     if name not in REGISTRY:
@@ -53,7 +60,7 @@ def draw(run: Run, name: str = "") -> Drawing:
     """A figure of a run by name; without a name the first of the report's figures that the run has data for."""
     view = View(run)
     if not name:
-        kind = next((REGISTRY[n] for n in (*REPORT, "bars") if REGISTRY[n].possible(view)), None)
+        kind = next((REGISTRY[n] for n in (*_order(view), "bars") if REGISTRY[n].possible(view)), None)
         if kind is None:
             raise InputError('nothing to draw: the run has no samples; set "record.every"')
         return kind.draw(view)
@@ -65,8 +72,8 @@ def draw(run: Run, name: str = "") -> Drawing:
 def draw_all(run: Run, first: str = "") -> list[Drawing]:
     """All figures that a report of this run shows, `first` before the others."""
     view = View(run)
-    names = [name for name in dict.fromkeys((first, *REPORT)) if name in REGISTRY and REGISTRY[name].possible(view)]
-    if first == "goodput-window" and "goodput" in names:
+    names = [name for name in dict.fromkeys((first, *_order(view))) if name in REGISTRY and REGISTRY[name].possible(view)]
+    if "goodput-window" in names and "goodput" in names:
         names.remove("goodput")
     if first in ("slow-start", "goodput-window") and "sawtooth" in names:
         names.remove("sawtooth")

@@ -95,6 +95,8 @@ def sweep_page(sweep: Sweep) -> Page:
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
     failures = sweep.failures
+    warnings = [f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else []
+    warnings += [f"No run has {name}." for name in sweep.missing]
     manifest = sweep.manifest()
     return Page(
         kicker=f"elephan · sweep of {sweep.name}",
@@ -102,7 +104,7 @@ def sweep_page(sweep: Sweep) -> Page:
         question=str(sweep.facts.get("question", "")),
         answer=_answer(sweep, statistics),
         fine=f"{len(sweep.variants)} variants, {len(sweep.rows)} runs, the same seeds in each; brackets are 95 % intervals.",
-        warnings=[f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else [],
+        warnings=warnings,
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=sections,

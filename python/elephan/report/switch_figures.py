@@ -57,7 +57,9 @@ def limiters(view: View) -> Drawing:
     plot_queues(below, view)
     d.time_axis(below, 0, view.end_ns)
     more = f" Of {len(series)} limiters those that are slowest on the average." if len(series) > len(shown) else ""
-    caption = f"Above: what limiters allow, where there is none nothing is drawn.{more} Below: the busiest queue; ticks are drops."
+    caption = (
+        f"Above: what limiters allow, where there is none nothing is drawn.{more} Below: the busiest queue; ticks are drops there."
+    )
     return Drawing("limiters", "Limited rates and queue", caption, fig)
 
 

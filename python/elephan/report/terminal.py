@@ -40,11 +40,16 @@ def braille(x: Array, y: Array, width: int, top: float, rows: int = _ROWS) -> li
 
 
 def picture(run: Run, width: int) -> list[str]:
-    """Congestion window and queue (or what there is) over time."""
+    """Congestion window and queue (or what there is) over time; of RDMA goodput and the rate that its law allows."""
     view = View(run)
     if not view.sampled and not run.port_samples.num_rows:
         return []
     lines: list[str] = []
+    if view.by_rate():
+        goodput, step = view.goodput_series(400)
+        for name, (middle, rate) in list(goodput.items())[:1]:
+            title = f"goodput of {name} in windows of {show(step, 'ns')}"
+            lines += _plot(title, middle + step / 2, rate, "bps", view.run.warmup_ns, width)
     what, unit, series = view.sending()
     if series:
         name, (time, value) = next(iter(series.items()))

@@ -89,7 +89,7 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
     else:
         d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.1)
     mark_changes(axes, view, named)
-    drops = view.events("drop")
+    drops = view.drops_at(series)
     if drops.size:
         times = np.unique(np.round(drops / view.end_ns * 600)) / 600 * view.end_ns
         axes.plot(
@@ -104,6 +104,15 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
         )
 
 
+def _allowed_note(view: View) -> str:
+    """What an allowed rate is not."""
+    return (
+        " The allowed rate is what the law lets a flow send; a flow that is paused or has nothing to send keeps it."
+        if view.by_rate()
+        else ""
+    )
+
+
 @figure("sawtooth", "congestion window and queue over time", lambda v: few(v) and _has_queue(v))
 def sawtooth(view: View) -> Drawing:
     fig, (above, below) = new_figure(2, 1, height=4.6, sharex=True)
@@ -111,17 +120,18 @@ def sawtooth(view: View) -> Drawing:
     plot_queues(below, view)
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"Above: {what} of each flow. Below: bytes waiting at the busiest port; ticks at the top are drops."
+    above_words = f"Above: {what} of each flow.{_allowed_note(view)}"
+    caption = f"{above_words} Below: bytes waiting at the busiest port; ticks at the top are drops there."
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
-@figure("windows", "congestion window and threshold (of RDMA the sending rate) over time", few)
+@figure("windows", "congestion window and threshold (of RDMA the rate that its law allows) over time", few)
 def congestion_windows(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.9)
     plot_windows(axes, view, thresholds=True)
     d.time_axis(axes, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"{what.capitalize()} at the sample times."
+    caption = f"{what.capitalize()} at the sample times." + _allowed_note(view)
     if _has_threshold(view):
         caption += " ssthresh is drawn from the first reduction on."
     return Drawing("windows", f"{what.capitalize()}s", caption, fig)
@@ -139,12 +149,13 @@ def slow_start(view: View) -> Drawing:
     mark_changes(above, view)
     d.lines(above, {name: (t * x, np.where(y > 0, y, np.nan) * factor) for name, (t, y) in series.items()}, groups=view.groups())
     above.grid(axis="y", which="major")
+    caption = "In slow start the window doubles every round trip: a straight line here."
     if _has_queue(view):
         plot_queues(below, view)
+        caption += " Ticks below are drops at that port."
     else:
         plot_goodput(below, view)
     d.time_axis(below, 0, view.end_ns)
-    caption = "In slow start the window doubles every round trip: a straight line here. Ticks below are drops."
     return Drawing("slow-start", "Slow start", caption, fig)
 
 
@@ -153,7 +164,7 @@ def queue(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.6)
     plot_queues(axes, view, most=3, named=True)
     d.time_axis(axes, 0, view.end_ns)
-    caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops."
+    caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops at the ports that are drawn."
     return Drawing("queue", "Queues", caption, fig)
 
 
@@ -194,7 +205,7 @@ def goodput_window(view: View) -> Drawing:
     plot_windows(below, view, thresholds=False)
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
-    caption = f"Above: goodput. Below: {what}." + _goodput_notes(view)
+    caption = f"Above: goodput. Below: {what}." + _allowed_note(view) + _goodput_notes(view)
     return Drawing("goodput-window", f"Goodput and {what}", caption, fig)
 
 

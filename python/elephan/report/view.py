@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,9 @@ class View:
         return all(protocols.get(flow) == "roce" for flow in sampled)
 
     def sending(self) -> tuple[str, str, Series]:
-        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates."""
+        """What governs the senders, its unit and its series: congestion windows, or of RDMA the rates that its law allows."""
         if self.by_rate():
-            return "sending rate", "bps", self.flow_series("pacing_bps")
+            return "allowed rate", "bps", self.flow_series("pacing_bps")
         return "congestion window", "bytes", self.flow_series("cwnd_bytes")
 
     def thresholds(self) -> Series:
@@ -173,6 +174,15 @@ class View:
             return np.empty(0)
         chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
         return column(events, "time_ns")[chosen]
+
+    def drops_at(self, ports: Collection[str]) -> Array:
+        """Times in ns of the drops at ports, named as in `queues`."""
+        events = self.run.events
+        if not events.num_rows:
+            return np.empty(0)
+        numbers = [number for number, name in self.port_names().items() if arrow(name) in ports]
+        dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
+        return column(events, "time_ns")[dropped & np.isin(column(events, "port"), numbers)]
 
 
 def _words(values: dict[str, Any]) -> list[str]:

@@ -23,6 +23,8 @@ from elephan.studies.intel_2007.slides import (
     SET_POINT_B,
     XOFF_B,
     XON_B,
+    left_out,
+    was_run,
 )
 from elephan.study import Results
 
@@ -35,7 +37,7 @@ WORDS = {
     "goodput_bps.sum": "goodput",
     IN_HOTSPOT: "goodput of all hosts in the hotspot",
     HOT: "goodput of C0 in the hotspot",
-    "drops.sum": "packets dropped",
+    "drops.sum": "drops, all ports",
     "timeouts.positive": "connections that timed out",
     "latency_ns.p99": "99 % latency",
     "latency_ns.max": "longest latency",
@@ -45,9 +47,10 @@ WORDS = {
 
 def survivors(results: Results, experiment: str) -> Drawing:
     """Goodput of each connection to C0 during the hotspot; those that timed out apart."""
-    fig, (axes,) = new_figure(height=3.1)
+    fig, (axes,) = new_figure(height=0.7 + 0.4 * len(was_run(results, experiment)))
     fair = HOT_GOODPUT_BPS * 1e-6 / (4 if experiment == "baseline" else 9)
-    for place, scheme in enumerate(reversed(ALL)):
+    schemes = was_run(results, experiment)
+    for place, scheme in enumerate(reversed(schemes)):
         alive: list[float] = []
         lost: list[float] = []
         for run in results.runs(experiment, scheme):
@@ -59,8 +62,8 @@ def survivors(results: Results, experiment: str) -> Drawing:
         for values, marker, shift in ((alive, "o", 0.13), (lost, "x", -0.13)):
             spread = place + shift + 0.1 * np.linspace(-1, 1, max(len(values), 1))[: len(values)]
             axes.plot(values, spread, marker, color=PAINT[scheme], markersize=3.6, alpha=0.75, clip_on=False)
-    axes.set_yticks(range(len(ALL)), list(reversed(ALL)))
-    axes.set_ylim(-0.5, len(ALL) - 0.5)
+    axes.set_yticks(range(len(schemes)), list(reversed(schemes)))
+    axes.set_ylim(-0.5, len(schemes) - 0.5)
     axes.set_xlim(left=0)
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
@@ -72,33 +75,30 @@ def survivors(results: Results, experiment: str) -> Drawing:
     axes.set_xlabel("goodput during the hotspot, Mb/s")
     caption = (
         "Every connection to C0 in every repetition: dots never timed out in the run, crosses did (some of them outside "
-        "the hotspot)."
+        "the hotspot)." + left_out(results, experiment)
     )
     return Drawing(f"survivors-{experiment}", "Who gets the hotspot", caption, fig)
 
 
 def onset(results: Results) -> Drawing:
     """The first milliseconds of the hotspot, every 10 us."""
-    fig, axes = new_figure(1, 2, height=3.0, sharey=True)
-    for place, schemes in enumerate(SCHEMES):
-        ax = axes[place]
-        for scheme in schemes:
-            for run in results.runs("close-up", scheme)[:1]:
-                samples = Part(run, f"at {PORT}, during 99-104 ms").port_samples
-                time, waiting = column(samples, "time_ns") * 1e-6 - 100, column(samples, "queue_bytes") * 1e-3
-                ax.plot(time, waiting, color=PAINT[scheme], linewidth=1.0, label=scheme)
+    columns = [place for place, schemes in enumerate(SCHEMES) if was_run(results, "close-up", schemes)]
+    fig, axes = new_figure(1, max(len(columns), 1), height=3.0, sharey=True)
+    for ax, place in zip(axes, columns, strict=False):
+        for scheme in was_run(results, "close-up", SCHEMES[place]):
+            samples = Part(results.runs("close-up", scheme)[0], f"at {PORT}, during 99-104 ms").port_samples
+            time, waiting = column(samples, "time_ns") * 1e-6 - 100, column(samples, "queue_bytes") * 1e-3
+            ax.plot(time, waiting, color=PAINT[scheme], linewidth=1.0, label=scheme)
         ax.set_xlim(-1, 4)
         ax.set_xlabel("ms after the onset")
-        d.heading(ax, f"queue to C0, {COLUMNS[place]}", "kB" if place == 0 else "")
+        d.heading(ax, f"queue to C0, {COLUMNS[place]}", "kB" if ax is axes[0] else "")
         ax.axhline(SET_POINT_B * 1e-3, color=MUTED, dashes=(1, 2), linewidth=0.9)
         for level in (XOFF_B, XON_B) if place else ():
             ax.axhline(level * 1e-3, color=MUTED, dashes=(4, 3), linewidth=0.8)
+        d.legend(ax, loc="upper right", ncols=3)
     axes[0].set_ylim(0, BUFFER_B * 1e-3 * 1.2)
-    for ax in axes:
-        if len(ax.lines) > 3:
-            d.legend(ax, loc="upper right", ncols=3)
     caption = "Baseline, seed 1, a sample every 10 µs. Dotted: QCN's set point; dashed: the marks of PAUSE."
-    return Drawing("onset", "The onset of the hotspot", caption, fig)
+    return Drawing("onset", "The onset of the hotspot", caption + left_out(results, "close-up"), fig)
 
 
 def raw_frames(results: Results) -> Drawing:
@@ -108,28 +108,32 @@ def raw_frames(results: Results) -> Drawing:
     for row, (experiment, what) in enumerate((("baseline", "TCP"), ("frames", "raw frames"))):
         for place, schemes in enumerate(SCHEMES):
             ax = axes[2 * row + place]
-            for scheme in schemes:
+            ran = was_run(results, experiment, schemes)
+            ax.set_visible(bool(ran))
+            for scheme in ran:
                 values = [
                     column(Part(run, f"at {PORT}, during 110-400 ms").port_samples, "queue_bytes")
                     for run in results.runs(experiment, scheme)
                 ]
-                if values:
-                    pooled = np.sort(np.concatenate(values))
-                    share = np.searchsorted(pooled, grid, side="right") / pooled.size
-                    ax.plot(grid * 1e-3, share, color=PAINT[scheme], label=scheme, drawstyle="steps-post")
+                pooled = np.sort(np.concatenate(values))
+                share = np.searchsorted(pooled, grid, side="right") / pooled.size
+                ax.plot(grid * 1e-3, share, color=PAINT[scheme], label=scheme, drawstyle="steps-post")
             ax.set_ylim(0, 1.03)
             ax.set_xlim(0, BUFFER_B * 1e-3)
             ax.axvline(SET_POINT_B * 1e-3, color=MUTED, dashes=(1, 2), linewidth=0.9)
             d.percent_axis(ax)
             d.heading(ax, f"{what} {COLUMNS[place]}")
-            if ax.lines and len(ax.lines) > 1:
+            if ran:
                 d.legend(ax, loc="center")
-            if row == 1:
+            if row == 1 or not was_run(results, "frames", schemes):
                 ax.set_xlabel("queue to C0, kB")
+                ax.tick_params(labelbottom=True)
     caption = (
         "Share of time that the queue is shorter, from 10 ms after the onset to the end of the hotspot, 5 hosts, all "
         "repetitions. Dotted: QCN's set point."
     )
+    for experiment, what in (("baseline", "TCP"), ("frames", "raw frames")):
+        caption += left_out(results, experiment).replace("cut", f"cut with {what}")
     return Drawing("raw-frames", "TCP beside raw Ethernet frames", caption, fig)
 
 
@@ -155,12 +159,20 @@ def _ranges(axes: Axes, rows: list[tuple[str, str, str, str]], results: Results,
     d.heading(axes, WORDS.get(statistic, statistic), name if unit != "1" else "")
 
 
+def _ran(results: Results, rows: list[tuple[str, str, str, str]]) -> tuple[list[tuple[str, str, str, str]], str]:
+    """The rows that were run, and a sentence about the others."""
+    found = [row for row in rows if results.rows.get(row[:2])]
+    others = [row[2] for row in rows if row not in found]
+    return found, f" Not run in the quick cut: {', '.join(others)}." if others and results.study.quick else ""
+
+
 def minimum_rto(results: Results) -> Drawing:
     """No congestion management with three minimum RTOs, and what congestion management gives."""
     labels = [v.label for v in results.experiment("rto_min").variants]
     rows = [("rto_min", label, f"No CM, {label}", VERMILLION) for label in labels]
     rows += [("single-hop", "QCN", "QCN, 100 ms", BLUE), ("single-hop", "QCN & PAUSE", "QCN & PAUSE", BLUE)]
     rows += [("single-hop", "PAUSE", "PAUSE", PURPLE)]
+    rows, missing = _ran(results, rows)
     fig, axes = new_figure(1, 3, height=2.5, sharey=True)
     for ax, statistic in zip(axes, (IN_HOTSPOT, HOT, "drops.sum"), strict=True):
         _ranges(ax, rows, results, statistic)
@@ -170,7 +182,7 @@ def minimum_rto(results: Results) -> Drawing:
         'Single hop; goodput during the hotspot and packets dropped in the run, means with 95 % intervals. Slides: "Other '
         'alternative is to tune TCP for flows within DC".'
     )
-    return Drawing("minimum-rto", "Tuning TCP instead: the minimum RTO", caption, fig)
+    return Drawing("minimum-rto", "Tuning TCP instead: the minimum RTO", caption + missing, fig)
 
 
 def long_links(results: Results) -> Drawing:
@@ -194,13 +206,16 @@ def long_links(results: Results) -> Drawing:
         d.plain_ticks(ax, [p.value * 1e6 for p in points], [f"{p.value * 1e6:g}" for p in points])
         ax.set_xlabel("delay of a link, µs")
         ax.set_ylim(0, 1.08 * max(ax.get_ylim()[1], 1e-9))
-        d.heading(ax, {IN_HOTSPOT: "all hosts", HOT: "C0"}.get(statistic, "packets dropped"), name)
+        d.heading(ax, {IN_HOTSPOT: "all hosts", HOT: "C0"}.get(statistic, WORDS["drops.sum"]), name)
     handles, names = axes[0].get_legend_handles_labels()
     fig.legend(handles, names, loc="outside lower center", ncols=6, frameon=False, fontsize=8, labelcolor=INK, handlelength=2.8)
     caption = (
         'Slides, next steps: "Long link latency effects". Goodput during the hotspot and packets dropped in the run, means. '
         "A window of 64 240 B fills less and less of a longer path; the 20 kB above XOFF hold what is under way for 16 µs."
     )
+    missing = [s for s in ALL if not any(results.rows.get(("delay", f"{p.label}/{s}")) for p in points)]
+    if missing:
+        caption += f" Not run in the quick cut: {', '.join(missing)}, and other delays."
     return Drawing("long-links", "Longer links", caption, fig)
 
 
@@ -230,7 +245,7 @@ def completion_times(results: Results) -> Drawing:
         'Slides, next steps: "FCT & dynamic flows, Pareto distribution of small and large flows". New connections at random '
         "times between random hosts, sizes with shape 1.2 and mean 50 kB, 32 Gb/s together on 5 hosts; the same hotspot."
     )
-    return Drawing("completion-times", "Flows that come and go", caption, fig)
+    return Drawing("completion-times", "Flows that come and go", caption + left_out(results, "fct"), fig)
 
 
 def room(results: Results) -> Drawing:
@@ -255,13 +270,14 @@ def today(results: Results) -> Drawing:
     """What came later, beside what the slides compared."""
     rows = [("baseline", scheme, scheme, PAINT[scheme]) for scheme in ALL]
     rows += [("today", v.label, v.label, TODAY.get(v.label, SKY)) for v in results.experiment("today").variants]
+    rows, missing = _ran(results, rows)
     fig, axes = new_figure(1, 3, height=0.9 + 0.24 * len(rows), sharey=True)
     for ax, statistic in zip(axes, (IN_HOTSPOT, HOT, "drops.sum"), strict=True):
         _ranges(ax, rows, results, statistic)
     axes[0].set_title("all hosts, Gb/s", loc="left", color=INK)
     axes[1].set_title("C0, Gb/s", loc="left", color=INK)
     caption = "Baseline; goodput during the hotspot and packets dropped in the run, means with 95 % intervals."
-    return Drawing("today", "The same hotspot with what there is today", caption, fig)
+    return Drawing("today", "The same hotspot with what there is today", caption + missing, fig)
 
 
 def star_2004(results: Results) -> Drawing:
@@ -283,7 +299,10 @@ def spreading(results: Results) -> list[tuple[str, str, str]]:
     """Goodput of the flows that do not go to C0, during the hotspot: (scheme, with a single switch, with edge switches)."""
 
     def others(experiment: str, scheme: str) -> str:
+        if not was_run(results, experiment, [scheme]):
+            return "not run"
         together, hot = (results.interval(experiment, scheme, name).mean for name in (IN_HOTSPOT, HOT))
         return show(together - hot, "bps", 3)
 
-    return [(scheme, others("baseline", scheme), others("two-tier", scheme)) for scheme in ALL]
+    ran = [s for s in ALL if was_run(results, "baseline", [s]) or was_run(results, "two-tier", [s])]
+    return [(scheme, others("baseline", scheme), others("two-tier", scheme)) for scheme in ran]

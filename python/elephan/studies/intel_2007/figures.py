@@ -8,7 +8,7 @@ from elephan.claims import interval_text
 from elephan.quantity import show
 from elephan.report.page import Cell, Column, Section, Table, interval_cell
 from elephan.studies.intel_2007 import beyond, slides
-from elephan.studies.intel_2007.slides import ALL
+from elephan.studies.intel_2007.slides import left_out, was_run
 from elephan.study import Results
 
 
@@ -19,19 +19,21 @@ def _text(results: Results, variant: str, statistic: str, unit: str, experiment:
 def answer(results: Results) -> list[str]:
     """The answer, with its numbers."""
     found = []
-    for scheme in ("No CM", "PAUSE", "ECM", "QCN", "QCN & PAUSE"):
+    schemes = ("No CM", "PAUSE", "ECM", "QCN", "QCN & PAUSE")
+    for scheme in was_run(results, "baseline", schemes):
         drops = results.interval("baseline", scheme, "drops.sum")
         together = _text(results, scheme, beyond.IN_HOTSPOT, "bps")
         lost = show(results.interval("baseline", scheme, "timeouts.positive").mean, "1", 2)
         found.append(
-            f"{scheme}: {together} of the 34.2 Gb/s that the links allow, {show(drops.mean, '1', 3)} packets dropped, {lost} of 20 "
-            "connections timed out."
+            f"{scheme}: {together} of the 34.2 Gb/s that the links allow, {show(drops.mean, '1', 3)} packets dropped at all ports, "
+            f"{lost} of 20 connections timed out."
         )
     n = len(results.values("baseline", "No CM", "drops.sum"))
+    missing = left_out(results, "baseline", schemes=schemes)
     return [
         "During the hotspot five hosts deliver together:",
         *found,
-        f"Means of {n} runs with 95 % intervals; all schemes get the same messages.",
+        f"Means of {n} runs with 95 % intervals; all schemes get the same messages.{missing}",
     ]
 
 
@@ -44,9 +46,9 @@ _ROWS = (
     ("what C0 sends, in the hotspot", "delivered_bps[from C[0], during 100-400 ms].sum", "bps"),
     ("a connection to C0 that never times out", "delivered_bps[to C[0], during 100-400 ms, without timeouts].mean", "bps"),
     ("slowest connection, whole run", "goodput_bps.min", "bps"),
-    ("packets dropped", "drops.sum", "1"),
-    ("first 10 ms of the hotspot", "sampled_drops[at CS1->C[0], during 100-110 ms].sum", "1"),
-    ("rest of the hotspot", "sampled_drops[at CS1->C[0], during 110-400 ms].sum", "1"),
+    ("packets dropped, all ports", "drops.sum", "1"),
+    ("at CS1 → C[0], first 10 ms of the hotspot", "sampled_drops[at CS1->C[0], during 100-110 ms].sum", "1"),
+    ("at CS1 → C[0], rest of the hotspot", "sampled_drops[at CS1->C[0], during 110-400 ms].sum", "1"),
     ("segments retransmitted", "retransmits.sum", "1"),
     ("connections that timed out", "timeouts.positive", "1"),
     ("hot queue, mean", "queue_bytes[at CS1->C[0], during 110-400 ms].mean", "bytes"),
@@ -57,17 +59,22 @@ _ROWS = (
 
 
 def _table(results: Results, experiment: str, title: str) -> Table:
-    columns = [Column(title), *(Column(scheme, True) for scheme in ALL)]
+    schemes = was_run(results, experiment)
+    columns = [Column(title), *(Column(scheme, True) for scheme in schemes)]
     rows = [
-        [Cell(words), *(interval_cell(results.interval(experiment, scheme, name), unit, 3) for scheme in ALL)]
+        [Cell(words), *(interval_cell(results.interval(experiment, scheme, name), unit, 3) for scheme in schemes)]
         for words, name, unit in _ROWS
     ]
-    return Table(columns, rows, "Means over the repetitions, 95 % t intervals below.")
+    return Table(columns, rows, f"Means over the repetitions, 95 % t intervals below.{left_out(results, experiment)}")
 
 
 def _spreading(results: Results) -> Table:
     columns = [Column("flows between C1 to C4 in the hotspot"), Column("one switch", True), Column("edge switches", True)]
-    return Table(columns, [[Cell(text) for text in row] for row in beyond.spreading(results)], "The links allow 32.3 Gb/s.")
+    return Table(
+        columns,
+        [[Cell(text) for text in row] for row in beyond.spreading(results)],
+        f"The links allow 32.3 Gb/s.{left_out(results, 'baseline', 'two-tier')}",
+    )
 
 
 _STAR_ROWS = (
