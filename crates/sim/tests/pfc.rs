@@ -709,6 +709,7 @@ fn notifications_pass_where_their_priority_is_paused() {
 #[test]
 fn the_port_to_a_host_keeps_priorities_apart() {
     let mut b = Builder::new(Span::from_ms(20));
+    b.options("rfc", json!({}));
     let hosts: Vec<u32> = (0..3).map(|_| b.host()).collect();
     let sw = b.switch(None, Span::ZERO, pfc(json!({ "priorities": [3], "xoff": "60 KB" })));
     for &host in &hosts {
