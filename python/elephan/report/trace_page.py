@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.analysis.phases import Phases
 from elephan.errors import InputError
 from elephan.quantity import show
-from elephan.report.flow_phases import phase_lines, recovery_line
+from elephan.report.flow_phases import phase_lines
 from elephan.report.page import Cell, Column, Page, Section, Table, write_page
 from elephan.report.run_page import facts
 from elephan.report.trace_figures import draw_all
@@ -69,7 +69,7 @@ def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     lines = phase_lines(found, trace.knows_cuts)
     if trace.focus != trace.ranked[0]["connection"]:
         lines.insert(0, f"Of connection {trace.focus}, {trace.label(trace.focus)}:")
-    if recovery_line(found) and not found.path_known and "rate_bps" not in trace.manifest:
+    if not found.path_known and "rate_bps" not in trace.manifest:
         lines.append("What its path carries is not known here; --rate says it.")
     return lines
 
