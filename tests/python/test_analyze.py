@@ -14,6 +14,7 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
+from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one
 
 DATA = Path(__file__).parent / "data"
 
@@ -349,6 +350,53 @@ def test_the_command_writes_a_report(lossy: el.Run, tmp_path: Path) -> None:
     command("report", where)
     assert (where / "figures" / "throughput.png").exists()
     assert json.loads(command(*arguments, "--json"))["connections"][0]["delivered_bytes"] == 3_000_000
+
+
+STREAMS = """
+duration = "4 s"
+[template]
+kind  = "dumbbell"
+pairs = 1
+rate  = "100 Mbps"
+delay = "10 ms"
+[[traffic]]
+name        = "stream"
+from        = "sender"
+to          = "receiver"
+kind        = "bulk"
+connections = 8
+start       = { uniform = ["0 s", "1 s"] }
+[record]
+every    = "20 ms"
+captures = ["sender"]
+"""
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory: pytest.TempPathFactory) -> el.Run:
+    """Eight connections that begin one after another, in another order than that of their flows."""
+    folder = tmp_path_factory.mktemp("streams")
+    (folder / "s.toml").write_text(STREAMS, encoding="utf-8")
+    return el.run(folder / "s.toml", out=folder / "r")
+
+
+def test_the_run_beside_a_connection_is_that_of_its_own_flow(streams: el.Run) -> None:
+    """A flow begins with its SYN, which is the first packet of its connection: so their starts say which belongs to which."""
+    trace = el.analyze(streams.captures[0], compare=streams.tables.path)
+    starts = {row["flow"]: row["start_ns"] for row in streams.flows.to_pylist()}
+    first = min(starts.values())
+    found = _flows_beside(trace)
+    assert sorted(found.values()) == list(range(8))
+    assert [found[number] for number in range(8)] != list(range(8))
+    assert all(starts[flow] - first == trace.row(number)["start_ns"] for number, flow in found.items())
+    # What somebody else's capture has other ports: then the order of their starts says it.
+    rows = [row | {"source_port": 50_000 + 7 * row["connection"]} for row in trace.ranked]
+    assert _matched(rows, streams.flows.to_pylist()) == found
+    delivered = {row["flow"]: row["delivered_bytes"] for row in streams.flows.to_pylist()}
+    for number, flow in found.items():
+        one = el.analyze(streams.captures[0], compare=streams.tables.path, connection=number)
+        ((label, (_, _, total)),) = _run_of_one(one).items()
+        assert (label, total[-1]) == ("run: stream", delivered[flow])
 
 
 LOOKS = """1700000000.0
