@@ -175,8 +175,7 @@ def test_figures_and_statistics_that_the_library_names_exist() -> None:
 
 
 def test_a_least_round_trip_in_ticks_says_so() -> None:
-    """A path of 196.04 ms: Linux 2.4 takes round trips by its clock of 10 ms once something was sent twice, later stacks by 1 ms."""
-    hop = 'hops = [{{ rate = "1 Gbps", delay = "10 us" }}, {{ rate = "100 Mbps", delay = "98 ms", queue = {{ kind = "fifo", limit = "{}" }} }}]'
+    """A path of 196.04 ms: Linux 2.4 takes round trips by its clock of 10 ms once something was sent twice, others by 1 ms."""
 
     def note(stack: str, limit: str) -> str:
         run = el.run(
@@ -185,7 +184,10 @@ def test_a_least_round_trip_in_ticks_says_so() -> None:
             stack = "{stack}"
             [template]
             kind = "path"
-            {hop.format(limit)}
+            hops = [
+                {{ rate = "1 Gbps", delay = "10 us" }},
+                {{ rate = "100 Mbps", delay = "98 ms", queue = {{ kind = "fifo", limit = "{limit}" }} }},
+            ]
             [[traffic]]
             name = "flow"
             from = "sender"

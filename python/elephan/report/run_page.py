@@ -25,10 +25,11 @@ SPREADING = ("pause-timeline", "pause-tree")
 
 def _tick_ns(run: Run, source: str, traffic: str) -> float:
     """The tick of the time stamps that a flow's sender measures round trips by."""
-    entry = next((one for one in run.resolved.get("traffic", []) if one.get("name") == traffic), {})
+    entries = [one for one in run.resolved.get("traffic", []) if one.get("name") == traffic]
     host = run.resolved.get("hosts", {}).get(source.partition("[")[0], {})
-    tick = entry.get("tcp", {}).get("timestamp_granularity") or host.get("tcp", {}).get("timestamp_granularity")
-    return seconds(tick) * 1e9 if tick else 0.0
+    # What the traffic says goes before what its host says.
+    ticks = [of["tcp"]["timestamp_granularity"] for of in (*entries, host) if "timestamp_granularity" in of.get("tcp", {})]
+    return seconds(ticks[0]) * 1e9 if ticks else 0.0
 
 
 def _coarse_ticks(run: Run, order: Iterable[int]) -> str:
@@ -37,6 +38,8 @@ def _coarse_ticks(run: Run, order: Iterable[int]) -> str:
     Stacks measure by ticks only where something was sent twice.
     """
     flows = run.flows
+    if "time_stamps" not in flows.column_names:
+        return ""
     least, stamps = column(flows, "min_rtt_ns"), column(flows, "time_stamps")
     source, traffic = texts(flows, "source"), texts(flows, "traffic")
     ticks = {i: _tick_ns(run, source[i], traffic[i]) for i in order if stamps[i] == 1 and not np.isnan(least[i])}
