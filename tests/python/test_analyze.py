@@ -14,7 +14,8 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one
+from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
+from elephan.report.view import View
 
 DATA = Path(__file__).parent / "data"
 
@@ -463,3 +464,64 @@ def test_damaged_numbers_of_iperf3_are_one_line(number: str, tmp_path: Path) -> 
     file.write_text(text)
     with pytest.raises(el.InputError, match="an interval is damaged"):
         el.analyze(file)
+
+
+def test_streams_have_a_total_and_share_their_path(streams: el.Run, tmp_path: Path) -> None:
+    """What the sender counts as acknowledged, of all flows; of a path that eight share nobody knows what is left to one."""
+    trace = el.analyze(streams.captures[0], rate="100 Mbps", out=tmp_path / "t")
+    acked = sum(row["thru_octets_acked"] for row in streams.flows.to_pylist())
+    assert trace.total is not None
+    assert (trace.total.connections, trace.total.delivered_bytes) == (8, acked)
+    # Its slowest link carries 1448 of 1538 bytes of 100 Mb/s, and the first starts up to 1 s before the last.
+    assert 0.5 * 94.1e6 < (trace.total.goodput_bps or 0) < 94.2e6
+    assert not trace.phases().path_known
+    assert all(trace.phases(number).recovers is None for number in range(8))
+    page = (tmp_path / "t" / "report.html").read_text(encoding="utf-8")
+    assert "Together 8 connections delivered" in page
+    assert "It shares its path: meanwhile other connections delivered" in page
+    assert "plateau of" not in page
+    drawing = throughput(trace)
+    assert drawing is not None
+    lines = {line.get_label(): line.get_ydata() for line in drawing.figure.axes[0].lines}
+    assert "all connections" in lines
+    assert np.max(lines["all connections"]) > 90  # Mb/s: together they fill it
+
+
+def test_a_connection_alone_has_its_path_to_itself(lossy: el.Run) -> None:
+    trace = el.analyze(capture(lossy, "client[0]"), rate="20 Mbps")
+    assert trace.phases().path_known
+    drawing = throughput(trace)
+    assert drawing is not None
+    assert "all connections" not in [line.get_label() for line in drawing.figure.axes[0].lines]
+
+
+LONG = """
+duration = "30 s"
+[template]
+kind = "path"
+hops = [{ rate = "1 Gbps", delay = "10 us" }, { rate = "622.08 Mbps", delay = "98 ms" }]
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+tcp  = { receive_window = "2 MB", send_buffer = "64 MB" }
+[record]
+every    = "20 ms"
+captures = ["sender"]
+"""
+
+
+def test_a_steady_flow_over_a_long_path_is_drawn_steady(tmp_path: Path) -> None:
+    """A window of 2 MB leaves in one burst a round trip: 2 MB / 196.02 ms = 81.6 Mb/s, in intervals of whole round trips."""
+    (tmp_path / "s.toml").write_text(LONG, encoding="utf-8")
+    run = el.run(tmp_path / "s.toml", out=tmp_path / "r")
+    drawing = throughput(el.analyze(run.captures[0]))
+    assert drawing is not None
+    (time, rate) = (np.asarray(axis, dtype=float) for axis in drawing.figure.axes[0].lines[0].get_data())
+    assert "in intervals of 392 ms" in drawing.caption
+    assert rate[(time > 8)] == pytest.approx(81.6, rel=0.01)
+    series, step = View(run).goodput_series()
+    assert step == pytest.approx(3 * 196.02e6, rel=0.01)  # of 0.5 s
+    middle, goodput = series["flow"]
+    assert goodput[middle > 8e9] == pytest.approx(81.6e6, rel=0.01)

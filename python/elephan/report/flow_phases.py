@@ -47,16 +47,18 @@ def plot(
     time_ns: d.Array,
     total: d.Array,
     end_ns: float,
+    round_ns: float,
     beside: Mapping[str, tuple[int, d.Array, d.Array]] | None = None,
 ) -> None:
-    """The rate of a flow, from what was delivered by when, over its phases; `beside`: other such series, dashed."""
+    """The rate of a flow, from what was delivered by when, over its phases; `round_ns`: its usual round trip; `beside`: other such
+    series, dashed.
+    """
     # Whole round trips: a window leaves in a burst, and two of them now and one then would draw a saw.
-    interval = found.interval_s * 1e9
-    width = math.ceil(max(end_ns / 400 / interval, 1.0)) * interval
-    time, rate = d.rates(time_ns, total, width)
-    others = {label: d.rates(times, amount, width) for label, (_, times, amount) in (beside or {}).items()}
+    width = d.whole_rounds(max(end_ns / 400, found.interval_s * 1e9), round_ns)
+    time, rate = d.rates(time_ns, total, width, round_ns)
+    others = {label: d.rates(times, amount, width, round_ns) for label, (_, times, amount) in (beside or {}).items()}
     top = max([float(rate.max()), ROOM * found.plateau_bps, *(float(other.max()) for _, other in others.values() if other.size)])
-    factor = d.value_axis(axes, "goodput", top, "bps")
+    factor = d.value_axis(axes, f"goodput in windows of {show(width, 'ns')}", top, "bps")
     x = d.time_scale(end_ns)[0]
     shade(axes, found, x * 1e9)
     axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
@@ -87,7 +89,11 @@ def recovery_line(found: Phases, cut: str = "cut") -> str:
     if math.isinf(found.recovery_s):
         if found.cuts:
             return f"After its last {cut} it stayed below {plateau} and did not grow."
-        return f"It stayed below the {show(found.plateau_bps, 'bps')} that the path carries, without a {cut}." if found.path_known else ""
+        return (
+            f"It stayed below the {show(found.plateau_bps, 'bps')} that the path carries, without a {cut}."
+            if found.path_known
+            else ""
+        )
     return _recovery_ahead(found, plateau)
 
 
@@ -154,7 +160,7 @@ def phases(view: View) -> Drawing:
     own = column(samples, "flow") == number
     fig, (axes,) = new_figure(height=2.9)
     d.time_axis(axes, 0, view.end_ns)
-    plot(axes, found, column(samples, "time_ns")[own], column(samples, "delivered_bytes")[own], view.end_ns)
+    plot(axes, found, column(samples, "time_ns")[own], column(samples, "delivered_bytes")[own], view.end_ns, view.round_ns(number))
     whose = f" of {view.flow_names[number]}" if len(view.flow_ids) > 1 else ""
     caption = f"Goodput{whose}. {' '.join(phase_lines(found))} How phases are found is in docs/analyze.md."
     return Drawing("phases", "Phases", caption, fig)

@@ -28,6 +28,8 @@ RECEIVERS = "receiver's window"
 FAR = 3.0
 SEEN = 0.02  # of the height of a figure
 SHORT = 0.5  # of the capture
+INTERVALS, INTERVAL_MIN_NS = 120, 1e6  # of rates
+GRID = 32  # points in an interval at which series of several connections are added up
 _FLOW = ["flow", "source", "destination", "traffic", "start_ns"]
 
 
@@ -73,7 +75,7 @@ def _ends(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _matched(rows: list[dict[str, Any]], flows: list[dict[str, Any]]) -> dict[int, int]:
-    """The flow of each connection between the same hosts: by the ports that captures of runs give to flows, else by order of start."""
+    """The flow of each connection between the same hosts: by the ports that captures of runs have, else by order of start."""
     of_ports = {_ports_of(flow["flow"]): flow["flow"] for flow in flows}
     ports = {row["connection"]: frozenset((row["source_port"], row["destination_port"])) for row in rows}
     found = {number: of_ports[pair] for number, pair in ports.items() if pair in of_ports}
@@ -132,25 +134,48 @@ def _top(values: list[d.Array]) -> float:
     return max(float(y.max()) for y in values if y.size)
 
 
+def _together(trace: Trace, width: float, round_ns: float) -> tuple[d.Array, d.Array]:
+    """Middles of intervals and the rate of all connections in each, where more than one carries a share; else nothing."""
+    if len(trace.carrying) < 2:
+        return np.empty(0), np.empty(0)
+    samples = trace.samples
+    number, time, span, total = (column(samples, key) for key in ("connection", "time_ns", "span_ns", "delivered_bytes"))
+    order = np.lexsort((time, number))
+    begins = np.unique(number[order], return_index=True)[1]
+    grid = np.arange(0.0, time.max() + width / GRID, width / GRID)
+    together = np.zeros(grid.size)
+    for own in np.split(order, begins[1:]):
+        at = np.concatenate([[time[own[0]] - span[own[0]]], time[own]])
+        together += np.interp(grid, at, np.concatenate([[0.0], total[own]]))
+    return d.rates(grid, together, width, round_ns)
+
+
 def throughput(trace: Trace) -> Drawing | None:
     """Acknowledged payload per interval."""
-    width = max(trace.span_ns / 120, 1e6)
-    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width) for n in _shown(trace)}
+    if not trace.ranked:
+        return None
+    # Whole round trips: two windows in an interval now and three then would draw a saw.
+    round_ns = trace.rtt_ns(trace.ranked[0]) or 0.0
+    width = d.whole_rounds(max(trace.span_ns / INTERVALS, INTERVAL_MIN_NS), round_ns)
+    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width, round_ns) for n in _shown(trace)}
     shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
     if not shown:
         return None
     found = _run_series(trace, "delivered_bytes", list(shown))
-    beside = {name: (place, *d.rates(time, total, width)) for name, (place, time, total) in found.items()}
-    top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
+    beside = {name: (place, *d.rates(time, total, width, round_ns)) for name, (place, time, total) in found.items()}
+    at, together = _together(trace, width, round_ns)
+    top = _top([together, *(y for _, y in shown.values()), *(y for _, _, y in beside.values())])
     figure, (axes,) = new_figure(height=2.9)
     factor = d.value_axis(axes, "goodput", top, "bps")
     x = _time_axis(axes, trace)
+    if at.size:
+        axes.plot(*d.thin(at * x, together * factor), color=INK, linewidth=1.3, label="all connections")
     for i, (number, (time, rate)) in enumerate(shown.items()):
         axes.plot(*d.thin(time * x, rate * factor), color=color(i), label=trace.label(number))
     _dashed(axes, beside, x, factor)
     _ticks(axes, trace, list(shown), x)
     d.legend_below(axes)
-    caption = f"Payload acknowledged, in intervals of {show(width, 'ns', 2)}; ticks on the axis are retransmissions.{_rest(trace)}"
+    caption = f"Payload acknowledged, in intervals of {show(width, 'ns')}; ticks on the axis are retransmissions.{_rest(trace)}"
     return Drawing("throughput", "Goodput", caption, figure)
 
 
@@ -277,7 +302,8 @@ def phases(trace: Trace, found: Phases) -> Drawing:
     number = trace.focus
     figure, (axes,) = new_figure(height=2.9)
     _time_axis(axes, trace, number)
-    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, _run_of_one(trace))
+    round_ns = trace.rtt_ns(trace.row(number)) or 0.0
+    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, round_ns, _run_of_one(trace))
     return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
 
 
