@@ -301,7 +301,7 @@ def test_a_rate_below_what_was_seen_and_none_at_all(stalled: el.Run, tmp_path: P
     sawtooth = el.run("sawtooth", set={"record.captures": ["sender"]}, out=tmp_path / "s").captures[0]
     assert cli.status_of(["analyze", str(sawtooth), "--out", str(where / "own"), "--remaining", "10GB"]) == 0
     said = capfd.readouterr().out
-    assert "It was back at the best that this flow has reached (18.8 Mb/s)" in said
+    assert "It was at the best that this flow has reached (18.8 Mb/s)" in said
     assert "What its path carries is not known here; --rate says it." in said
     assert "plateau" not in said
     assert "steady state" not in said

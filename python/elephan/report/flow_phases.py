@@ -85,7 +85,8 @@ def recovery_line(found: Phases, cut: str = "cut") -> str:
         return f"Too little of it is seen since its last {cut} to say whether it will recover." if found.cuts else ""
     if found.recovery_s == 0:
         late = found.recovered_s
-        return "" if math.isnan(late) else f"It was back at {plateau} {_lasting(late)} after its last {cut}."
+        back = "back at" if found.path_known else "at"
+        return "" if math.isnan(late) else f"It was {back} {plateau} {_lasting(late)} after its last {cut}."
     if math.isinf(found.recovery_s):
         if found.cuts:
             return f"After its last {cut} it stayed below {plateau} and did not grow."
