@@ -438,6 +438,7 @@ _TITLES = {
     "retransmits.sum": "segments retransmitted",
     "timeouts.sum": "retransmission timeouts",
     "queue_mean_bytes.max": "mean queue of the fullest port",
+    "queue_max_bytes.max": "longest queue",
     "latency_ns.p50": "median latency of messages",
     "latency_ns.p99": "99th percentile of message latency",
     "latency_ns.max": "longest message latency",
@@ -450,8 +451,13 @@ _TITLES = {
 
 
 def title(name: str) -> str:
-    """What a figure of a statistic is called."""
-    return _TITLES.get(name) or describe(name)
+    """What a figure of a statistic is called; that of a part with the part in brackets."""
+    measure, opened, rest = name.partition("[")
+    part, _, take = rest.rpartition("].")
+    known = _TITLES.get(f"{measure}.{take}" if opened else name)
+    if known is None:
+        return describe(name)
+    return f"{known} ({part.replace('->', ' → ')})" if opened else known
 
 
 def statistic(run: Run, name: str) -> float:
