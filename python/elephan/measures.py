@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -239,6 +239,12 @@ class Measure:
     description: str
     values: Callable[[Run], Array]
 
+    @property
+    def is_share(self) -> bool:
+        """Whether no value of it is above 1; a window after a gap can be larger than before it."""
+        name = self.name.partition("[")[0]
+        return name.startswith("jain_") or (self.unit == "%" and name != "window_after_gap")
+
     def of(self, selection: str) -> Measure:
         """The same measure of a part of a run: of a traffic entry, a host, a port, a time (`elephan.rows.Part`)."""
         name = f"{self.name}[{selection}]"
@@ -371,6 +377,8 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
+_OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
+_BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
@@ -414,6 +422,22 @@ def unit_of(name: str) -> str:
     return "1" if take in _PURE else measure.unit
 
 
+def top_of(name: str) -> float:
+    """The largest value that a statistic can have: 1 of shares, else infinite. None can be negative."""
+    measure, take = parse(name)
+    return 1.0 if take in _OF_SHARES or (measure.is_share and take not in _BEYOND) else math.inf
+
+
+def interval(name: str, values: Sequence[float]) -> stats.Interval:
+    """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return stats.Interval(math.nan, math.nan, math.nan, 0)
+    found = stats.mean_interval(known)
+    # Busy time counts whole packets, so that a port can be busy for a little more than the run.
+    return stats.within(found, 0.0, max(top_of(name), found.mean))
+
+
 def describe(name: str) -> str:
     """A statistic in words: `99th percentile of latency ...`."""
     measure, take = parse(name)
@@ -443,6 +467,7 @@ _TITLES = {
     "retransmits.sum": "segments retransmitted",
     "timeouts.sum": "retransmission timeouts",
     "queue_mean_bytes.max": "mean queue of the fullest port",
+    "queue_max_bytes.max": "longest queue",
     "latency_ns.p50": "median latency of messages",
     "latency_ns.p99": "99th percentile of message latency",
     "latency_ns.max": "longest message latency",
@@ -457,8 +482,13 @@ _TITLES = {
 
 
 def title(name: str) -> str:
-    """What a figure of a statistic is called."""
-    return _TITLES.get(name) or describe(name)
+    """What a figure of a statistic is called; that of a part with the part in brackets."""
+    measure, opened, rest = name.partition("[")
+    part, _, take = rest.rpartition("].")
+    known = _TITLES.get(f"{measure}.{take}" if opened else name)
+    if known is None:
+        return describe(name)
+    return f"{known} ({part.replace('->', ' → ')})" if opened else known
 
 
 # Traffic whose flows have no end that could be timed; so has bulk without a size.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import elephan as el
 import numpy as np
 import pytest
 from elephan import theory
 from elephan.errors import InputError
+from elephan.quantity import seconds
 
 
 def test_max_goodput() -> None:
@@ -93,7 +95,34 @@ def test_cubic() -> None:
 
 @pytest.mark.parametrize(("p", "window"), [(1e-4, 319), (1e-5, 1694), (1e-6, 8614), (1e-7, 43319)])
 def test_htcp_against_an_integration_of_the_law(p: float, window: float) -> None:
-    assert theory.response("htcp", p, 0.1) == pytest.approx(window, rel=0.05)
+    assert theory.response("htcp", p, 0.1, adaptive_backoff=False, rtt_scaling=False) == pytest.approx(window, rel=0.05)
+
+
+@pytest.mark.parametrize("delay", ["20 ms", "75 ms"])
+@pytest.mark.parametrize("options", [{}, {"adaptive_backoff": False, "rtt_scaling": False}])
+def test_htcp_against_simulation(delay: str, options: dict[str, bool]) -> None:
+    """One packet in 100 000 is lost on a path that is never full; the first two minutes are for the window to settle in."""
+    run = el.run(
+        f"""
+        duration = "220 s"
+        warmup = "120 s"
+        [template]
+        kind = "path"
+        hops = [
+            {{ rate = "10 Gbps", delay = "0 s" }},
+            {{ rate = "10 Gbps", delay = "{delay}", queue = {{ kind = "fifo", limit = "20 MB" }}, loss = {{ periodic = 100000 }} }},
+        ]
+        [[traffic]]
+        name = "flow"
+        from = "sender"
+        to = "receiver"
+        kind = "bulk"
+        """,
+        set={"traffic.flow.congestion_control": {"kind": "htcp", **options}},
+    )
+    rtt = 2 * seconds(delay)
+    window = run.statistic("goodput_bps.sum") * rtt / 8 / 1448
+    assert theory.response("htcp", 1e-5, rtt, **options) == pytest.approx(window, rel=0.04)
 
 
 def test_arrays_keep_their_shape() -> None:

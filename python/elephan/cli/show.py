@@ -120,14 +120,15 @@ def run_json(done: Run, folder: Path) -> None:
 
 
 def _bounds(interval: Interval, unit: str) -> str:
-    """A mean with half its interval, or with both ends where the mean is not in the middle."""
+    """A mean and half of its interval, or both ends where the mean is not in the middle, as of one cut off at a bound."""
     if not math.isfinite(interval.low) or interval.low == interval.high:
         return quantity(interval.mean, unit, 4)
-    if abs(interval.high + interval.low - 2 * interval.mean) > _LOPSIDED * interval.half_width:
-        return interval_text(interval, unit)
     factor, label = scale_for(interval.mean, unit)
     mean, half = quantity(interval.mean * factor, "1", 4), quantity(interval.half_width * factor, "1", 2)
-    return f"{mean} ± {half} {label}".strip()
+    if abs(interval.high + interval.low - 2 * interval.mean) <= _LOPSIDED * interval.half_width:
+        return f"{mean} ± {half} {label}".strip()
+    low, high = (quantity(bound * factor, "1", 3) for bound in (interval.low, interval.high))
+    return f"{mean} ({low} to {high}) {label}".strip() if low != high else f"{mean} {label}".strip()
 
 
 def sweep(done: Sweep, folder: Path) -> None:
@@ -146,7 +147,10 @@ def sweep(done: Sweep, folder: Path) -> None:
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
     if repetitions > 1:
-        console.print(f"Means of {repetitions} runs, ± half of the 95 % interval.", style="dim")
+        console.print(
+            f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",
+            style="dim",
+        )
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     for name in done.missing:
@@ -231,6 +235,7 @@ def trace_json(done: Trace, folder: Path) -> None:
             "folder": str(folder),
             "summary": done.summary,
             "connections": done.ranked,
+            "total": done.total.as_dict() if done.total else None,
             "phases": found.as_dict() if found else None,
         }
     )
