@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import elephan as el
 import numpy as np
@@ -176,6 +177,40 @@ def test_any_scenario(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     resolved = el.run("sawtooth", set={"traffic[0].congestion_control": "cubic", "duration": "12 s"}, seed=1)
     goodput = resolved.statistic("goodput_bps.sum")
     assert found["variants"][1]["statistics"]["goodput_bps.sum"]["mean"] == pytest.approx(goodput)
+
+
+OWN = """import elephan as el
+
+class Reno(el.CongestionControl):
+    def on_ack(self, ack):
+        if not ack.app_limited:
+            self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
+"""
+
+
+def test_a_law_of_ones_own_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reno in Python is Reno to the packet, so every run is the same."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    call = ["compare", "reno,own.py:Reno", "--scenario", "sawtooth", "-s", "duration=12 s", "-n", "1", "--out", "r", "--json"]
+    assert cli.status_of(call) == 0
+    found = json.loads((tmp_path / "r" / "compare.json").read_text())["variants"]
+    assert [one["variant"] for one in found] == ["reno", "Reno"]
+    assert found[0]["statistics"] == found[1]["statistics"]
+    guests = json.loads((tmp_path / "r" / "manifest.json").read_text())["guests"]
+    assert [row["python"] for row in guests] == ["own.py:Reno"]
+
+
+def test_a_class_in_a_panel(tmp_path: Path) -> None:
+    class Local(el.CongestionControl):
+        def on_round(self, round: Any) -> None:
+            self.cwnd += self.mss
+
+    done = el.compare([Local], out=tmp_path / "r", **(TINY | {"repetitions": 1}))
+    again = el.load(tmp_path / "r")
+    assert again.labels == done.labels == ["Local"]
+    assert again.share("Local", "reno").mean == done.share("Local", "reno").mean
+    assert len(done.manifest()["guests"][0]["source_sha256"]) == 64
 
 
 def test_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

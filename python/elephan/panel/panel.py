@@ -214,6 +214,7 @@ class Panel:
             **folder.manifest_head("compare", "compare"),
             "runs": len(self.rows),
             "failures": self.failures,
+            **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
     def report(self, path: str | os.PathLike[str]) -> Path:
@@ -304,7 +305,8 @@ def compare(
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
-    `laws`: names, texts such as `"cubic:preset=linux"`, or dicts such as `{"kind": "cubic", "beta": 0.8}`. `rate`, `rtt`
+    `laws`: names, texts such as `"cubic:preset=linux"` or `"mine.py:Mine"`, dicts such as `{"kind": "cubic", "beta": 0.8}`, classes
+    (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
     With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
@@ -336,11 +338,13 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
     first = {id(job) for variant, job in work if job.seed == seeds[0]}
     told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment
     leading: dict[str, int] = {}
+    guests: dict[str, Any] = {}
     for variant, job in work:
         leading.setdefault(variant.experiment.name, id(job))
 
     def reduce(job: Job, run: Run) -> Measured:
         experiment = by_job[id(job)].experiment
+        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         if leading[experiment.name] == id(job):
             told[experiment.name] = {"scenario": run.scenario, "provenance": run.provenance}
         values, series = experiment.measure(run, network, experiment.times(quick))
@@ -368,6 +372,7 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
         "scenarios": {name: one["scenario"] for name, one in told.items()},
         "provenance": {name: one["provenance"] for name, one in told.items()},
         "failures": broken,
+        "guests": [guests[name] for name in sorted(guests)],
     }
     return Panel(laws, rows, series, facts)
 
