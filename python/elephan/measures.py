@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -213,6 +213,12 @@ class Measure:
     description: str
     values: Callable[[Run], Array]
 
+    @property
+    def is_share(self) -> bool:
+        """Whether no value of it is above 1; a window after a gap can be larger than before it."""
+        name = self.name.partition("[")[0]
+        return name.startswith("jain_") or (self.unit == "%" and name != "window_after_gap")
+
     def of(self, selection: str) -> Measure:
         """The same measure of a part of a run: of a traffic entry, a host, a port, a time (`elephan.rows.Part`)."""
         name = f"{self.name}[{selection}]"
@@ -344,6 +350,8 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
+_OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
+_BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
@@ -383,6 +391,22 @@ def unit_of(name: str) -> str:
     """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
     measure, take = parse(name)
     return "1" if take in _PURE else measure.unit
+
+
+def top_of(name: str) -> float:
+    """The largest value that a statistic can have: 1 of shares, else infinite. None can be negative."""
+    measure, take = parse(name)
+    return 1.0 if take in _OF_SHARES or (measure.is_share and take not in _BEYOND) else math.inf
+
+
+def interval(name: str, values: Sequence[float]) -> stats.Interval:
+    """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return stats.Interval(math.nan, math.nan, math.nan, 0)
+    found = stats.mean_interval(known)
+    # Busy time counts whole packets, so that a port can be busy for a little more than the run.
+    return stats.within(found, 0.0, max(top_of(name), found.mean))
 
 
 def describe(name: str) -> str:

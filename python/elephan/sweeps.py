@@ -80,9 +80,8 @@ class Sweep:
         return list(self.by_seed(label, statistic).values())
 
     def interval(self, label: str, statistic: str) -> stats.Interval:
-        """Mean over the repetitions with its 95 % t interval."""
-        values = [value for value in self.values(label, statistic) if not math.isnan(value)]
-        return stats.mean_interval(values) if values else stats.Interval(math.nan, math.nan, math.nan, 0)
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        return measures.interval(statistic, self.values(label, statistic))
 
     def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
         left, right = self.by_seed(a, statistic), self.by_seed(b, statistic)

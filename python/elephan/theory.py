@@ -86,18 +86,27 @@ def _cubic(p: Array, rtt: float, c: float = 0.4, beta: float = 0.7) -> Array:
     return np.asarray(np.maximum(cubic, _reno(p, rtt)))
 
 
-def _htcp(p: Array, rtt: float, beta: float = 0.5) -> Array:
+def _htcp(
+    p: Array, rtt: float, beta: float = 0.5, beta_max: float = 0.8, adaptive_backoff: bool = True, rtt_scaling: bool = True
+) -> Array:
     """Periodic loss: the epoch T solves 1/p = packets sent in T, the window growing by 2(1-b)f(t) an RTT."""
+    # Without a queue RTTmin / RTTmax is 1, so that adaptive backoff leaves the most that it may.
+    left = max(beta, beta_max) if adaptive_backoff else beta
+    # f = max(1, k (1 + 10 u + 0.25 u^2)), u = t - 1 s from 0 on: constant up to a time `still`, then base + slope v + k v^2 / 4.
+    k = 1 / min(max(0.1 / rtt, 0.5), 10) if rtt_scaling else 1.0
+    base = max(1.0, k)
+    flat = 2 * (math.sqrt(100 + base / k - 1) - 10)  # 10 u + 0.25 u^2 = base / k - 1
+    still, slope = 1 + flat, k * (10 + flat / 2)
     out = np.empty(p.shape)
     for index, value in np.ndenumerate(p):
         low, high = rtt, 1e6
 
         def epoch(t: float) -> tuple[float, float]:
-            late = max(0.0, t - 1.0)  # f = 1 in the first second, then 1 + 10 (t-1) + 0.25 (t-1)^2
-            grown = t + 5 * late**2 + 0.25 * late**3 / 3
-            area = t * t / 2 + 5 * late**3 / 3 + 0.25 * late**4 / 12
-            scale = 2 * (1 - beta) / rtt
-            bottom = beta * scale * grown / (1 - beta)
+            late = max(0.0, t - still)
+            grown = base * t + slope * late**2 / 2 + k * late**3 / 12
+            area = base * t * t / 2 + slope * late**3 / 6 + k * late**4 / 48
+            scale = 2 * (1 - left) / rtt
+            bottom = left * scale * grown / (1 - left)
             return bottom, (bottom * t + scale * area) / rtt
 
         for _ in range(200):
@@ -143,14 +152,16 @@ def _bic(p: Array, _rtt: float, s_max: float = 32.0, s_min: float = 0.01, beta: 
     return np.maximum(out, _reno(p, _rtt))
 
 
+_Range = tuple[float, float] | None
 _POSITIVE, _SHARE = (0.0, math.inf), (0.0, 1.0)  # ranges of parameters, open at both ends
+_SWITCH = None  # a parameter that is True or False
 
-_RESPONSE: dict[str, tuple[Callable[..., Array], dict[str, tuple[float, float]]]] = {
+_RESPONSE: dict[str, tuple[Callable[..., Array], dict[str, _Range]]] = {
     "reno": (_reno, {"constant": _POSITIVE}),
     "highspeed": (_highspeed, {}),
     "scalable": (_scalable, {"a": _POSITIVE, "b": _SHARE, "low_window": _POSITIVE}),
     "cubic": (_cubic, {"c": _POSITIVE, "beta": _SHARE}),
-    "htcp": (_htcp, {"beta": _SHARE}),
+    "htcp": (_htcp, {"beta": _SHARE, "beta_max": _SHARE, "adaptive_backoff": _SWITCH, "rtt_scaling": _SWITCH}),
     "griddt": (_griddt, {"a": _POSITIVE, "b": _SHARE}),
     "bic": (_bic, {"s_max": _POSITIVE, "s_min": _POSITIVE, "beta": _SHARE}),
 }
@@ -158,16 +169,23 @@ _RESPONSE: dict[str, tuple[Callable[..., Array], dict[str, tuple[float, float]]]
 
 def _parameters(law: str, given: dict[str, Any]) -> dict[str, float]:
     """Parameters of a response function, each within its range."""
-    ranges, found = _RESPONSE[law][1], {}
-    for name, value in given.items():
+    ranges = _RESPONSE[law][1]
+    for name in given:
         if name not in ranges:
             hint = nearest(name, list(ranges)) if ranges else " or any other parameter"
             raise InputError(f'"{law}" does not take "{name}"{hint}')
-        low, high = ranges[name]
-        found[name] = number(value, f'{name} of "{law}"', "0.5")
-        if not low < found[name] < high:
-            valid = f"above {low:g} and below {high:g}" if high < math.inf else "positive"
-            raise InputError(f'{name} of "{law}" must be {valid}, not {found[name]:g}')
+    return {name: _within(value, ranges[name], f'{name} of "{law}"') for name, value in given.items()}
+
+
+def _within(value: Any, valid: _Range, what: str) -> float:
+    if valid is None:
+        if not isinstance(value, bool):
+            raise InputError(f"{what} is True or False, not {value!r}")
+        return value
+    (low, high), found = valid, number(value, f"a number for {what}", "0.5")
+    if not low < found < high:
+        words = f"above {low:g} and below {high:g}" if high < math.inf else "positive and finite"
+        raise InputError(f"{what} must be {words}, not {found:g}")
     return found
 
 
@@ -181,7 +199,9 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: 
     `rtt` in seconds; only `cubic` and `htcp` depend on it. Names and parameters:
     `reno` (`constant` = sqrt(3/2), Mathis et al. 1997, periodic loss, an ACK a segment; 0.87 with delayed ACKs),
     `highspeed` (RFC 3649: 0.12 / p^0.835 down from p = 1e-3), `scalable` (`a`, `b`, `low_window`: time mean 0.0745/p),
-    `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (`beta`; solved numerically),
+    `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (solved numerically; parameters and
+    defaults are the law's: with `adaptive_backoff`, on by default, a path without a queue leaves `beta_max` = 0.8, without it
+    `beta` = 0.5; `rtt_scaling`, on by default, multiplies its growth by R / 0.1 s within 0.1 and 2),
     `griddt` (`a`, `b`: sqrt(a (2 - b) / (2 b p)) of any AIMD), `bic` (`s_max`, `s_min`, `beta`: Xu, Harfoush and Rhee 2004;
     solved numerically, the step taken anew at every ACK, with a round trip of recovery at each loss).
     `scalable` is Reno below `low_window` = 16 segments; a loss in 50 to 100 packets can hold it there, a quarter above the form.

@@ -10,7 +10,7 @@ import elephan as el
 import pytest
 from elephan.errors import ElephanError, InputError
 from elephan.results import compare, redraw
-from elephan.sweeps import Sweep
+from elephan.sweeps import Row, Sweep, Variant
 
 TEXT = 'title = "t"\n[sweep]\n"switches.sw.flow_control.kind" = ["none", "pause"]\nrepetitions = 3\n'
 NONE, PAUSE = "switches.sw.flow_control.kind=none", "switches.sw.flow_control.kind=pause"
@@ -30,6 +30,18 @@ def test_every_variant_has_the_same_seeds(swept: Sweep) -> None:
     assert swept.table.num_rows == 6
     assert swept.means.num_rows == 2
     assert "drops.sum_low" in swept.means.column_names
+
+
+def test_intervals_end_where_their_quantity_does() -> None:
+    """0.58, 1 and 1: mean 0.86, standard error 0.14, t(0.975, 2) = 4.30265, so 0.2576 to 1.4624 of a share that ends at 1."""
+    each = {"utilisation.max": (0.58, 1.0, 1.0), "drops.sum": (0.0, 0.0, 300.0), "utilisation.sum": (1.0, 2.0, 3.0)}
+    rows = [Row("a", seed, {name: values[seed] for name, values in each.items()}) for seed in range(3)]
+    sweep = Sweep("made up", [Variant("a", {})], rows, {})
+    share, drops, several = (sweep.interval("a", name) for name in each)
+    assert (share.mean, share.low, share.high) == pytest.approx((0.86, 0.86 - 4.30265 * 0.14, 1.0), rel=1e-5)
+    assert (drops.mean, drops.low, drops.high) == pytest.approx((100.0, 0.0, 100 * (1 + 4.30265)), rel=1e-5)
+    assert several.high == pytest.approx(2 + 4.30265 / 3**0.5, rel=1e-5)  # of several ports together it may be more than 1
+    assert sweep.means["utilisation.max_high"][0].as_py() == 1.0
 
 
 def test_unknown_names_are_one_line(swept: Sweep) -> None:

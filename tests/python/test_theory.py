@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from elephan import measures, theory
 from elephan.errors import InputError
+from elephan.quantity import seconds
 
 
 def test_max_goodput() -> None:
@@ -95,7 +96,34 @@ def test_cubic() -> None:
 
 @pytest.mark.parametrize(("p", "window"), [(1e-4, 319), (1e-5, 1694), (1e-6, 8614), (1e-7, 43319)])
 def test_htcp_against_an_integration_of_the_law(p: float, window: float) -> None:
-    assert theory.response("htcp", p, 0.1) == pytest.approx(window, rel=0.05)
+    assert theory.response("htcp", p, 0.1, adaptive_backoff=False, rtt_scaling=False) == pytest.approx(window, rel=0.05)
+
+
+@pytest.mark.parametrize("delay", ["20 ms", "75 ms"])
+@pytest.mark.parametrize("options", [{}, {"adaptive_backoff": False, "rtt_scaling": False}])
+def test_htcp_against_simulation(delay: str, options: dict[str, bool]) -> None:
+    """One packet in 100 000 is lost on a path that is never full; the first two minutes are for the window to settle in."""
+    run = el.run(
+        f"""
+        duration = "220 s"
+        warmup = "120 s"
+        [template]
+        kind = "path"
+        hops = [
+            {{ rate = "10 Gbps", delay = "0 s" }},
+            {{ rate = "10 Gbps", delay = "{delay}", queue = {{ kind = "fifo", limit = "20 MB" }}, loss = {{ periodic = 100_000 }} }},
+        ]
+        [[traffic]]
+        name = "flow"
+        from = "sender"
+        to = "receiver"
+        kind = "bulk"
+        """,
+        set={"traffic.flow.congestion_control": {"kind": "htcp", **options}},
+    )
+    rtt = 2 * seconds(delay)
+    window = run.statistic("goodput_bps.sum") * rtt / 8 / 1448
+    assert theory.response("htcp", 1e-5, rtt, **options) == pytest.approx(window, rel=0.04)
 
 
 def test_arrays_keep_their_shape() -> None:
@@ -239,10 +267,11 @@ def test_scalable_is_reno_below_its_low_window() -> None:
     ("wrong", "line"),
     [
         (lambda: theory.response("htcp", 1e-3, beta=1.0), 'beta of "htcp" must be above 0 and below 1, not 1'),
+        (lambda: theory.response("htcp", 1e-3, rtt_scaling=1), 'rtt_scaling of "htcp" is True or False, not 1'),
         (lambda: theory.response("bic", 1e-3, beta=1.0), 'beta of "bic" must be above 0 and below 1, not 1'),
         (lambda: theory.response("bic", 1e-3, s_min=50), 's_min of "bic" must be at most s_max, 32, not 50'),
         (lambda: theory.response("scalable", 1e-3, b=1.5), 'b of "scalable" must be above 0 and below 1, not 1.5'),
-        (lambda: theory.response("griddt", 1e-3, a=-1), 'a of "griddt" must be positive, not -1'),
+        (lambda: theory.response("griddt", 1e-3, a=-1), 'a of "griddt" must be positive and finite, not -1'),
         (lambda: theory.response("cubic", 1e-3, beta=1.5), 'beta of "cubic" must be above 0 and below 1, not 1.5'),
         (lambda: theory.response("cubic", 1e-3, bet=0.7), '"cubic" does not take "bet"; did you mean "beta"?'),
         (lambda: theory.response("highspeed", 1e-3, beta=0.7), '"highspeed" does not take "beta" or any other parameter'),

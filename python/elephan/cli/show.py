@@ -118,11 +118,15 @@ def run_json(done: Run, folder: Path) -> None:
 
 
 def _bounds(interval: Interval, unit: str) -> str:
+    """A mean and half of its interval, or both ends of one that is cut off at a bound of the quantity."""
     if not math.isfinite(interval.low) or interval.low == interval.high:
         return quantity(interval.mean, unit, 4)
     factor, label = scale_for(interval.mean, unit)
     mean, half = quantity(interval.mean * factor, "1", 4), quantity(interval.half_width * factor, "1", 2)
-    return f"{mean} ± {half} {label}".strip()
+    if math.isclose(interval.low + interval.high, 2 * interval.mean, rel_tol=1e-9, abs_tol=1e-9 * interval.half_width):
+        return f"{mean} ± {half} {label}".strip()
+    low, high = (quantity(bound * factor, "1", 3) for bound in (interval.low, interval.high))
+    return f"{mean} ({low} to {high}) {label}".strip() if low != high else f"{mean} {label}".strip()
 
 
 def sweep(done: Sweep, folder: Path) -> None:
@@ -141,7 +145,7 @@ def sweep(done: Sweep, folder: Path) -> None:
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
     if repetitions > 1:
-        console.print(f"Means of {repetitions} runs, ± half of the 95 % interval.", style="dim")
+        console.print(f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     _report_line(console, folder)

@@ -36,9 +36,12 @@ class Law:
             return theory.response("griddt", p, a=GRIDDT_A, b=GRIDDT_B)
         if self.name == "bic":
             return max(_bic_by_rounds(p), theory.response("reno", p))
+        if self.name == "htcp":
+            return theory.response("htcp", p, self.rtt_s, **HTCP)
         return theory.response(self.name, p, self.rtt_s)
 
 
+HTCP = {"adaptive_backoff": False, "rtt_scaling": False}
 GRIDDT_A, GRIDDT_B = 4.0, 0.125  # four streams in one (MulTCP): A = n, B = 1 / (2n)
 
 # Window-based laws do not see the round trip, so theirs is short; those that go by the clock keep 100 ms. Cubic with fast
@@ -48,7 +51,7 @@ LAWS = (
     Law("reno", "reno", 0.01, words="1.2247/√p"),
     Law("highspeed", "highspeed", 0.01, words="0.12/p^0.835"),
     Law("scalable", "scalable", 0.01, settle=30, words="0.0697/p"),
-    Law("htcp", {"kind": "htcp", "adaptive_backoff": False, "rtt_scaling": False}, 0.1, words="numerical, 100 ms"),
+    Law("htcp", {"kind": "htcp", **HTCP}, 0.1, words="numerical, 100 ms"),
     Law("griddt", {"kind": "griddt", "a": GRIDDT_A, "b": GRIDDT_B}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
     Law("bic", {"kind": "bic", "fast_convergence": False}, 0.01, settle=30, words="numerical"),
     Law("cubic", {"kind": "cubic", "fast_convergence": False}, 0.1, settle=200, words="1.054 (R/p)^0.75, 100 ms"),
