@@ -3,7 +3,7 @@
 A part of a claim takes one statistic (`elephan.measures`) of one variant, or compares two variants seed by seed, and says
 what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does),
 fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim holds
-if all its parts hold and fails if one fails.
+if all its parts hold and fails if one fails. What is shown of an interval ends where its quantity does; it is judged whole.
 """
 
 from __future__ import annotations
@@ -246,22 +246,33 @@ def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
     return stats.mean_interval(list(sample))
 
 
+def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
+    """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
+    top = math.inf if part.compare == "ratio" else measures.top_of(part.statistic)
+    low = -top if part.compare == "difference" else 0.0
+    return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
+
+
 def _judge_part(part: Part, evidence: Evidence) -> Finding:
     sample = _sample(part, evidence)
     if not sample:
         return Finding(part, stats.Interval(math.nan, math.nan, math.nan, 0), INCONCLUSIVE)
     interval = _interval(part, sample)
-    if part.every:
-        return Finding(part, interval, HOLDS if all(part.bounds.admits(value) for value in sample) else FAILS)
-    if not math.isfinite(interval.low):
-        return Finding(part, interval, INCONCLUSIVE)
+    return Finding(part, _shown(part, interval), _verdict(part, sample, interval))
+
+
+def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> str:
     bounds = part.bounds
+    if part.every:
+        return HOLDS if all(bounds.admits(value) for value in sample) else FAILS
+    if not math.isfinite(interval.low):
+        return INCONCLUSIVE
     if bounds.admits(interval.low) and bounds.admits(interval.high):
-        return Finding(part, interval, HOLDS)
+        return HOLDS
     # outside: the interval lies wholly below the lower or wholly above the upper bound
     outside = interval.high < bounds.low or (bounds.low_open and interval.high == bounds.low)
     outside = outside or interval.low > bounds.high or (bounds.high_open and interval.low == bounds.high)
-    return Finding(part, interval, FAILS if outside else INCONCLUSIVE)
+    return FAILS if outside else INCONCLUSIVE
 
 
 def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Verdict]:

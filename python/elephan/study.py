@@ -209,8 +209,8 @@ class Results:
         return [value for value in self.by_seed(experiment, variant, statistic).values() if not math.isnan(value)]
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
-        values = self.values(experiment, variant, statistic)
-        return stats.mean_interval(values) if values else stats.Interval(math.nan, math.nan, math.nan, 0)
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        return measures.interval(statistic, self.values(experiment, variant, statistic))
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.study.experiments if one.name == name)
