@@ -137,6 +137,11 @@ class Study:
         return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
 
     @cached_property
+    def planned(self) -> set[tuple[str, str]]:
+        """The experiments and variants that are run, of the quick cut those that it keeps."""
+        return {(experiment.name, variant.label) for experiment in self.experiments for variant in experiment.variants}
+
+    @cached_property
     def figures(self) -> ModuleType:
         """The module that draws."""
         return self.module("figures")
@@ -274,7 +279,7 @@ def run_study(
         for (experiment, _), outcome in zip(work, outcomes, strict=True):
             if outcome.value is not None:
                 results.add(experiment, outcome.job, outcome.value)
-        verdicts = claims.judge(study.claims, results)
+        verdicts = claims.judge(study.claims, results, study.planned)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
@@ -329,4 +334,4 @@ def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     for row in read_table(where / "runs.parquet").to_pylist():
         job = kept[row["experiment"], row["variant"], row["seed"]]
         results.add(row["experiment"], job, {n: row[n] for n in study.statistics if row.get(n) is not None})
-    return results, claims.judge(study.claims, results)
+    return results, claims.judge(study.claims, results, study.planned)

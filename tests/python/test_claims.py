@@ -168,5 +168,22 @@ def test_parts_are_counted() -> None:
     parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "aabcd")
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
     evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
-    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence)[0]
+    planned = {("e", variant) for variant in "abc"}
+    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence, planned)[0]
     assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"
+
+
+def test_what_a_quick_cut_leaves_out_is_not_run_and_what_failed_is_inconclusive() -> None:
+    parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "ab")
+    read = claims.read_claims(tomllib.loads(f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'))
+    some = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
+
+    def seen(evidence: Numbers, planned: str) -> tuple[str, str]:
+        found = claims.judge(read, evidence, {("e", variant) for variant in planned})[0]
+        assert found.as_dict()["verdict"] == found.verdict
+        return found.verdict, found.word
+
+    assert seen(some, "a") == ("not run", "partly run")
+    assert seen(some, "ab") == ("inconclusive", "inconclusive")  # every run of b failed
+    assert seen(Numbers(a_goodput_bps_sum=[1.0, 1.0]), "a") == ("fails", "fails")
+    assert seen(Numbers(), "") == ("not run", "not run")

@@ -105,7 +105,7 @@ def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
     entries = json.loads((tmp_path / "study" / "claims.json").read_text())
     assert [e["id"] for e in entries] == [v.claim.id for v in verdicts]
     assert {f"C000-{i}" for i in range(1, 7)} <= {e["id"] for e in entries}
-    assert all(e["verdict"] in ("holds", "fails", "inconclusive") for e in entries)
+    assert all(e["verdict"] in ("holds", "fails", "inconclusive", "not run") for e in entries)
     assert len(results.runs("main", "NoFC")) == 5
     assert (tmp_path / "study" / "figures" / "throughput.svg").exists()
     _, again = load_study(tmp_path / "study")
