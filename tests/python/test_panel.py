@@ -17,6 +17,8 @@ from elephan.panel import signals
 from elephan.panel.experiments import PAIR, experiments
 from elephan.panel.network import read_buffer, read_network
 from elephan.panel.panel import Panel, Row, variants
+from elephan.report.panel_page import _idle
+from elephan.stats import Interval
 
 TINY = {"rate": "5 Mbps", "rtt": "20 ms", "quick": True, "repetitions": 2}
 
@@ -97,6 +99,21 @@ def test_shares_look_the_same_from_both_sides() -> None:
     assert panel.share("x", "reno").mean == 0.75
     assert panel.share("reno", "x").mean == 0.25
     assert panel.jain("reno", "x").mean == panel.jain("x", "reno").mean == 0.8
+
+
+def test_a_pair_that_leaves_room_is_named() -> None:
+    """x beside y has 15 and 15 of 40 Mb/s in both runs: Jain's index 1, three quarters used."""
+    rows = [Row("alone", law, seed, {"goodput_bps": 40e6}) for law in "xy" for seed in (1, 2)]
+    for pair, each in (("x + x", 20e6), ("y + y", 19e6), ("x + y", 15e6)):
+        values = {"goodput_a_bps": each, "goodput_b_bps": each, "share_a": 0.5, "jain": 1.0}
+        rows += [Row("pair", pair, seed, values) for seed in (1, 2)]
+    panel = Panel([Law("x", "x"), Law("y", "y")], rows, [], {"repetitions": 2})
+    assert panel.most_bps == 40e6
+    assert panel.together("y", "x") == Interval(30e6, 30e6, 30e6, 2)
+    assert _idle(panel, [("x", "x"), ("x", "y"), ("y", "y")]) == (
+        "x beside y leave room: together they get 30 Mb/s of the 40 Mb/s that are to be had."
+    )
+    assert _idle(panel, [("x", "x"), ("y", "y")]) == ""
 
 
 def test_what_did_not_happen_counts_with_the_time_watched() -> None:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,20 @@ class Panel:
         found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
         return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
 
+    def together(self, a: str, b: str) -> stats.Interval:
+        """Goodput of a flow of law `a` and one of law `b` together, bit/s."""
+        variant = self._pair(a, b)[0]
+        one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
+        sums = [one[seed] + two[seed] for seed in one if not math.isnan(one[seed] + two[seed])]
+        return stats.within(stats.mean_interval(sums), 0.0, math.inf) if sums else _NOTHING
+
+    @cached_property
+    def most_bps(self) -> float:
+        """The most goodput that a flow alone or a pair of the laws has, what the bottleneck can carry: bit/s, NaN if unknown."""
+        found = [self.interval("alone", law, "goodput_bps").mean for law in self.labels]
+        found += [self.together(a, b).mean for a, b in combinations_with_replacement(self.labels, 2)]
+        return max((bps for bps in found if not math.isnan(bps)), default=math.nan)
+
     def friendliness(self, label: str) -> stats.Interval:
         """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
 
@@ -198,7 +213,13 @@ class Panel:
             "experiments": self.facts["experiments"],
             "results": self.means.to_pylist(),
             "pairs": [
-                {"law": a, "beside": b, "jain": known(self.jain(a, b), "1"), "share": known(self.share(a, b), "%")}
+                {
+                    "law": a,
+                    "beside": b,
+                    "jain": known(self.jain(a, b), "1"),
+                    "share": known(self.share(a, b), "%"),
+                    "together": known(self.together(a, b), "bps"),
+                }
                 for a in labels
                 for b in labels
             ],
