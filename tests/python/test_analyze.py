@@ -14,6 +14,8 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
+from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
+from elephan.report.view import View
 
 DATA = Path(__file__).parent / "data"
 
@@ -351,6 +353,53 @@ def test_the_command_writes_a_report(lossy: el.Run, tmp_path: Path) -> None:
     assert json.loads(command(*arguments, "--json"))["connections"][0]["delivered_bytes"] == 3_000_000
 
 
+STREAMS = """
+duration = "4 s"
+[template]
+kind  = "dumbbell"
+pairs = 1
+rate  = "100 Mbps"
+delay = "10 ms"
+[[traffic]]
+name        = "stream"
+from        = "sender"
+to          = "receiver"
+kind        = "bulk"
+connections = 8
+start       = { uniform = ["0 s", "1 s"] }
+[record]
+every    = "20 ms"
+captures = ["sender"]
+"""
+
+
+@pytest.fixture(scope="module")
+def streams(tmp_path_factory: pytest.TempPathFactory) -> el.Run:
+    """Eight connections that begin one after another, in another order than that of their flows."""
+    folder = tmp_path_factory.mktemp("streams")
+    (folder / "s.toml").write_text(STREAMS, encoding="utf-8")
+    return el.run(folder / "s.toml", out=folder / "r")
+
+
+def test_the_run_beside_a_connection_is_that_of_its_own_flow(streams: el.Run) -> None:
+    """A flow begins with its SYN, which is the first packet of its connection: so their starts say which belongs to which."""
+    trace = el.analyze(streams.captures[0], compare=streams.tables.path)
+    starts = {row["flow"]: row["start_ns"] for row in streams.flows.to_pylist()}
+    first = min(starts.values())
+    found = _flows_beside(trace)
+    assert sorted(found.values()) == list(range(8))
+    assert [found[number] for number in range(8)] != list(range(8))
+    assert all(starts[flow] - first == trace.row(number)["start_ns"] for number, flow in found.items())
+    # What somebody else's capture has other ports: then the order of their starts says it.
+    rows = [row | {"source_port": 50_000 + 7 * row["connection"]} for row in trace.ranked]
+    assert _matched(rows, streams.flows.to_pylist()) == found
+    delivered = {row["flow"]: row["delivered_bytes"] for row in streams.flows.to_pylist()}
+    for number, flow in found.items():
+        one = el.analyze(streams.captures[0], compare=streams.tables.path, connection=number)
+        ((label, (_, _, total)),) = _run_of_one(one).items()
+        assert (label, total[-1]) == ("run: stream", delivered[flow])
+
+
 LOOKS = """1700000000.0
 ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5201
 \t cubic rtt:10/1 mss:1448 cwnd:10 bytes_sent:30000 bytes_acked:20000 segs_out:30 segs_in:12
@@ -415,3 +464,64 @@ def test_damaged_numbers_of_iperf3_are_one_line(number: str, tmp_path: Path) -> 
     file.write_text(text)
     with pytest.raises(el.InputError, match="an interval is damaged"):
         el.analyze(file)
+
+
+def test_streams_have_a_total_and_share_their_path(streams: el.Run, tmp_path: Path) -> None:
+    """What the sender counts as acknowledged, of all flows; of a path that eight share nobody knows what is left to one."""
+    trace = el.analyze(streams.captures[0], rate="100 Mbps", out=tmp_path / "t")
+    acked = sum(row["thru_octets_acked"] for row in streams.flows.to_pylist())
+    assert trace.total is not None
+    assert (trace.total.connections, trace.total.delivered_bytes) == (8, acked)
+    # Its slowest link carries 1448 of 1538 bytes of 100 Mb/s, and the first starts up to 1 s before the last.
+    assert 0.5 * 94.1e6 < (trace.total.goodput_bps or 0) < 94.2e6
+    assert not trace.phases().path_known
+    assert all(trace.phases(number).recovers is None for number in range(8))
+    page = (tmp_path / "t" / "report.html").read_text(encoding="utf-8")
+    assert "Together 8 connections delivered" in page
+    assert "It shares its path: meanwhile other connections delivered" in page
+    assert "plateau of" not in page
+    drawing = throughput(trace)
+    assert drawing is not None
+    lines = {line.get_label(): line.get_ydata() for line in drawing.figure.axes[0].lines}
+    assert "all connections" in lines
+    assert np.max(lines["all connections"]) > 90  # Mb/s: together they fill it
+
+
+def test_a_connection_alone_has_its_path_to_itself(lossy: el.Run) -> None:
+    trace = el.analyze(capture(lossy, "client[0]"), rate="20 Mbps")
+    assert trace.phases().path_known
+    drawing = throughput(trace)
+    assert drawing is not None
+    assert "all connections" not in [line.get_label() for line in drawing.figure.axes[0].lines]
+
+
+LONG = """
+duration = "30 s"
+[template]
+kind = "path"
+hops = [{ rate = "1 Gbps", delay = "10 us" }, { rate = "622.08 Mbps", delay = "98 ms" }]
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+tcp  = { receive_window = "2 MB", send_buffer = "64 MB" }
+[record]
+every    = "20 ms"
+captures = ["sender"]
+"""
+
+
+def test_a_steady_flow_over_a_long_path_is_drawn_steady(tmp_path: Path) -> None:
+    """A window of 2 MB leaves in one burst a round trip: 2 MB / 196.02 ms = 81.6 Mb/s, in intervals of whole round trips."""
+    (tmp_path / "s.toml").write_text(LONG, encoding="utf-8")
+    run = el.run(tmp_path / "s.toml", out=tmp_path / "r")
+    drawing = throughput(el.analyze(run.captures[0]))
+    assert drawing is not None
+    (time, rate) = (np.asarray(axis, dtype=float) for axis in drawing.figure.axes[0].lines[0].get_data())
+    assert "in intervals of 392 ms" in drawing.caption
+    assert rate[(time > 8)] == pytest.approx(81.6, rel=0.01)
+    series, step = View(run).goodput_series()
+    assert step == pytest.approx(3 * 196.02e6, rel=0.01)  # of 0.5 s
+    middle, goodput = series["flow"]
+    assert goodput[middle > 8e9] == pytest.approx(81.6e6, rel=0.01)

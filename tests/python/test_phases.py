@@ -14,7 +14,7 @@ from elephan import cli
 from elephan.analysis import phases
 from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.report.answer import answer
-from elephan.report.flow_phases import recovery_line
+from elephan.report.flow_phases import phase_lines, recovery_line
 from elephan.study import open_study
 
 Series = tuple[np.ndarray, np.ndarray]
@@ -55,15 +55,15 @@ def names(found: phases.Phases) -> list[str]:
 
 def test_phases_of_a_sawtooth() -> None:
     time, total = sawtooth()
-    for given in ([5.0], None):
-        found = phases.find(time, total, 0.1, given)
+    for given, plateau in (([5.0], 100e6), (None, 100e6), ([5.0], None)):
+        found = phases.find(time, total, 0.1, given, plateau)
         assert names(found) == ["bandwidth discovery", "steady state", "congestion avoidance", "steady state"]
         assert found.slope_per_rtt == pytest.approx(1.0, abs=0.1)
         assert found.plateau_bps == pytest.approx(100e6, rel=0.01)
         assert found.stretches[2].begin_s == pytest.approx(5.0, abs=0.3)
         # 0.95 of the plateau is reached 4.5 s after the cut.
         assert found.stretches[2].end_s == pytest.approx(9.5, abs=0.3)
-        assert (found.cuts, found.recovery_s, found.recovers) == (1, 0.0, True)
+        assert (found.cuts, found.recovery_s, found.recovers) == (1, 0.0, True if plateau else None)
         assert found.recovered_s == pytest.approx(4.5, abs=0.3)
 
 
@@ -72,10 +72,14 @@ def test_a_flow_that_will_not_recover_in_time() -> None:
     early = time < 7
     # At 7 s it has 70 Mb/s and gains 10 a second: 95 come 2.5 s later, after 2.5 s at 82.5 Mb/s, 25.8 MB.
     for remaining, recovers in ((None, None), (0, False), (20e6, False), (30e6, True)):
-        found = phases.find(time[early], total[early], 0.1, [5.0], remaining_bytes=remaining)
+        found = phases.find(time[early], total[early], 0.1, [5.0], 100e6, remaining_bytes=remaining)
         assert found.recovery_s == pytest.approx(2.5, abs=0.2)
         assert found.recovery_bytes == pytest.approx(25.8e6, rel=0.1)
         assert found.recovers is recovers
+        unknown = phases.find(time[early], total[early], 0.1, [5.0], remaining_bytes=remaining)
+        assert unknown.recovers is None
+        assert "recover before" not in recovery_line(unknown)
+        assert "the best that this flow has reached" in recovery_line(unknown)
     with pytest.raises(ValueError, match="at least two points"):
         phases.find([0.0], [0.0], 0.1)
 
@@ -158,6 +162,20 @@ def test_the_line_sees_through_bursts_that_two_intervals_share_unevenly() -> Non
     rate = np.where(time < 1, 600e6, (300e6 + 2e6 * time) * np.where(np.arange(500) % 2, 0.8 - 0.008 * time, 1.2 + 0.008 * time))
     found = phases.find(time, delivered(time, rate), 0.1, [1.0], 1e9)
     assert found.recovery_s == pytest.approx(275, rel=0.05)
+
+
+def test_a_flow_that_only_grows_is_in_no_steady_state_of_a_path_that_nobody_knows() -> None:
+    """Reno without cuts on 622 Mb/s x 196 ms: half a segment a round trip, 30 kb/s each 196 ms, from 9 to 18 Mb/s in a minute."""
+    time = np.arange(0, 60, 0.05)
+    total = delivered(time, np.where(time < 1, 9e6, 9e6 + 30e3 * (time - 1) / 0.196))
+    alone, known = (phases.find(time, total, 0.196, [], plateau) for plateau in (None, 585.7e6))
+    assert not alone.path_known
+    assert (alone.recovers, known.recovers) == (None, None)
+    said = " ".join(phase_lines(alone))
+    assert "steady state" not in said
+    assert "% steady rate" in said
+    assert said.endswith("The best that this flow has reached is 17.8 Mb/s.")  # the 98th percentile of 9 to 18
+    assert "best that this flow" not in " ".join(phase_lines(known))
 
 
 def test_growth_that_slows_down_is_not_over_by_the_line() -> None:
@@ -283,9 +301,10 @@ def test_a_rate_below_what_was_seen_and_none_at_all(stalled: el.Run, tmp_path: P
     sawtooth = el.run("sawtooth", set={"record.captures": ["sender"]}, out=tmp_path / "s").captures[0]
     assert cli.status_of(["analyze", str(sawtooth), "--out", str(where / "own"), "--remaining", "10GB"]) == 0
     said = capfd.readouterr().out
-    assert "It was back at the highest rate it showed (18.8 Mb/s)" in said
+    assert "It was at the best that this flow has reached (18.8 Mb/s)" in said
     assert "What its path carries is not known here; --rate says it." in said
     assert "plateau" not in said
+    assert "steady state" not in said
 
 
 DATAGRAMS = """

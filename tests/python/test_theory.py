@@ -111,7 +111,7 @@ def test_htcp_against_simulation(delay: str, options: dict[str, bool]) -> None:
         kind = "path"
         hops = [
             {{ rate = "10 Gbps", delay = "0 s" }},
-            {{ rate = "10 Gbps", delay = "{delay}", queue = {{ kind = "fifo", limit = "20 MB" }}, loss = {{ periodic = 100_000 }} }},
+            {{ rate = "10 Gbps", delay = "{delay}", queue = {{ kind = "fifo", limit = "20 MB" }}, loss = {{ periodic = 100000 }} }},
         ]
         [[traffic]]
         name = "flow"

@@ -82,7 +82,9 @@ class Phases:
 
     @property
     def recovers(self) -> bool | None:
-        """Whether it is back at its plateau before it finishes; None if that is not known."""
+        """Whether it is back at its plateau before it finishes; None if that is not known, as of a path that nobody describes."""
+        if not self.path_known:
+            return None  # to its own best rate every flow that grows comes back
         if self.recovery_s == 0:
             return True
         # What was never cut and does not grow has nothing to recover from.

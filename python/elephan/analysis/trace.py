@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,29 @@ VANTAGES = ("sender", "receiver", "between")
 INTERVALS_MAX = 1 << 20  # of a series whose interval was asked for; more double its width
 ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 
+SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
+
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Total:
+    """What all connections delivered together, from the first data to the last."""
+
+    connections: int
+    delivered_bytes: int
+    begin_ns: int
+    end_ns: int
+
+    @property
+    def goodput_bps(self) -> float | None:
+        """The mean rate over that time; None where it is none."""
+        span = self.end_ns - self.begin_ns
+        return self.delivered_bytes * 8e9 / span if span > 0 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return vars(self) | {"goodput_bps": self.goodput_bps}
 
 
 class Trace:
@@ -130,8 +153,43 @@ class Trace:
         """Whether it says when windows were cut: a log does not, nor a folder that was written when nobody looked for them."""
         return bool(self.summary["packets"]) and "cong_signals" in self.connections.column_names
 
+    @cached_property
+    def carrying(self) -> list[dict[str, Any]]:
+        """The rows of `connections` that carry a share of what was delivered, those that delivered most first."""
+        most = max((row["delivered_bytes"] for row in self.ranked), default=0)
+        return [row for row in self.ranked if row["delivered_bytes"] > SHARE_MIN * most]
+
+    @cached_property
+    def total(self) -> Total | None:
+        """All connections together; None where nothing was delivered."""
+        rows = [row for row in self.ranked if row["delivered_bytes"] > 0 and row["data_start_ns"] is not None]
+        if not rows:
+            return None
+        ends = {
+            (frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows
+        }
+        begin, end = min(row["data_start_ns"] for row in rows), max(row["data_end_ns"] for row in rows)
+        return Total(len(ends), sum(row["delivered_bytes"] for row in rows), begin, end)
+
+    def beside_share(self, row: dict[str, Any]) -> float:
+        """What other connections that did not go the other way delivered while this one did, over what it delivered itself."""
+        begin, end = row["data_start_ns"], row["data_end_ns"]
+        if not row["delivered_bytes"] or begin is None:
+            return 0.0
+        others = 0.0
+        for other in self.ranked:
+            opposite = other["source"] == row["destination"] or other["destination"] == row["source"]
+            if other is row or opposite or other["data_start_ns"] is None:
+                continue
+            lasted = max(other["data_end_ns"] - other["data_start_ns"], 1)
+            together = min(end, other["data_end_ns"]) - max(begin, other["data_start_ns"])
+            others += other["delivered_bytes"] * max(together, 0) / lasted
+        return others / float(row["delivered_bytes"])
+
     def _plateau(self, row: dict[str, Any]) -> float | None:
-        """What the path carries of a connection: of the rate that was given, else as the run beside it says."""
+        """What the path carries of a connection: of the rate that was given, else as the run beside says; None if it is shared."""
+        if self.beside_share(row) > SHARE_MIN:
+            return None
         rate = self.manifest.get("rate_bps")
         if rate is None:
             return self._beside_plateau
@@ -148,6 +206,11 @@ class Trace:
         except InputError:
             return None
 
+    def rtt_ns(self, row: dict[str, Any]) -> float | None:
+        """The usual round-trip time of a connection over the whole way, ns; None if it is not known."""
+        own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
+        return next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
+
     def phases(self, number: int | None = None) -> phases.Phases:
         """The phases of a connection (`focus`); InputError where it is too short to have any."""
         if not self.ranked:
@@ -156,8 +219,7 @@ class Trace:
         if row["protocol"] != "tcp":
             raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
         time, delivered = self.series(row["connection"], "delivered_bytes")
-        own = [row["median_rtt_ns"] or row["min_rtt_ns"], row["handshake_rtt_ns"]]
-        rtt = next((one for one in (own if row["vantage"] in ENDS else own[::-1]) if one), None)
+        rtt = self.rtt_ns(row)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
         cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None

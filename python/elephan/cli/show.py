@@ -145,7 +145,10 @@ def sweep(done: Sweep, folder: Path) -> None:
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
     if repetitions > 1:
-        console.print(f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).", style="dim")
+        console.print(
+            f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",
+            style="dim",
+        )
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red", markup=False)
     _report_line(console, folder)
@@ -228,6 +231,7 @@ def trace_json(done: Trace, folder: Path) -> None:
             "folder": str(folder),
             "summary": done.summary,
             "connections": done.ranked,
+            "total": done.total.as_dict() if done.total else None,
             "phases": found.as_dict() if found else None,
         }
     )

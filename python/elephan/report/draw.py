@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = npt.NDArray[np.float64]
+PHASES = 8  # of a round trip
 POINTS_MAX = 1600  # a line has no more points than this: beyond it only the extremes of each pixel column matter
 
 
@@ -31,15 +32,38 @@ def thin(x: Array, y: Array, points: int = POINTS_MAX) -> tuple[Array, Array]:
     return x[chosen], y[chosen]
 
 
-def rates(time: Array, total: Array, width: float) -> tuple[Array, Array]:
-    """Middles of intervals of `width` ns and the rate in each, bit/s, from a cumulative count."""
+def rates(time: Array, total: Array, width: float, round_ns: float = 0.0) -> tuple[Array, Array]:
+    """Middles of intervals of `width` ns and the rate in each, bit/s, from a cumulative count. `round_ns`: see `phases_of`."""
     if time.size < 2:
         return np.empty(0), np.empty(0)
     begin = max(time[0] - width, 0.0)
-    # Whole intervals only: in a part of one the rate would seem to fall.
-    edges = begin + width * np.arange(max(int((time[-1] - begin) / width + 1e-9), 1) + 1)
-    at = np.interp(edges, np.insert(time, 0, edges[0]), np.insert(total, 0, 0.0))
-    return (edges[:-1] + edges[1:]) / 2, np.diff(at) * 8e9 / width
+    times, totals = np.insert(time, 0, begin), np.insert(total, 0, 0.0)
+
+    def from_phase(phase: float) -> tuple[Array, Array]:
+        # Whole intervals only: in a part of one the rate would seem to fall.
+        edges = begin + phase + width * np.arange(max(int((time[-1] - begin - phase) / width + 1e-9), 1) + 1)
+        return (edges[:-1] + edges[1:]) / 2, np.diff(np.interp(edges, times, totals)) * 8e9 / width
+
+    return calmest(from_phase(phase) for phase in phases_of(round_ns))
+
+
+def phases_of(round_ns: float) -> Array:
+    """Where in a round trip intervals of whole round trips may begin, ns.
+
+    Windows leave in bursts: an interval that begins within one has more or less of it as samples happen to fall, one that begins
+    in the pause between two has all.
+    """
+    return np.arange(PHASES) * round_ns / PHASES if round_ns > 0 else np.zeros(1)
+
+
+def calmest(candidates: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Of the same rates in intervals that begin elsewhere those that go up and down least."""
+    return min(candidates, key=lambda one: float(np.abs(np.diff(one[1], axis=0)).mean()) if len(one[1]) > 1 else 0.0)
+
+
+def whole_rounds(width: float, round_ns: float | None) -> float:
+    """The least number of whole round trips, at least one, that is not shorter than `width` ns; `width` without a round trip."""
+    return math.ceil(width / round_ns - 1e-9) * round_ns if round_ns else width
 
 
 def time_scale(span_ns: float) -> tuple[float, str]:

@@ -23,7 +23,12 @@ ALPHA = 0.16
 # What makes the phases of a run worth a figure: a bulk flow with its path to itself, a round trip that is seen, some time off the
 # plateau, few bands.
 RTT_MIN_NS, ROUND_TRIPS_MIN, MOVING_MIN, BANDS_MAX = 5e6, 50, 0.1, 60
+STEADY_RATE = "steady rate"  # what is called a steady state only where it is known what the path carries
 ROOM = 1.12  # above the plateau, for its name
+
+
+def _called(found: Phases, name: str) -> str:
+    return STEADY_RATE if name == STEADY and not found.path_known else name
 
 
 def shade(axes: Axes, found: Phases, per_second: float = 1.0) -> None:
@@ -31,7 +36,7 @@ def shade(axes: Axes, found: Phases, per_second: float = 1.0) -> None:
     named: set[str] = set()
     for stretch in found.stretches:
         span = stretch.begin_s * per_second, stretch.end_s * per_second
-        label = None if stretch.name in named else stretch.name
+        label = None if stretch.name in named else _called(found, stretch.name)
         axes.axvspan(*span, color=PAINT[stretch.name], alpha=ALPHA, linewidth=0, label=label)
         named.add(stretch.name)
 
@@ -42,22 +47,24 @@ def plot(
     time_ns: d.Array,
     total: d.Array,
     end_ns: float,
+    round_ns: float,
     beside: Mapping[str, tuple[int, d.Array, d.Array]] | None = None,
 ) -> None:
-    """The rate of a flow, from what was delivered by when, over its phases; `beside`: other such series, dashed."""
+    """The rate of a flow, from what was delivered by when, over its phases; `round_ns`: its usual round trip; `beside`: other such
+    series, dashed.
+    """
     # Whole round trips: a window leaves in a burst, and two of them now and one then would draw a saw.
-    interval = found.interval_s * 1e9
-    width = math.ceil(max(end_ns / 400 / interval, 1.0)) * interval
-    time, rate = d.rates(time_ns, total, width)
-    others = {label: d.rates(times, amount, width) for label, (_, times, amount) in (beside or {}).items()}
+    width = d.whole_rounds(max(end_ns / 400, found.interval_s * 1e9), round_ns)
+    time, rate = d.rates(time_ns, total, width, round_ns)
+    others = {label: d.rates(times, amount, width, round_ns) for label, (_, times, amount) in (beside or {}).items()}
     top = max([float(rate.max()), ROOM * found.plateau_bps, *(float(other.max()) for _, other in others.values() if other.size)])
-    factor = d.value_axis(axes, "goodput", top, "bps")
+    factor = d.value_axis(axes, f"goodput in windows of {show(width, 'ns')}", top, "bps")
     x = d.time_scale(end_ns)[0]
     shade(axes, found, x * 1e9)
     axes.plot(*d.thin(time * x, rate * factor), color=INK, linewidth=1.0)
     for label, (at, other) in others.items():
         axes.plot(*d.thin(at * x, other * factor), color=INK, dashes=(4, 3), linewidth=0.9, label=label)
-    name = "plateau" if found.path_known else "highest rate"
+    name = "plateau" if found.path_known else "best reached"
     d.reference(axes, found.plateau_bps * factor, f"{name} {show(found.plateau_bps, 'bps')}", "right")
     d.legend_below(axes)
 
@@ -70,36 +77,60 @@ def _lasting(seconds: float) -> str:
 
 
 def recovery_line(found: Phases, cut: str = "cut") -> str:
-    """Whether it recovers before it finishes. `cut`: what its last reduction is called."""
-    rate = show(found.plateau_bps, "bps")
-    plateau = f"its plateau of {rate}" if found.path_known else f"the highest rate it showed ({rate})"
+    """Whether it recovers before it finishes; to its own best rate, where nobody knows what its path carries, only how soon.
+    `cut`: what its last reduction is called.
+    """
+    plateau = f"its plateau of {show(found.plateau_bps, 'bps')}" if found.path_known else _best(found)
     if math.isnan(found.recovery_s):
         return f"Too little of it is seen since its last {cut} to say whether it will recover." if found.cuts else ""
     if found.recovery_s == 0:
         late = found.recovered_s
-        return "" if math.isnan(late) else f"It was back at {plateau} {_lasting(late)} after its last {cut}."
+        back = "back at" if found.path_known else "at"
+        return "" if math.isnan(late) else f"It was {back} {plateau} {_lasting(late)} after its last {cut}."
     if math.isinf(found.recovery_s):
-        if not found.cuts:
-            return f"It stayed below the {rate} that the path carries, without a {cut}."
-        return f"After its last {cut} it stayed below {plateau} and did not grow."
+        if found.cuts:
+            return f"After its last {cut} it stayed below {plateau} and did not grow."
+        return (
+            f"It stayed below the {show(found.plateau_bps, 'bps')} that the path carries, without a {cut}."
+            if found.path_known
+            else ""
+        )
+    return _recovery_ahead(found, plateau)
+
+
+def _recovery_ahead(found: Phases, plateau: str) -> str:
+    """What is said of a recovery that takes a while yet, or would have."""
     time, more, left = _lasting(found.recovery_s), show(found.recovery_bytes, "bytes"), found.remaining_bytes
     if left == 0:
-        return f"It did not recover before it finished: at its pace it would have been back at {plateau} {time} later."
+        what = "It did not recover before it finished" if found.path_known else "It finished below its best"
+        return f"{what}: at its pace it would have been back at {plateau} {time} later."
     comes = f"at its pace it is back at {plateau} in {time}, after {more} more"
+    alone = comes[0].upper() + comes[1:]
     if math.isnan(left):
-        return f"{comes[0].upper()}{comes[1:]}: with less than that to send it will probably not recover before it finishes."
-    will = "will probably" if found.recovers else "will probably not"
-    return f"It {will} recover before it finishes: {comes}, and has {show(left, 'bytes')} to send."
+        verdict = ": with less than that to send it will probably not recover before it finishes" if found.path_known else ""
+        return f"{alone}{verdict}."
+    sends = f", and has {show(left, 'bytes')} to send."
+    if not found.path_known:
+        return alone + sends
+    return f"It {'will probably' if found.recovers else 'will probably not'} recover before it finishes: {comes}{sends}"
+
+
+def _best(found: Phases) -> str:
+    return f"the best that this flow has reached ({show(found.plateau_bps, 'bps')})"
 
 
 def phase_lines(found: Phases, knows_cuts: bool = True) -> list[str]:
     """Its phases, and whether it recovers. `knows_cuts`: its cuts were seen, not taken from its rate."""
     slope = f", doubling {found.slope_per_rtt:.2f} times a round trip" if found.slope_per_rtt > 0 else ""
-    shares = ", ".join(f"{show(found.share(name), '%', 2)} {name}" for name in PHASES if found.share(name) > 0.005)
+    spent = [f"{show(found.share(name), '%', 2)} {_called(found, name)}" for name in PHASES if found.share(name) > 0.005]
     cuts = f"{found.cuts} cut{'s' if found.cuts != 1 else ''} of the window" if found.cuts else "no cut of the window"
     known = f"; {cuts}" if knows_cuts else ""
-    first = f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {shares}{known}."
-    return [first, *([said] if (said := recovery_line(found, "cut" if knows_cuts else "fall")) else [])]
+    lines = [f"Its {DISCOVERY} took {show(found.discovery_s, 's', 3)}{slope}; of the time {', '.join(spent)}{known}."]
+    if said := recovery_line(found, "cut" if knows_cuts else "fall"):
+        lines.append(said)
+    if not found.path_known and _best(found) not in said:
+        lines.append(f"The best that this flow has reached is {show(found.plateau_bps, 'bps')}.")
+    return lines
 
 
 def telling(view: View) -> Phases | None:
@@ -130,7 +161,7 @@ def phases(view: View) -> Drawing:
     own = column(samples, "flow") == number
     fig, (axes,) = new_figure(height=2.9)
     d.time_axis(axes, 0, view.end_ns)
-    plot(axes, found, column(samples, "time_ns")[own], column(samples, "delivered_bytes")[own], view.end_ns)
+    plot(axes, found, column(samples, "time_ns")[own], column(samples, "delivered_bytes")[own], view.end_ns, view.round_ns(number))
     whose = f" of {view.flow_names[number]}" if len(view.flow_ids) > 1 else ""
     caption = f"Goodput{whose}. {' '.join(phase_lines(found))} How phases are found is in docs/analyze.md."
     return Drawing("phases", "Phases", caption, fig)

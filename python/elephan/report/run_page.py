@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from elephan.quantity import show
+from elephan.quantity import seconds, show
 from elephan.report.answer import answer
 from elephan.report.interactive import panels
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
@@ -18,7 +19,33 @@ from elephan.runs import Run
 
 ROWS_MAX = 20
 CAPTURES_MAX = 8
+COARSE = 0.01  # of the least RTT: a tick that is worth a word
 SPREADING = ("pause-timeline", "pause-tree")
+
+
+def _tick_ns(run: Run, source: str, traffic: str) -> float:
+    """The tick of the time stamps that a flow's sender measures round trips by."""
+    entries = [one for one in run.resolved.get("traffic", []) if one.get("name") == traffic]
+    host = run.resolved.get("hosts", {}).get(source.partition("[")[0], {})
+    # What the traffic says goes before what its host says.
+    ticks = [of["tcp"]["timestamp_granularity"] for of in (*entries, host) if "timestamp_granularity" in of.get("tcp", {})]
+    return seconds(ticks[0]) * 1e9 if ticks else 0.0
+
+
+def _coarse_ticks(run: Run, order: Iterable[int]) -> str:
+    """A note about least round-trip times that are whole ticks of time stamps, and so up to a tick below that of the path.
+
+    Stacks measure by ticks only where something was sent twice.
+    """
+    flows = run.flows
+    if "time_stamps" not in flows.column_names:
+        return ""
+    least, stamps = column(flows, "min_rtt_ns"), column(flows, "time_stamps")
+    source, traffic = texts(flows, "source"), texts(flows, "traffic")
+    ticks = {i: _tick_ns(run, source[i], traffic[i]) for i in order if stamps[i] == 1 and not np.isnan(least[i])}
+    coarse = sorted({tick for i, tick in ticks.items() if tick > COARSE * least[i] and least[i] % tick == 0})
+    each = " or ".join(show(tick, "ns") for tick in coarse)
+    return f"Least RTT as the stack measures it, in ticks of {each}: up to one less than the path's." if coarse else ""
 
 
 def _flow_table(view: View) -> Table | None:
@@ -40,7 +67,8 @@ def _flow_table(view: View) -> Table | None:
             show(numeric["min_rtt_ns"][i], "ns"),
         ]
         rows.append([Cell(c) for c in cells] + ([Cell(show(numeric["fct_ns"][i], "ns"))] if finite else []))
-    note = f"The first {ROWS_MAX} of {flows.num_rows} flows by goodput." if flows.num_rows > ROWS_MAX else ""
+    shown = f"The first {ROWS_MAX} of {flows.num_rows} flows by goodput." if flows.num_rows > ROWS_MAX else ""
+    note = " ".join(part for part in (shown, _coarse_ticks(view.run, order)) if part)
     return Table([Column(h, i >= 3) for i, h in enumerate(heads)], rows, note)
 
 

@@ -64,7 +64,11 @@ def _means(sweep: Sweep, statistics: list[str]) -> Table:
     for label in sweep.labels:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
         rows.append([Cell(names[label]), *cells])
-    return Table(columns, rows, "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0.")
+    return Table(
+        columns,
+        rows,
+        "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0.",
+    )
 
 
 def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +28,9 @@ RECEIVERS = "receiver's window"
 FAR = 3.0
 SEEN = 0.02  # of the height of a figure
 SHORT = 0.5  # of the capture
-_ENDS = ["flow", "source", "destination", "traffic"]
+INTERVALS, INTERVAL_MIN_NS = 120, 1e6  # of rates
+GRID = 32  # points in an interval at which series of several connections are added up
+_FLOW = ["flow", "source", "destination", "traffic", "start_ns"]
 
 
 def _shown(trace: Trace) -> list[int]:
@@ -66,61 +70,112 @@ def _run_begin(run: Run) -> float:
     return float(starts.min()) if starts.size else 0.0
 
 
-def _run_series(trace: Trace, name: str) -> dict[str, tuple[int, d.Array, d.Array]]:
-    """A column of `flow_samples` of the run beside it: colour, times since the first flow began, values.
+def _ends(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["source"], row["destination"]
 
-    Flows between the hosts of a connection that is shown have its colour; only if there are none all are shown, up to six.
+
+def _matched(rows: list[dict[str, Any]], flows: list[dict[str, Any]]) -> dict[int, int]:
+    """The flow of each connection between the same hosts: by the ports that captures of runs have, else by order of start."""
+    of_ports = {_ports_of(flow["flow"]): flow["flow"] for flow in flows}
+    ports = {row["connection"]: frozenset((row["source_port"], row["destination_port"])) for row in rows}
+    found = {number: of_ports[pair] for number, pair in ports.items() if pair in of_ports}
+    rest = [row["connection"] for row in sorted(rows, key=lambda row: (row["start_ns"], row["connection"]))]
+    left = [flow["flow"] for flow in sorted(flows, key=lambda flow: (flow["start_ns"], flow["flow"]))]
+    pairs = zip((n for n in rest if n not in found), (f for f in left if f not in found.values()), strict=False)
+    return found | dict(pairs)
+
+
+def _ports_of(flow: int) -> frozenset[int]:
+    """The ports of a flow in captures of runs (docs/captures.md)."""
+    return frozenset((38_000 + flow % 3000, 10_601 + flow // 3000 % 600))
+
+
+def _flows_beside(trace: Trace) -> dict[int, int]:
+    """The sampled flow of the run beside it for each connection that delivered: between its hosts if the run has flows there,
+    else, in a run with other names, any.
     """
     run = trace.beside
     if run is None or not run.flow_samples.num_rows:
         return {}
+    sampled = set(column(run.flow_samples, "flow").astype(int).tolist())
+    flows = [row for row in run.flows.select(_FLOW).to_pylist() if row["flow"] in sampled]
+    rows = [row for row in trace.ranked if row["delivered_bytes"] > 0]
+    pairs = {_ends(row) for row in rows} & {_ends(flow) for flow in flows}
+    if not pairs:
+        return _matched(rows, flows)
+    found: dict[int, int] = {}
+    for pair in sorted(pairs):
+        found |= _matched([row for row in rows if _ends(row) == pair], [flow for flow in flows if _ends(flow) == pair])
+    return found
+
+
+def _run_series(trace: Trace, name: str, numbers: list[int]) -> dict[str, tuple[int, d.Array, d.Array]]:
+    """A column of `flow_samples` of the flows beside some connections: colour, times since the first flow began, values."""
+    run, flows = trace.beside, _flows_beside(trace)
+    places = {flows[number]: place for place, number in enumerate(numbers) if number in flows}
+    if run is None or not places:
+        return {}
     samples = run.flow_samples
     flow, time, value = column(samples, "flow"), column(samples, "time_ns"), column(samples, name)
-    ends = {row["flow"]: (row["source"], row["destination"], row["traffic"]) for row in run.flows.select(_ENDS).to_pylist()}
-    rows = {row["connection"]: (row["source"], row["destination"]) for row in trace.ranked}
-    places = {rows[number]: place for place, number in reversed(list(enumerate(_shown(trace))))}
-    sampled = list(dict.fromkeys(int(f) for f in flow))
-    alike = {f: places[ends[f][:2]] for f in sampled if ends[f][:2] in places}
-    kept = alike or {f: place for place, f in enumerate(sampled[:SHOWN_MAX])}
+    traffic = {row["flow"]: row["traffic"] for row in run.flows.select(_FLOW).to_pylist()}
+    alike = Counter(traffic[f] for f in places)
+    labels = {f: f"run: {traffic[f]}" + (f", flow {f}" if alike[traffic[f]] > 1 else "") for f in places}
     begin = _run_begin(run)
-    chosen = {f: flow == f for f in list(kept)[:SHOWN_MAX]}
-    return {f"run: {ends[f][2]}": (kept[f], time[own] - begin, value[own]) for f, own in chosen.items()}
+    chosen = {f: flow == f for f in places}
+    return {labels[f]: (places[f], time[own] - begin, value[own]) for f, own in chosen.items()}
 
 
 def _run_of_one(trace: Trace, name: str = "delivered_bytes") -> dict[str, tuple[int, d.Array, d.Array]]:
-    """The same of one flow, for figures of one connection: of those between its hosts the one that has its place among them."""
-    found = list(_run_series(trace, name).items())
-    own = trace.row(trace.focus)
-    before = sum(
-        (row["source"], row["destination"]) == (own["source"], own["destination"]) and row["connection"] < own["connection"]
-        for row in trace.ranked
-    )
-    return dict(found[min(before, len(found) - 1) :][:1]) if found else {}
+    """The same of the flow beside the connection that figures of one connection show."""
+    return _run_series(trace, name, [trace.focus])
 
 
 def _top(values: list[d.Array]) -> float:
     return max(float(y.max()) for y in values if y.size)
 
 
+def _together(trace: Trace, width: float, round_ns: float) -> tuple[d.Array, d.Array]:
+    """Middles of intervals and the rate of all connections in each, where more than one carries a share; else nothing."""
+    if len(trace.carrying) < 2:
+        return np.empty(0), np.empty(0)
+    samples = trace.samples
+    number, time, span, total = (column(samples, key) for key in ("connection", "time_ns", "span_ns", "delivered_bytes"))
+    order = np.lexsort((time, number))
+    begins = np.unique(number[order], return_index=True)[1]
+    grid = np.arange(0.0, time.max() + width / GRID, width / GRID)
+    together = np.zeros(grid.size)
+    for own in np.split(order, begins[1:]):
+        at = np.concatenate([[time[own[0]] - span[own[0]]], time[own]])
+        together += np.interp(grid, at, np.concatenate([[0.0], total[own]]))
+    return d.rates(grid, together, width, round_ns)
+
+
 def throughput(trace: Trace) -> Drawing | None:
     """Acknowledged payload per interval."""
-    width = max(trace.span_ns / 120, 1e6)
-    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width) for n in _shown(trace)}
+    if not trace.ranked:
+        return None
+    # Whole round trips: two windows in an interval now and three then would draw a saw.
+    round_ns = trace.rtt_ns(trace.ranked[0]) or 0.0
+    width = d.whole_rounds(max(trace.span_ns / INTERVALS, INTERVAL_MIN_NS), round_ns)
+    shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width, round_ns) for n in _shown(trace)}
     shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
     if not shown:
         return None
-    found = _run_series(trace, "delivered_bytes")
-    beside = {name: (place, *d.rates(time, total, width)) for name, (place, time, total) in found.items()}
-    top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
+    found = _run_series(trace, "delivered_bytes", list(shown))
+    beside = {name: (place, *d.rates(time, total, width, round_ns)) for name, (place, time, total) in found.items()}
+    at, together = _together(trace, width, round_ns)
+    top = _top([together, *(y for _, y in shown.values()), *(y for _, _, y in beside.values())])
     figure, (axes,) = new_figure(height=2.9)
     factor = d.value_axis(axes, "goodput", top, "bps")
     x = _time_axis(axes, trace)
+    if at.size:
+        axes.plot(*d.thin(at * x, together * factor), color=INK, linewidth=1.3, label="all connections")
     for i, (number, (time, rate)) in enumerate(shown.items()):
         axes.plot(*d.thin(time * x, rate * factor), color=color(i), label=trace.label(number))
     _dashed(axes, beside, x, factor)
     _ticks(axes, trace, list(shown), x)
     d.legend_below(axes)
-    caption = f"Payload acknowledged, in intervals of {show(width, 'ns', 2)}; ticks on the axis are retransmissions.{_rest(trace)}"
+    caption = f"Payload acknowledged, in intervals of {show(width, 'ns')}; ticks on the axis are retransmissions.{_rest(trace)}"
     return Drawing("throughput", "Goodput", caption, figure)
 
 
@@ -145,7 +200,7 @@ def round_trips(trace: Trace) -> Drawing | None:
     shown = {n: (t[~np.isnan(y)], y[~np.isnan(y)]) for n, (t, y) in shown.items() if (~np.isnan(y)).any()}
     if not shown:
         return None
-    found = _run_series(trace, "srtt_ns")
+    found = _run_series(trace, "srtt_ns", list(shown))
     beside = {name: (place, t[~np.isnan(y)], y[~np.isnan(y)]) for name, (place, t, y) in found.items()}
     top = _top([y for _, y in shown.values()] + [y for _, _, y in beside.values()])
     figure, (axes,) = new_figure(height=2.7)
@@ -247,7 +302,8 @@ def phases(trace: Trace, found: Phases) -> Drawing:
     number = trace.focus
     figure, (axes,) = new_figure(height=2.9)
     _time_axis(axes, trace, number)
-    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, _run_of_one(trace))
+    round_ns = trace.rtt_ns(trace.row(number)) or 0.0
+    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, round_ns, _run_of_one(trace))
     return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.analysis.phases import Phases
+from elephan.analysis.trace import SHARE_MIN
 from elephan.errors import InputError
 from elephan.quantity import show
-from elephan.report.flow_phases import phase_lines, recovery_line
+from elephan.report.flow_phases import phase_lines
 from elephan.report.page import Cell, Column, Page, Section, Table, write_page
 from elephan.report.run_page import facts
 from elephan.report.trace_figures import draw_all
@@ -48,28 +49,45 @@ def answer(trace: Trace) -> list[str]:
         {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
     )
     lines = [f"{packets} in {span}: {_whole(count)} connection{'s' if count > 1 else ''}."]
-    best = rows[0]
-    if best["goodput_bps"]:
-        # Nobody acknowledges datagrams: what was sent is all that is seen.
-        tcp = best["protocol"] == "tcp"
-        retransmitted = ""
-        if tcp and best["data_segs_out"]:
-            retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
-        least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
-        rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
+    total = trace.total
+    if total is not None and total.connections > 1:
+        rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
+        lasted = show(total.end_ns - total.begin_ns, "ns", 3)
         lines.append(
-            f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} at "
-            f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
+            f"Together {_whole(total.connections)} connections delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
+            f"{lasted} from the first data to the last."
         )
+    if rows[0]["goodput_bps"]:
+        lines.append(_largest(trace, rows[0]))
     found = found_phases(trace)
     return lines + (_phase_lines(trace, found) if found is not None else [])
+
+
+def _largest(trace: Trace, best: dict[str, Any]) -> str:
+    """What the connection that delivered most did."""
+    # Nobody acknowledges datagrams: what was sent is all that is seen.
+    tcp = best["protocol"] == "tcp"
+    retransmitted = ""
+    if tcp and best["data_segs_out"]:
+        retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
+    least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
+    rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
+    return (
+        f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} at "
+        f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
+    )
 
 
 def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     lines = phase_lines(found, trace.knows_cuts)
     if trace.focus != trace.ranked[0]["connection"]:
         lines.insert(0, f"Of connection {trace.focus}, {trace.label(trace.focus)}:")
-    if recovery_line(found) and not found.path_known and "rate_bps" not in trace.manifest:
+    if found.path_known:
+        return lines
+    others = trace.beside_share(trace.row(trace.focus))
+    if others > SHARE_MIN:
+        lines.append(f"It shares its path: meanwhile other connections delivered {show(others, '1', 2)} times as much as it did.")
+    elif "rate_bps" not in trace.manifest:
         lines.append("What its path carries is not known here; --rate says it.")
     return lines
 

@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.quantity import seconds
+from elephan.report.draw import calmest, phases_of, whole_rounds
 from elephan.rows import adaptive, column, flow_names, texts, windows
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
 Series = dict[str, tuple[Array, Array]]
+ROUNDS_FEW = 20  # in a window: one more or less of them would show
 NAMED_MAX = 6  # with more flows than this, single ones are not named
 
 
@@ -97,21 +99,56 @@ class View:
         """Goodput in bit/s per window for each flow (each traffic when there are many), and the window in ns."""
         interval = self.interval_ns()
         step = nice_step(max(self.end_ns / bins, interval))
+        round_ns = self.round_ns()
+        if 0 < step < ROUNDS_FEW * round_ns:
+            step = whole_rounds(step, round_ns)
+            middle, rates, flows = self._round_rates(step, round_ns)
+            return self._grouped(middle, rates, flows), step
         # Windows that hold now two, now three samples would draw an oscillation that is not there.
         step = float(np.ceil(step / interval - 1e-9)) * interval if interval > 0 else step
         starts, shares, flows = windows(self.run, int(step), 0.0, datagrams=True)
         if not starts.size:
             return {}, step
-        rates = shares * 8e9 / step
-        middle = starts + step / 2
+        return self._grouped(starts + step / 2, shares * 8e9 / step, flows), step
+
+    def _grouped(self, middle: Array, rates: Array, flows: list[int]) -> Series:
+        """Rates of each flow, or of each traffic when there are many."""
         if len(flows) <= NAMED_MAX:
-            return {self.flow_names[f]: (middle, rates[:, k]) for k, f in enumerate(flows)}, step
+            return {self.flow_names[f]: (middle, rates[:, k]) for k, f in enumerate(flows)}
         groups: dict[str, list[int]] = {}
         for k, f in enumerate(flows):
             groups.setdefault(self.traffic[f], []).append(k)
         if len(groups) == 1:
-            return {"all flows": (middle, rates.sum(axis=1))}, step
-        return {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}, step
+            return {"all flows": (middle, rates.sum(axis=1))}
+        return {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}
+
+    def round_ns(self, flow: int | None = None) -> float:
+        """The mean round-trip time of a flow (the one that delivered most), ns; 0 where there is none. The least may be a whole
+        number of coarse ticks.
+        """
+        flows = self.run.flows
+        if not flows.num_rows or "count_rtt" not in flows.column_names:
+            return 0.0
+        which = int(column(flows, "delivered_bytes").argmax()) if flow is None else self.flow_ids.index(flow)
+        total, count = (float(column(flows, name)[which]) for name in ("sum_rtt_ns", "count_rtt"))
+        return total / count if count > 0 else 0.0
+
+    def _round_rates(self, step: float, round_ns: float) -> tuple[Array, Array, list[int]]:
+        """Middles of windows of whole round trips, and the rate of each flow in them, bit/s."""
+        samples = self.run.flow_samples
+        flow, time, total = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
+        order = np.lexsort((time, flow))
+        ids, begins = np.unique(flow[order], return_index=True)
+        each = [(time[own], total[own]) for own in np.split(order, begins[1:])]
+        end = float(time.max())
+
+        def from_phase(phase: float) -> tuple[Array, Array]:
+            edges = phase + step * np.arange(max(int((end - phase) / step + 1e-9), 1) + 1)
+            rates = [np.diff(np.interp(edges, t, y, left=0.0)) * 8e9 / step for t, y in each]
+            return (edges[:-1] + edges[1:]) / 2, np.stack(rates, axis=1)
+
+        middle, rates = calmest(from_phase(phase) for phase in phases_of(round_ns))
+        return middle, rates, [int(i) for i in ids]
 
     def port_names(self) -> dict[int, str]:
         ports = self.run.ports
