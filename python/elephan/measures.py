@@ -490,7 +490,7 @@ def _selected(selection: str) -> str:
     words = []
     for condition in selection.split(", "):
         traffic = " " not in condition
-        words.append(f"of {' and '.join(condition.split('+'))}" if traffic else condition)
+        words.append(f"of {' and '.join(condition.split('+'))}" if traffic else condition.replace("->", " → "))
     return " ".join(words)
 
 
@@ -498,7 +498,9 @@ def _composed(name: str) -> str:
     measure, take = parse(name)
     base, _, selection = measure.name.partition("[")
     noun = _NOUNS.get(base) or _TAIL.split(MEASURES[base].description)[0].strip()
-    words = _TAKEN[take].format(noun)
+    # One port has one value of most measures, whose sum, mean or largest says no more.
+    single = selection.startswith("at ") and base in _OF_PORTS - {"queue_bytes", "memory_bytes"} and take in ("sum", "mean", "max")
+    words = noun if single else _TAKEN[take].format(noun)
     return f"{words} {_selected(selection.removesuffix(']'))}" if selection else words
 
 
@@ -513,6 +515,7 @@ _TITLES = {
     "retransmits.sum": "segments retransmitted",
     "timeouts.sum": "retransmission timeouts",
     "queue_mean_bytes.max": "mean queue of the fullest port",
+    "queue_max_bytes.max": "longest queue",
     "latency_ns.p50": "median latency of messages",
     "latency_ns.p99": "99th percentile of message latency",
     "latency_ns.max": "longest message latency",
