@@ -3,13 +3,14 @@
 A part of a claim takes one statistic (`elephan.measures`) of one variant, or compares two variants seed by seed, and says
 what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does),
 fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim holds
-if all its parts hold and fails if one fails.
+if all its parts hold and fails if one fails. A part whose variants the quick cut of a study leaves out is not run, and so is a
+claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from elephan import measures, stats
 from elephan.errors import InputError
 from elephan.quantity import show
 
-HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
+HOLDS, FAILS, INCONCLUSIVE, NOT_RUN = "holds", "fails", "inconclusive", "not run"
 COMPARISONS = ("difference", "ratio")
 
 
@@ -123,18 +124,27 @@ class Verdict:
         each = [finding.verdict for finding in self.findings]
         if FAILS in each:
             return FAILS
-        return INCONCLUSIVE if INCONCLUSIVE in each else HOLDS
+        return next((verdict for verdict in (INCONCLUSIVE, NOT_RUN) if verdict in each), HOLDS)
+
+    @property
+    def run(self) -> tuple[Finding, ...]:
+        """The parts that were run."""
+        return tuple(finding for finding in self.findings if finding.verdict != NOT_RUN)
+
+    @property
+    def word(self) -> str:
+        """The verdict as people read it: of a claim that is not run, whether some of it is."""
+        return "partly run" if self.verdict == NOT_RUN and self.run else self.verdict
 
     @property
     def tally(self) -> str:
         """Its parts, counted: `5 of 7 parts hold, 1 fails, 1 was not run`."""
-        each = [finding.verdict for finding in self.findings if finding.observed.n]
-        missing = len(self.findings) - len(each)
+        each = [finding.verdict for finding in self.findings]
         words = [f"{each.count(HOLDS)} of {len(self.findings)} parts hold"]
         for count, one, many in (
             (each.count(FAILS), "fails", "fail"),
             (each.count(INCONCLUSIVE), "is inconclusive", "are inconclusive"),
-            (missing, "was not run", "were not run"),
+            (each.count(NOT_RUN), "was not run", "were not run"),
         ):
             words += [f"{count} {one if count == 1 else many}"] if count else []
         return ", ".join(words)
@@ -246,24 +256,37 @@ def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
     return stats.mean_interval(list(sample))
 
 
-def _judge_part(part: Part, evidence: Evidence) -> Finding:
+def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
+    """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
+    top = math.inf if part.compare == "ratio" else measures.top_of(part.statistic)
+    low = -top if part.compare == "difference" else 0.0
+    return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
+
+
+def _judge_part(part: Part, evidence: Evidence, planned: Collection[tuple[str, str]] | None) -> Finding:
+    needed = [(part.experiment, variant) for variant in (part.variant, part.against) if variant]
     sample = _sample(part, evidence)
     if not sample:
-        return Finding(part, stats.Interval(math.nan, math.nan, math.nan, 0), INCONCLUSIVE)
+        cut = planned is not None and not all(one in planned for one in needed)
+        return Finding(part, stats.Interval(math.nan, math.nan, math.nan, 0), NOT_RUN if cut else INCONCLUSIVE)
     interval = _interval(part, sample)
-    if part.every:
-        return Finding(part, interval, HOLDS if all(part.bounds.admits(value) for value in sample) else FAILS)
-    if not math.isfinite(interval.low):
-        return Finding(part, interval, INCONCLUSIVE)
+    return Finding(part, _shown(part, interval), _verdict(part, sample, interval))
+
+
+def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> str:
     bounds = part.bounds
+    if part.every:
+        return HOLDS if all(bounds.admits(value) for value in sample) else FAILS
+    if not math.isfinite(interval.low):
+        return INCONCLUSIVE
     if bounds.admits(interval.low) and bounds.admits(interval.high):
-        return Finding(part, interval, HOLDS)
+        return HOLDS
     # outside: the interval lies wholly below the lower or wholly above the upper bound
     outside = interval.high < bounds.low or (bounds.low_open and interval.high == bounds.low)
     outside = outside or interval.low > bounds.high or (bounds.high_open and interval.low == bounds.high)
-    return Finding(part, interval, FAILS if outside else INCONCLUSIVE)
+    return FAILS if outside else INCONCLUSIVE
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence) -> list[Verdict]:
-    """Judges every claim on the evidence."""
-    return [Verdict(claim, tuple(_judge_part(part, evidence) for part in claim.parts)) for claim in claims]
+def judge(claims: Sequence[Claim], evidence: Evidence, planned: Collection[tuple[str, str]] | None = None) -> list[Verdict]:
+    """Judges every claim on the evidence. `planned`: the experiments and variants that were to be run, all unless given."""
+    return [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]

@@ -105,6 +105,7 @@ class CongestionControl(_core.Guest):
 
 _HOOKS = ("on_sent", "on_delivery", "on_ack", "on_round", "on_undo", "on_timer")
 _GROWTH = ("on_ack", "on_round", "on_delivery")
+_SWITCHES = ("slow_start", "measures_rate")
 
 # Classes and functions handed over that no import finds again, by the name that scenarios of this process give them.
 _handed_over: dict[str, LawFactory] = {}
@@ -213,12 +214,15 @@ def load(reference: str, params: str, folder: str | None) -> tuple[LawFactory, s
     hooks = [hook for hook in _HOOKS if getattr(law, hook) is not getattr(CongestionControl, hook)]
     if not any(hook in hooks for hook in _GROWTH):
         raise InputError(f"{name} has none of on_ack, on_round and on_delivery: its window would never grow")
+    for switch in _SWITCHES:
+        if not isinstance(value := getattr(law, switch), bool):
+            raise InputError(f"{name}.{switch} is True or False, not {value!r}")
     for state in law.states:
         value = getattr(made, state, None)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InputError(f'{name} names the state "{state}", which is {value!r} after __init__ and not a number')
     make = functools.partial(target, **values)
-    return make, name, hooks, bool(law.slow_start), bool(law.measures_rate), list(law.states)
+    return make, name, hooks, law.slow_start, law.measures_rate, list(law.states)
 
 
 def describe(given: LawFactory) -> dict[str, Any]:

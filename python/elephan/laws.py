@@ -1,14 +1,16 @@
 """Congestion controls as a user names them: `cubic`, `cubic:preset=linux`, `hybla:rtt0=25ms:reduce_from=flight`, or a
-table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in Python a dict).
+table as the scenario language writes it (`{ kind = "cubic", beta = 0.7 }`, in Python a dict). One's own: `mine.py:Mine`,
+`lab.laws:Mine:share=0.1`, in Python also the class, a function that gives an object, or `{"kind": Mine, "share": 0.1}`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elephan import cc, core
+from elephan._model import plain
 from elephan.errors import InputError, nearest
 from elephan.settings import split, value
 from elephan.source import Source
@@ -52,40 +54,63 @@ def _from_text(text: str) -> Law:
             raise InputError(f'{text}: not a table such as {{ kind = "cubic", beta = 0.7 }}')
         return _from_table(table)
     name, *parameters = (part.strip() for part in text.split(":"))
-    if not parameters:
-        return Law(name, name)
-    table = {"kind": name}
+    own = bool(parameters) and "=" not in parameters[0] and name not in cc.names()
+    if own:
+        name = f"{name}:{parameters.pop(0)}"
+    given: dict[str, Any] = {}
     for parameter in parameters:
-        key, equals, given = parameter.partition("=")
-        if not equals or not key.strip() or not given.strip():
+        key, equals, written = parameter.partition("=")
+        if not equals or not key.strip() or not written.strip():
             raise InputError(f"{text}: write parameters as {name}:key=value")
-        table[key.strip()] = value(given.strip())
-    return _from_table(table)
+        given[key.strip()] = value(written.strip())
+    if own:
+        return _from_table({"python": name, **({"params": given} if given else {})})
+    return _from_table({"kind": name, **given}) if given else Law(name, name)
 
 
 def _from_table(table: Mapping[str, Any]) -> Law:
-    name = table.get("kind", table.get("python"))
-    if not isinstance(name, str):
+    kind = table.get("kind", table.get("python"))
+    if not isinstance(kind, str):
+        if "kind" in table and callable(kind):
+            return _from_table(core.guest_words(kind, {key: given for key, given in table.items() if key != "kind"}))
         raise InputError(f'a congestion control is a name or a table with "kind", not {dict(table)!r}')
-    others = [f"{key} {given}" for key, given in table.items() if key not in ("kind", "python")]
-    return Law(" ".join([name.rpartition(":")[2], *others]), dict(table))
+    name, found = kind, plain(table)
+    shown = {key: given for key, given in found.items() if key not in ("kind", "python")}
+    if "kind" not in table:
+        name = kind.rpartition(":")[2].rpartition(".")[2]
+        params = shown.pop("params", {})
+        shown |= params if isinstance(params, Mapping) else {"params": params}
+    return Law(" ".join([name, *(f"{key} {given}" for key, given in shown.items())]), found)
+
+
+def _apart(law: Law, others: Sequence[Law]) -> Law:
+    """The law, under the whole name of its class where another class has the same label."""
+    same = next((other for other in others if other.label == law.label), None)
+    if same is None:
+        return law
+    whole = law.value.get("python", "") if isinstance(law.value, Mapping) else ""
+    if same.value == law.value or not whole or any(other.label == whole for other in others):
+        raise InputError(f"{law.label} is given twice")
+    return replace(law, label=law.label.replace(law.label.split(" ")[0], whole, 1))
 
 
 def _check(law: Law) -> None:
     """Refuses a law that the core does not take, with the core's reason."""
     known = cc.names()
     guest = isinstance(law.value, Mapping) and "kind" not in law.value
+    if not guest and law.kind.endswith(".py"):
+        raise InputError(f"{law.kind}: which class of this file? Write it as {law.kind}:Class")
     if not guest and law.kind not in known:
         raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, known)}')
     try:
         core.resolve(Source(_PROBE, law.label, "toml", "probe"), {f"traffic.flow.{_KEY}": law.value}, 1)
     except InputError as error:
         why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
-        raise InputError(f"{law.label}: {why or error}") from None
+        raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why or error}") from None
 
 
 def read_laws(given: str | Sequence[Any]) -> list[Law]:
-    """Several laws: a text with commas between them, or a list of names, texts and dicts. Each is checked."""
+    """Several laws: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked."""
     if isinstance(given, str):
         given = split(given)
     if not isinstance(given, Sequence) or not given:
@@ -98,10 +123,11 @@ def read_laws(given: str | Sequence[Any]) -> list[Law]:
             law = _from_text(one.strip())
         elif isinstance(one, str):
             raise InputError("an empty name in the list of congestion controls")
+        elif callable(one) or hasattr(one, "on_congestion"):
+            law = _from_table(plain(one))
         else:
-            raise InputError(f"a congestion control is a name or a dict, not {one!r}")
-        if law.label in (other.label for other in laws):
-            raise InputError(f"{law.label} is given twice")
+            raise InputError(f"a congestion control is a name, a dict or a class, not {one!r}")
+        law = _apart(law, laws)
         _check(law)
         laws.append(law)
     return laws

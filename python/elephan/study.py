@@ -137,6 +137,11 @@ class Study:
         return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
 
     @cached_property
+    def planned(self) -> set[tuple[str, str]]:
+        """The experiments and variants that are run, of the quick cut those that it keeps."""
+        return {(experiment.name, variant.label) for experiment in self.experiments for variant in experiment.variants}
+
+    @cached_property
     def figures(self) -> ModuleType:
         """The module that draws."""
         return self.module("figures")
@@ -209,8 +214,8 @@ class Results:
         return [value for value in self.by_seed(experiment, variant, statistic).values() if not math.isnan(value)]
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
-        values = self.values(experiment, variant, statistic)
-        return stats.mean_interval(values) if values else stats.Interval(math.nan, math.nan, math.nan, 0)
+        """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
+        return measures.interval(statistic, self.values(experiment, variant, statistic))
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.study.experiments if one.name == name)
@@ -274,7 +279,7 @@ def run_study(
         for (experiment, _), outcome in zip(work, outcomes, strict=True):
             if outcome.value is not None:
                 results.add(experiment, outcome.job, outcome.value)
-        verdicts = claims.judge(study.claims, results)
+        verdicts = claims.judge(study.claims, results, study.planned)
         facts["wall_s"] = time.monotonic() - begin
         _write(partial, results, verdicts)
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
@@ -329,4 +334,4 @@ def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     for row in read_table(where / "runs.parquet").to_pylist():
         job = kept[row["experiment"], row["variant"], row["seed"]]
         results.add(row["experiment"], job, {n: row[n] for n in study.statistics if row.get(n) is not None})
-    return results, claims.judge(study.claims, results)
+    return results, claims.judge(study.claims, results, study.planned)

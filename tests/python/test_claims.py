@@ -38,6 +38,41 @@ def test_an_interval_inside_holds_outside_fails_across_is_inconclusive() -> None
     assert judge(f"{GOODPUT}, below = 2.5", **values).verdict == "fails"
 
 
+@pytest.mark.parametrize(
+    ("part", "values", "low", "high", "verdict"),
+    [
+        # 0.58, 1, 1: mean 0.86, standard error 0.14, t(0.975, 2) = 4.30265, so 0.2576 to 1.4624
+        ('statistic = "utilisation.max", variant = "a", min = 0, max = 1', [0.58, 1, 1], 0.2576, 1, "inconclusive"),
+        ('statistic = "utilisation.sum", variant = "a", min = 0', [0.58, 1, 1], 0.2576, 1.4624, "holds"),
+        ('statistic = "drops.sum", variant = "a", max = 600', [0, 0, 300], 0, 530.265, "holds"),
+        ('statistic = "goodput_bps.min/max", variant = "a", max = 2', [0, 0, 0.9], 0, 1, "holds"),
+        # 0.9, 0, 0: mean and standard error 0.3, so -0.9908 to 1.5908
+        (
+            'statistic = "loss.max", variant = "a", compare = "difference", against = "b", max = 1',
+            [0.9, 0, 0],
+            -0.99079,
+            1,
+            "inconclusive",
+        ),
+        (
+            'statistic = "drops.sum", variant = "a", compare = "difference", against = "b", max = 600',
+            [300, 0, 0],
+            -330.265,
+            530.265,
+            "holds",
+        ),
+    ],
+)
+def test_an_interval_is_shown_where_its_quantity_can_be_and_judged_whole(
+    part: str, values: list[float], low: float, high: float, verdict: str
+) -> None:
+    name = part.split('"')[1].replace(".", "_")
+    found = judge(part, **{f"a_{name}": values, f"b_{name}": [0.0, 0.0, 0.0]})
+    shown = found.findings[0].observed
+    assert (shown.low, shown.high) == pytest.approx((low, high), abs=1e-3)
+    assert found.verdict == verdict
+
+
 def test_every_run_must_satisfy_it() -> None:
     drops = 'statistic = "drops.sum", variant = "a", min = 0, max = 0, every = true'
     assert judge(drops, a_drops_sum=[0, 0, 0]).verdict == "holds"
@@ -133,5 +168,22 @@ def test_parts_are_counted() -> None:
     parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "aabcd")
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
     evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
-    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence)[0]
+    planned = {("e", variant) for variant in "abc"}
+    found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence, planned)[0]
     assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"
+
+
+def test_what_a_quick_cut_leaves_out_is_not_run_and_what_failed_is_inconclusive() -> None:
+    parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "ab")
+    read = claims.read_claims(tomllib.loads(f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'))
+    some = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
+
+    def seen(evidence: Numbers, planned: str) -> tuple[str, str]:
+        found = claims.judge(read, evidence, {("e", variant) for variant in planned})[0]
+        assert found.as_dict()["verdict"] == found.verdict
+        return found.verdict, found.word
+
+    assert seen(some, "a") == ("not run", "partly run")
+    assert seen(some, "ab") == ("inconclusive", "inconclusive")  # every run of b failed
+    assert seen(Numbers(a_goodput_bps_sum=[1.0, 1.0]), "a") == ("fails", "fails")
+    assert seen(Numbers(), "") == ("not run", "not run")

@@ -250,6 +250,14 @@ class NoState(Reno):
     states = ("w_max",)
 
 
+class WordForSwitch(Reno):
+    slow_start = "no"  # type: ignore[assignment]
+
+
+class CountForSwitch(Reno):
+    measures_rate = 1  # type: ignore[assignment]
+
+
 class NotOurs:
     pass
 
@@ -278,6 +286,8 @@ def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
         (Early, "Early cannot be made: AttributeError: mss is not known in __init__, before there is a connection"),
         (NoGrowth, "NoGrowth has none of on_ack, on_round and on_delivery"),
         (NoState, 'names the state "w_max", which is None after __init__'),
+        (WordForSwitch, "WordForSwitch.slow_start is True or False, not 'no'"),
+        (CountForSwitch, "CountForSwitch.measures_rate is True or False, not 1"),
         (NotOurs, "NotOurs is not an elephan.CongestionControl"),
         (Reno(), "give the class Reno and not an object of it"),
         (functools.lru_cache(maxsize=1)(lambda: Reno()), "gives the same object twice; each connection needs its own"),

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
+from typing import Any
+
+import elephan as el
 import pytest
 from elephan import cc
 from elephan.errors import InputError
 from elephan.laws import read_laws
+
+
+class Steady(el.CongestionControl):
+    """So many segments more at each ACK."""
+
+    def __init__(self, gain: float = 0.1) -> None:
+        self.gain = gain
+
+    def on_ack(self, ack: Any) -> None:
+        self.cwnd += self.gain * self.mss
 
 
 def test_names_parameters_and_tables() -> None:
@@ -50,7 +65,7 @@ def test_a_list_of_names_and_dicts() -> None:
         ("", "an empty name"),
         ("reno,reno", "given twice"),
         ([], "are a list"),
-        ([3], "a name or a dict"),
+        ([3], "a name, a dict or a class"),
         ([{"preset": "linux"}], 'a table with "kind"'),
         ("{ kind = ", "not a table"),
     ],
@@ -60,3 +75,59 @@ def test_bad_laws_are_one_line(given: object, why: str) -> None:
         read_laws(given)  # type: ignore[arg-type]
     assert why in str(error.value)
     assert "\n" not in str(error.value)
+
+
+MINE = f"{__name__}:Steady"
+
+
+@pytest.mark.parametrize(
+    ("given", "label", "params"),
+    [
+        (Steady, "Steady", {}),
+        ({"kind": Steady}, "Steady", {}),
+        ({"kind": Steady, "gain": 0.5}, "Steady gain 0.5", {"gain": 0.5}),
+        (functools.partial(Steady, gain=0.5), "Steady gain 0.5", {"gain": 0.5}),
+        (MINE, "Steady", {}),
+        (f"{MINE}:gain=0.5", "Steady gain 0.5", {"gain": 0.5}),
+        (f'{{ python = "{MINE}", params = {{ gain = 0.5 }} }}', "Steady gain 0.5", {"gain": 0.5}),
+    ],
+)
+def test_a_law_of_ones_own(given: Any, label: str, params: dict[str, float]) -> None:
+    _, law = read_laws(["reno", given])
+    assert (law.label, law.plain) == (label, False)
+    assert law.value == {"python": MINE, **({"params": params} if params else {})}
+
+
+OWN = """import elephan as el
+
+class Mine(el.CongestionControl):
+    def on_ack(self, ack):
+        self.cwnd += {gain} * self.mss
+"""
+
+
+def test_classes_of_the_same_name_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, gain in (("slow", 0.1), ("fast", 0.2)):
+        (tmp_path / f"{name}.py").write_text(OWN.format(gain=gain))
+    assert [law.label for law in read_laws("slow.py:Mine,fast.py:Mine")] == ["Mine", "fast.py:Mine"]
+    with pytest.raises(InputError, match="Mine is given twice"):
+        read_laws("slow.py:Mine,slow.py:Mine")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ([Steady()], "give the class Steady and not an object of it: each connection has its own"),
+        ([int], "int is not an elephan.CongestionControl"),
+        ([{"kind": Steady, "gian": 1}], f'"{MINE}": Steady has no parameter "gian"; did you mean "gain"?'),
+        (f"{MINE}:gain", f"{MINE}:gain: write parameters as {MINE}:key=value"),
+        (f"{__name__}:Stedy", f'"{__name__}:Stedy": {__name__} has no "Stedy"; did you mean "Steady"?'),
+        ("mine.py:Mine", '"mine.py:Mine": mine.py: No such file or directory'),
+        ("mine.py", "mine.py: which class of this file? Write it as mine.py:Class"),
+    ],
+)
+def test_a_wrong_law_of_ones_own_is_one_line(given: Any, line: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_laws(given)
+    assert str(error.value) == line

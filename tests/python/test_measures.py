@@ -157,6 +157,28 @@ def test_units_and_words() -> None:
     assert measures.describe("latency_ns.p50").startswith("median: latency")
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("goodput_bps.sum", "goodput of all flows together"),
+        ("goodput_bps[n].sum", "total goodput of n"),
+        ("goodput_bps[v+n].jain", "Jain's index of the goodput of v and n"),
+        ("queue_bytes[at sw->h[0], during 100-400 ms].p95", "95th percentile of the queue at sw → h[0] during 100-400 ms"),
+        ("queue_max_bytes[at sw->h[0]].max", "longest queue at sw → h[0]"),
+        ("fct_ns[to h[0], with timeouts].p50", "median completion time to h[0] with timeouts"),
+        ("notifications.max", "largest notifications of congestion sent"),
+        ("sender_limited.max", "largest share of time that the sender had nothing to send"),
+    ],
+)
+def test_titles_read_as_a_person_would_write_them(name: str, words: str) -> None:
+    assert measures.title(name) == words
+
+
+def test_every_take_has_words_for_a_title() -> None:
+    for take in measures.TAKES:
+        assert "goodput" in measures.title(f"goodput_bps[a].{take}")
+
+
 @pytest.mark.parametrize("name", ["latency", "latency_ns", "latency_ns.p98", "latenzy_ns.p99", ""])
 def test_unknown_statistics_are_one_line(name: str) -> None:
     with pytest.raises(InputError, match=r"^no measure|no take"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import elephan as el
 import numpy as np
@@ -16,6 +17,8 @@ from elephan.panel import signals
 from elephan.panel.experiments import PAIR, experiments
 from elephan.panel.network import read_buffer, read_network
 from elephan.panel.panel import Panel, Row, variants
+from elephan.report.panel_page import _idle
+from elephan.stats import Interval
 
 TINY = {"rate": "5 Mbps", "rtt": "20 ms", "quick": True, "repetitions": 2}
 
@@ -98,6 +101,21 @@ def test_shares_look_the_same_from_both_sides() -> None:
     assert panel.jain("reno", "x").mean == panel.jain("x", "reno").mean == 0.8
 
 
+def test_a_pair_that_leaves_room_is_named() -> None:
+    """x beside y has 15 and 15 of 40 Mb/s in both runs: Jain's index 1, three quarters used."""
+    rows = [Row("alone", law, seed, {"goodput_bps": 40e6}) for law in "xy" for seed in (1, 2)]
+    for pair, each in (("x + x", 20e6), ("y + y", 19e6), ("x + y", 15e6)):
+        values = {"goodput_a_bps": each, "goodput_b_bps": each, "share_a": 0.5, "jain": 1.0}
+        rows += [Row("pair", pair, seed, values) for seed in (1, 2)]
+    panel = Panel([Law("x", "x"), Law("y", "y")], rows, [], {"repetitions": 2})
+    assert panel.most_bps == 40e6
+    assert panel.together("y", "x") == Interval(30e6, 30e6, 30e6, 2)
+    assert _idle(panel, [("x", "x"), ("x", "y"), ("y", "y")]) == (
+        "x beside y leave room: together they get 30 Mb/s of the 40 Mb/s that are to be had."
+    )
+    assert _idle(panel, [("x", "x"), ("y", "y")]) == ""
+
+
 def test_what_did_not_happen_counts_with_the_time_watched() -> None:
     interval, late = made_up().until("join", "x", "delta_fair_ns", "horizon_ns")
     assert (interval.mean, late, interval.n) == (52e9, 1, 2)
@@ -176,6 +194,40 @@ def test_any_scenario(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     resolved = el.run("sawtooth", set={"traffic[0].congestion_control": "cubic", "duration": "12 s"}, seed=1)
     goodput = resolved.statistic("goodput_bps.sum")
     assert found["variants"][1]["statistics"]["goodput_bps.sum"]["mean"] == pytest.approx(goodput)
+
+
+OWN = """import elephan as el
+
+class Reno(el.CongestionControl):
+    def on_ack(self, ack):
+        if not ack.app_limited:
+            self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
+"""
+
+
+def test_a_law_of_ones_own_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reno in Python is Reno to the packet, so every run is the same."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    call = ["compare", "reno,own.py:Reno", "--scenario", "sawtooth", "-s", "duration=12 s", "-n", "1", "--out", "r", "--json"]
+    assert cli.status_of(call) == 0
+    found = json.loads((tmp_path / "r" / "compare.json").read_text())["variants"]
+    assert [one["variant"] for one in found] == ["reno", "Reno"]
+    assert found[0]["statistics"] == found[1]["statistics"]
+    guests = json.loads((tmp_path / "r" / "manifest.json").read_text())["guests"]
+    assert [row["python"] for row in guests] == ["own.py:Reno"]
+
+
+def test_a_class_in_a_panel(tmp_path: Path) -> None:
+    class Local(el.CongestionControl):
+        def on_round(self, round: Any) -> None:
+            self.cwnd += self.mss
+
+    done = el.compare([Local], out=tmp_path / "r", **(TINY | {"repetitions": 1}))
+    again = el.load(tmp_path / "r")
+    assert again.labels == done.labels == ["Local"]
+    assert again.share("Local", "reno").mean == done.share("Local", "reno").mean
+    assert len(done.manifest()["guests"][0]["source_sha256"]) == 64
 
 
 def test_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

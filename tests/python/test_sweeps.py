@@ -10,6 +10,8 @@ import elephan as el
 import pytest
 from elephan.cli import status_of
 from elephan.errors import ElephanError, InputError
+from elephan.report import wording
+from elephan.report.sweep_page import _answer
 from elephan.results import compare, redraw
 from elephan.sweeps import Row, Sweep, Variant
 
@@ -43,6 +45,34 @@ def test_intervals_end_where_their_quantity_does() -> None:
     assert (drops.mean, drops.low, drops.high) == pytest.approx((100.0, 0.0, 100 * (1 + 4.30265)), rel=1e-5)
     assert several.high == pytest.approx(2 + 4.30265 / 3**0.5, rel=1e-5)  # of several ports together it may be more than 1
     assert sweep.means["utilisation.max_high"][0].as_py() == 1.0
+
+
+def _made_up(*settings: dict[str, object]) -> Sweep:
+    return Sweep("made up", [Variant(f"v{i}", parameters) for i, parameters in enumerate(settings)], [], {})
+
+
+def test_parameters_and_variants_in_words() -> None:
+    assert wording.parameter("traffic.n.congestion_control") == "congestion control of n"
+    assert wording.parameter("traffic[0].congestion_control") == "congestion control of traffic[0]"
+    assert wording.parameter("switches.sw.flow_control.kind") == "flow control of sw"
+    assert wording.parameter("template.queue.limit") == "queue limit"
+    assert wording.parameter("duration") == "duration"
+    law, other, limit = "traffic.n.congestion_control", "traffic.v.congestion_control", "template.queue.limit"
+    one = _made_up({law: "reno"}, {law: {"kind": "cubic", "beta": 0.8}}, {law: {"python": "lab:Mine", "params": {"gain": 2}}})
+    assert list(wording.variants(one).values()) == ["reno", "cubic beta 0.8", "Mine gain 2"]
+    two = _made_up({law: "reno", limit: "0.25 bdp"}, {law: "htcp", limit: "100 p"})
+    assert list(wording.variants(two).values()) == ["reno, queue limit 0.25 bdp", "htcp, queue limit 100 p"]
+    both = _made_up({law: "reno", other: "htcp"}, {law: "htcp", other: "reno"})
+    assert list(wording.variants(both).values()) == ["n reno, v htcp", "n htcp, v reno"]
+
+
+def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
+    sweep = _made_up({"traffic.n.congestion_control": "reno"}, {"traffic.n.congestion_control": "htcp"})
+    sweep.rows = [Row(f"v{i}", seed, {"goodput_bps[n].sum": 1e6 * (1 + i)}) for i in (0, 1) for seed in (1, 2)]
+    assert _answer(sweep, ["goodput_bps[n].sum"]) == [
+        "Total goodput of n: from 1 Mb/s with reno to 2 Mb/s with htcp (congestion control of n).",
+        "Total goodput of n, htcp less reno with the same seeds: 1 Mb/s.",
+    ]
 
 
 def test_unknown_names_are_one_line(swept: Sweep) -> None:
@@ -152,7 +182,7 @@ def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
     entries = json.loads((tmp_path / "study" / "claims.json").read_text())
     assert [e["id"] for e in entries] == [v.claim.id for v in verdicts]
     assert {f"C000-{i}" for i in range(1, 7)} <= {e["id"] for e in entries}
-    assert all(e["verdict"] in ("holds", "fails", "inconclusive") for e in entries)
+    assert all(e["verdict"] in ("holds", "fails", "inconclusive", "not run") for e in entries)
     assert len(results.runs("main", "NoFC")) == 5
     assert (tmp_path / "study" / "figures" / "throughput.svg").exists()
     _, again = load_study(tmp_path / "study")

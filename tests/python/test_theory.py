@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 
 import elephan as el
 import numpy as np
 import pytest
-from elephan import theory
+from elephan import measures, theory
 from elephan.errors import InputError
 from elephan.quantity import seconds
 
@@ -203,11 +204,101 @@ def test_griddt_is_reno_by_default_and_mulTCP_with_n_streams() -> None:
 
 
 def test_bic() -> None:
-    """Xu, Harfoush and Rhee 2004: with W the top, N1 = W / 8 / 32 - 2 steps of 32, then log2(32 / 0.01) + 2 of halves.
+    """Xu, Harfoush and Rhee 2004, the step taken at every ACK: dx/dn = -d over round trips n, x the distance to the top.
 
-    W = 25,600 and beta = 7/8: 3200 = 98 x 32 + 64, so 98 whole steps; then 64 halves to 0.02 in 12 rounds (64 / 2^12 =
-    0.0156), and 0.0156 takes two steps of 0.01. The windows of those 112 rounds make 1/p packets by hand:
-    98 x 22,400 + 32 x 98 x 97 / 2 + 12 x 25,600 - 64 (1 + 1/2 + ... + 1/2048) + 2 x 25,600 = 2,705,585.
+    W = 25,600 and beta = 7/8, so x = 3200 at first. 98 round trips at 32 a round trip leave 64; 2 ln(64 / 0.02) = 16.142 at
+    x / 2 leave 0.02, and 0.01 a round trip takes two more; one is recovery. Packets of those 117.142:
+    22,400 + 98 (22,400 + 3136 / 2) + 16.142 x 25,600 - 2 (64 - 0.02) + 2 x 25,600 - 0.02 = 2,835,573.
     """
-    p = 1 / 2_705_585
-    assert theory.response("bic", p) == pytest.approx(2_705_585 / 112, rel=2e-3)
+    p = 1 / 2_835_573
+    assert theory.response("bic", p) == pytest.approx(2_835_573 / 117.142, rel=1e-5)
+
+
+PERIODIC = """
+duration = "{duration}"
+warmup = "{warmup}"
+[tcp]
+receive_window = "400 MB"
+send_buffer = "400 MB"
+delayed_ack_segments = 1
+ssthresh_initial = "70 KB"
+[template]
+kind = "dumbbell"
+rate = "100 Gbps"
+access_rate = "100 Gbps"
+access_delay = "0 s"
+delay = "5 ms"
+loss = {{ periodic = {every} }}
+[[traffic]]
+name = "flow"
+from = "sender"
+to = "receiver"
+kind = "bulk"
+congestion_control = {law}
+"""
+
+
+@pytest.mark.parametrize(
+    ("law", "every"),
+    [
+        ('{ kind = "bic", fast_convergence = false }', 1000),
+        ('"bic"', 1000),
+        ('"scalable"', 200),  # at its low window
+        ('"scalable"', 150),  # below it
+        ('"scalable"', 1000),
+    ],
+)
+def test_forms_against_simulations_with_periodic_loss(law: str, every: int) -> None:
+    """A path of 10 ms. Scalable's form leaves recovery out, one round trip of 14."""
+    done = el.run(PERIODIC.format(duration="300 s", warmup="200 s", every=every, law=law), seed=1)
+    window = measures.statistic(done, "window_segments.mean")
+    name = "bic" if "bic" in law else "scalable"
+    assert window == pytest.approx(theory.response(name, 1 / every), rel=0.05 if name == "bic" else 0.1)
+
+
+def test_scalable_is_reno_below_its_low_window() -> None:
+    """Kelly 2003: lwnd = 16 segments. sqrt(1.5 / 0.02) = 8.66; without it ln(1.01) / -ln(0.875) / 0.02 = 3.73."""
+    assert theory.response("scalable", 0.02) == pytest.approx(8.660, abs=1e-3)
+    assert theory.response("scalable", 0.005) == 16
+    assert theory.response("scalable", 0.02, low_window=1) == pytest.approx(3.726, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (lambda: theory.response("htcp", 1e-3, beta=1.0), 'beta of "htcp" must be above 0 and below 1, not 1'),
+        (lambda: theory.response("htcp", 1e-3, rtt_scaling=1), 'rtt_scaling of "htcp" is True or False, not 1'),
+        (lambda: theory.response("bic", 1e-3, beta=1.0), 'beta of "bic" must be above 0 and below 1, not 1'),
+        (lambda: theory.response("bic", 1e-3, s_min=50), 's_min of "bic" must be at most s_max, 32, not 50'),
+        (lambda: theory.response("scalable", 1e-3, b=1.5), 'b of "scalable" must be above 0 and below 1, not 1.5'),
+        (lambda: theory.response("griddt", 1e-3, a=-1), 'a of "griddt" must be positive and finite, not -1'),
+        (lambda: theory.response("cubic", 1e-3, beta=1.5), 'beta of "cubic" must be above 0 and below 1, not 1.5'),
+        (lambda: theory.response("cubic", 1e-3, bet=0.7), '"cubic" does not take "bet"; did you mean "beta"?'),
+        (lambda: theory.response("highspeed", 1e-3, beta=0.7), '"highspeed" does not take "beta" or any other parameter'),
+        (lambda: theory.mathis(1e-3, "100 ms", constant=-1), "constant must be positive, not -1"),
+        (lambda: theory.headroom(10e9, math.nan), "length must be 0 or more and finite, not nan"),
+        (lambda: theory.headroom_exact(10e9, 1, ports=math.inf), "ports must be a whole number from 1 on, not inf"),
+        (lambda: theory.txqueuelen_needed(100, growth=0.5), "the growth of a window in slow start is 1 or more, not 0.5"),
+    ],
+)
+def test_values_outside_of_their_range_are_one_line(wrong: Callable[[], object], line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        wrong()
+    assert str(caught.value) == line
+
+
+_GOOD = {"p": 1e-3, "rtt": 0.1, "rate": 1e9, "length": 100, "f": 1e9, "s": 1e8, "memory": 5e5, "frame": 1000, "packets": 45_000}
+_GOOD |= {"window": 100, "room": 356, "duration": 60, "buffer": 6e5, "read": 8e8, "network": 8e8, "write": 4e8, "cache": 1e8}
+_GOOD |= {"inflow": 8e8, "read_ahead": 1e5, "latency": 1e-3, "load": 0.5, "service_time": 0.01, "size": 2.5e5, "quanta": 60}
+FORMS = [f for n, f in inspect.getmembers(theory, inspect.isfunction) if f.__module__ == theory.__name__ and n[0] != "_"]
+
+
+@pytest.mark.parametrize("form", [f for f in FORMS if f is not theory.response], ids=lambda form: form.__name__)
+@pytest.mark.parametrize("wrong", [math.nan, -1, "x", None])
+def test_every_form_refuses_nonsense(form: Callable[..., object], wrong: object) -> None:
+    for name, about in inspect.signature(form).parameters.items():
+        if about.default is None or isinstance(about.default, bool):  # given with another, or a switch
+            continue
+        others = {k: _GOOD[k] for k, v in inspect.signature(form).parameters.items() if v.default is v.empty}
+        with pytest.raises(InputError, match=r"^.+$"):
+            form(**{**others, name: wrong})

@@ -136,7 +136,7 @@ def sweep(
 
 @app.command()
 def compare(
-    laws: Annotated[str, typer.Argument(metavar="LAW,LAW...", help="Congestion controls: reno,cubic:preset=linux,bbr.")],
+    laws: Annotated[str, typer.Argument(metavar="LAW,LAW...", help="Congestion controls: reno,cubic:preset=linux,mine.py:Mine.")],
     scenario: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
     ] = None,

@@ -33,7 +33,7 @@ _WIDTH_OF_A_FILE = 132
 _CONNECTIONS_MAX = 12  # rows on a terminal
 _COLUMNS_MAX = 8  # laws beside each other on a terminal
 _LOPSIDED = 0.1  # of half an interval: a mean further from its middle is shown with both ends
-_COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow"}
+_COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run": "dim"}
 
 
 def _console() -> Console:
@@ -291,9 +291,9 @@ def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("observed (95 % interval), expected", overflow="fold")
-    for verdict in verdicts:
-        lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.findings]
-        table.add_row(verdict.claim.id, f"[{_COLOURS[verdict.verdict]}]{verdict.verdict}[/]", "\n".join(lines))
+    for verdict in (one for one in verdicts if one.run):
+        lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
+        table.add_row(verdict.claim.id, f"[{_COLOURS[verdict.verdict]}]{verdict.word}[/]", "\n".join(lines))
     console.print(table)
     console.print(f"{tally(verdicts)}. {quantity(results.facts['wall_s'], 's')}.", style="dim")
     for line in results.facts["failures"][:5]:

@@ -51,8 +51,10 @@ def compare_on(
         for i in range(repetitions)
     ]
     first = Earliest(jobs)
+    guests: dict[str, Any] = {}
 
     def reduce(job: Job, run: Run) -> dict[str, float]:
+        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         first.offer(job, lambda: _about(run))
         return measures.statistics(run, names)
 
@@ -65,6 +67,7 @@ def compare_on(
         "answering": list(source.notes.statistics),
         "failures": broken,
         **first.told,
+        **({"guests": [guests[name] for name in sorted(guests)]} if guests else {}),
     }
     rows = [Row(o.job.variant, o.job.seed, o.value) for o in outcomes if o.value is not None]
     done = Sweep(f"compare-{source.stem}", [Variant(law.label, {PARAMETER: law.label}) for law in laws], rows, facts)

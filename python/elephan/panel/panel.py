@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,20 @@ class Panel:
         found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
         return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
 
+    def together(self, a: str, b: str) -> stats.Interval:
+        """Goodput of a flow of law `a` and one of law `b` together, bit/s."""
+        variant = self._pair(a, b)[0]
+        one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
+        sums = [one[seed] + two[seed] for seed in one if not math.isnan(one[seed] + two[seed])]
+        return stats.within(stats.mean_interval(sums), 0.0, math.inf) if sums else _NOTHING
+
+    @cached_property
+    def most_bps(self) -> float:
+        """The most goodput that a flow alone or a pair of the laws has, what the bottleneck can carry: bit/s, NaN if unknown."""
+        found = [self.interval("alone", law, "goodput_bps").mean for law in self.labels]
+        found += [self.together(a, b).mean for a, b in combinations_with_replacement(self.labels, 2)]
+        return max((bps for bps in found if not math.isnan(bps)), default=math.nan)
+
     def friendliness(self, label: str) -> stats.Interval:
         """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
 
@@ -198,7 +213,13 @@ class Panel:
             "experiments": self.facts["experiments"],
             "results": self.means.to_pylist(),
             "pairs": [
-                {"law": a, "beside": b, "jain": known(self.jain(a, b), "1"), "share": known(self.share(a, b), "%")}
+                {
+                    "law": a,
+                    "beside": b,
+                    "jain": known(self.jain(a, b), "1"),
+                    "share": known(self.share(a, b), "%"),
+                    "together": known(self.together(a, b), "bps"),
+                }
                 for a in labels
                 for b in labels
             ],
@@ -214,6 +235,7 @@ class Panel:
             **folder.manifest_head("compare", "compare"),
             "runs": len(self.rows),
             "failures": self.failures,
+            **({"guests": self.facts["guests"]} if self.facts.get("guests") else {}),
         }
 
     def report(self, path: str | os.PathLike[str]) -> Path:
@@ -304,7 +326,8 @@ def compare(
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
-    `laws`: names, texts such as `"cubic:preset=linux"`, or dicts such as `{"kind": "cubic", "beta": 0.8}`. `rate`, `rtt`
+    `laws`: names, texts such as `"cubic:preset=linux"` or `"mine.py:Mine"`, dicts such as `{"kind": "cubic", "beta": 0.8}`, classes
+    (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
     With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
@@ -336,11 +359,13 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
     first = {id(job) for variant, job in work if job.seed == seeds[0]}
     told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment
     leading: dict[str, int] = {}
+    guests: dict[str, Any] = {}
     for variant, job in work:
         leading.setdefault(variant.experiment.name, id(job))
 
     def reduce(job: Job, run: Run) -> Measured:
         experiment = by_job[id(job)].experiment
+        guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         if leading[experiment.name] == id(job):
             told[experiment.name] = {"scenario": run.scenario, "provenance": run.provenance}
         values, series = experiment.measure(run, network, experiment.times(quick))
@@ -368,6 +393,7 @@ def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: 
         "scenarios": {name: one["scenario"] for name, one in told.items()},
         "provenance": {name: one["provenance"] for name, one in told.items()},
         "failures": broken,
+        "guests": [guests[name] for name in sorted(guests)],
     }
     return Panel(laws, rows, series, facts)
 

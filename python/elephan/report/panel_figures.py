@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from elephan.quantity import scale_for
 from elephan.report import draw as d
 from elephan.report.dots import NAME_MAX, dot_columns, mark, reach, row_height, rows_of, short_names, small_heading
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
-from elephan.stats import Interval, mean_interval
+from elephan.stats import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+USED = 0.9  # of the most that a flow or pair gets, below which a pair leaves room
 SCATTERED_MAX = 8  # with more laws than this, names beside points would cover each other
 _INTERVALS = "Points are means, lines their 95 % intervals over the repetitions."
 
@@ -42,13 +43,6 @@ def overview(panel: Panel) -> Drawing:
     return Drawing("overview", "What one flow makes of the bottleneck", caption, figure)
 
 
-def _both(panel: Panel, label: str) -> Interval:
-    """Goodput of two flows of a law together."""
-    variant = f"{label} + {label}"
-    a, b = (panel.by_seed("pair", variant, f"goodput_{flow}_bps") for flow in "ab")
-    return mean_interval([a[seed] + b[seed] for seed in a]) if a else Interval(math.nan, math.nan, math.nan, 0)
-
-
 def tradeoff(panel: Panel) -> Drawing:
     """Goodput and queueing delay of two flows of a law (RFC 7928): one against the other, or with many laws in rows."""
     return _scattered(panel) if len(panel.labels) <= SCATTERED_MAX else _listed(panel)
@@ -61,7 +55,7 @@ def _listed(panel: Panel) -> Drawing:
     figure = dot_columns(
         panel.labels,
         [
-            ("goodput of both", "bps", [("", [_both(panel, label) for label in panel.labels])]),
+            ("goodput of both", "bps", [("", [panel.together(label, label) for label in panel.labels])]),
             ("mean queueing delay", "ns", [("", all_of("queue_delay_mean_ns"))]),
             ("loss at the bottleneck", "%", [("", all_of("loss"))]),
         ],
@@ -74,7 +68,7 @@ def _scattered(panel: Panel) -> Drawing:
     figure, (axes,) = new_figure(height=3.6)
     points = []
     for label in panel.labels:
-        both, delay = _both(panel, label), panel.interval("pair", f"{label} + {label}", "queue_delay_mean_ns")
+        both, delay = panel.together(label, label), panel.interval("pair", f"{label} + {label}", "queue_delay_mean_ns")
         if both.n and delay.n:
             points.append((label, delay, both.mean))
     top_x, top_y = max(p[1].mean for p in points), max(p[2] for p in points)
@@ -121,8 +115,10 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
         )
 
 
-def _heat(panel: Panel, value: Any, paint: Any, title: str) -> Figure:
-    """A cell for each pair of laws: `value(a, b)` is an interval, `paint(mean)` a colour and its strength."""
+def _heat(panel: Panel, value: Any, paint: Any, title: str, note: Callable[[str, str], str] = lambda _a, _b: "") -> Figure:
+    """A cell for each pair of laws: `value(a, b)` is an interval, `paint(mean)` a colour and its strength, `note(a, b)` a line
+    on top.
+    """
     from matplotlib.patches import Rectangle
 
     count = len(panel.labels)
@@ -138,6 +134,8 @@ def _heat(panel: Panel, value: Any, paint: Any, title: str) -> Figure:
             text = f"{interval.mean:.2f}"
             if count <= 7 and math.isfinite(interval.low) and interval.high > interval.low:
                 axes.text(column, row + 0.27, f"±{interval.half_width:.2f}", ha="center", va="center", fontsize=7, color=MUTED)
+            if said := note(a, b):
+                axes.text(column, row - 0.36, said, ha="center", va="center", fontsize=min(7, 60 / count), color=INK)
             shift = -0.1 if count <= 7 else 0.0
             axes.text(column, row + shift, text, ha="center", va="center", fontsize=min(9.5, 130 / count + 1), color=INK)
     axes.set_xlim(-0.5, count - 0.5)
@@ -166,11 +164,20 @@ def jain_map(panel: Panel) -> Drawing:
     def paint(mean: float) -> tuple[str, float]:
         return VERMILLION, min(1.0, max(0.0, (1 - mean) * 2)) * 0.8
 
-    figure = _heat(panel, panel.jain, paint, "this law")
+    idle = {
+        (a, b): share for a in panel.labels for b in panel.labels if (share := panel.together(a, b).mean / panel.most_bps) < USED
+    }
+
+    def note(a: str, b: str) -> str:
+        return f"{100 * idle[a, b]:.0f} % used" if (a, b) in idle else ""
+
+    figure = _heat(panel, panel.jain, paint, "this law", note)
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
         "The diagonal is a law beside itself. The redder, the less fair."
     )
+    if idle:
+        caption += f" On top, where it is below {100 * USED:.0f} %: what both get together of the most that any flow or pair gets."
     return Drawing("jain", "Jain's index of every pair", caption, figure)
 
 

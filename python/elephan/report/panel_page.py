@@ -69,10 +69,23 @@ def answer(panel: Panel) -> list[str]:
             else f"{fair} of {len(pairs)} pairs share evenly (Jain's index {FAIR:g} or more); "
             f"least fair: {worst[1]} beside {worst[2]}, {interval_text(worst[0], '1', 3)}."
         )
+        sentences.append(_idle(panel, [(a, b) for _, a, b in pairs]))
     far = _span(panel, lambda law: panel.interval("rtt", law, "long_over_short"), "1", "With four times the round trip a flow gets")
     sentences.append(f"{far} of what the near one has.")
     sentences.append(_joined(panel))
     return [sentence for sentence in sentences if sentence.strip(" .")]
+
+
+def _idle(panel: Panel, pairs: list[tuple[str, str]]) -> str:
+    """Which pairs leave room, however evenly they share."""
+    idle = [pair for pair in pairs if panel.together(*pair).mean < figures.USED * panel.most_bps]
+    if not idle:
+        return ""
+    a, b = min(idle, key=lambda pair: panel.together(*pair).mean)
+    who = f"Two flows of {a}" if a == b else f"{a} beside {b}"
+    more = f"; so do {len(idle) - 1} more of the pairs, each below {100 * figures.USED:.0f} %" if len(idle) > 1 else ""
+    got = interval_text(panel.together(a, b), "bps", 3)
+    return f"{who} leave room: together they get {got} of the {show(panel.most_bps, 'bps')} that are to be had{more}."
 
 
 def _joined(panel: Panel) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elephan import core, folder
-from elephan.claims import Verdict
+from elephan.claims import NOT_RUN, Verdict
 from elephan.quantity import show
 from elephan.report.page import Group, Page, Section, parameter_groups, write_page
 from elephan.report.run_page import facts
@@ -23,10 +23,20 @@ _NOTE = (
 
 
 def tally(verdicts: Sequence[Verdict]) -> str:
-    """`12 claims: 10 hold, 1 fails, 1 is inconclusive`."""
+    """`12 claims: 7 hold, 1 fail, 1 inconclusive; the quick cut runs 2 in part and leaves 1 out`."""
     counts = Counter(v.verdict for v in verdicts)
     words = [f"{counts['holds']} hold", f"{counts['fails']} fail", f"{counts['inconclusive']} inconclusive"]
-    return f"{len(verdicts)} claims: {', '.join(words)}"
+    text = f"{len(verdicts)} claims: {', '.join(words)}"
+    if not counts[NOT_RUN]:
+        return text
+    out = sum(not verdict.run for verdict in verdicts)
+    return f"{text}; the quick cut runs {counts[NOT_RUN] - out} in part and leaves {out} out"
+
+
+def _left_out(verdicts: Sequence[Verdict]) -> str:
+    """The claims that nothing was run for."""
+    names = [verdict.claim.id for verdict in verdicts if not verdict.run]
+    return f" Not run in the quick cut, and not listed: {', '.join(names)}." if names else ""
 
 
 def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
@@ -48,8 +58,8 @@ def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
         answer=list(study.figures.answer(results)),
         fine=f"{tally(verdicts)}. {runs} runs in {show(results.facts['wall_s'], 's')}.{quick}",
         warnings=warnings,
-        verdicts=verdicts,
-        verdict_note=_NOTE,
+        verdicts=[verdict for verdict in verdicts if verdict.run],
+        verdict_note=_NOTE + _left_out(verdicts),
         version=version,
         command=str(results.facts.get("command") or folder.command_line()),
         sections=sections,

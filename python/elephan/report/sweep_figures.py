@@ -13,9 +13,10 @@ from elephan import measures
 from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
+from elephan.report import wording
 from elephan.report.dots import dot_columns
 from elephan.report.style import Drawing, color, new_figure
-from elephan.sweeps import Sweep, Variant, as_text, short_name
+from elephan.sweeps import Sweep, Variant, as_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,7 @@ def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
         return {"": list(sweep.variants)}
     groups: dict[str, list[Variant]] = {}
     for variant in sweep.variants:
-        rest = ", ".join(f"{short_name(k)} {as_text(v)}" for k, v in variant.parameters.items() if k != axis.path)
+        rest = wording.setting({k: v for k, v in variant.parameters.items() if k != axis.path})
         groups.setdefault(rest, []).append(variant)
     return groups
 
@@ -98,9 +99,7 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
         found.append((name, np.array([p for p, _ in points]), mean, low, high))
     top = max((float(np.nanmax(m)) for _, _, m, _, _ in found if not np.isnan(m).all()), default=1.0)
     factor, label = scale_for(top, unit)
-    d.heading(
-        axes, measures.describe(statistic).split(":")[0] + " " + statistic.split(".")[0].rsplit("_", 1)[0].replace("_", " "), label
-    )
+    d.heading(axes, measures.title(statistic), label)
     for i, (name, x, mean, low, high) in enumerate(found):
         d.error_line(axes, x, mean * factor, low * factor, high * factor, color(i))
         last = mean[~np.isnan(mean)]
@@ -133,18 +132,26 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
     axis = x_axis(sweep)
     if axis is None or len(axis.values) < 2:
         return []
+    names = wording.variants(sweep)
     named = math.isnan(_number(axis.values[0])) and len(_groups(sweep, axis)) == 1
+    others = wording.named(sweep) if named else [path for path in sweep.parameters if path != axis.path]
+    told = wording.parameter(others[0]) if len(others) == 1 else ""
     drawings = []
     for statistic in statistics:
         if named:
             intervals = [sweep.interval(label, statistic) for label in sweep.labels]
-            fig = dot_columns(sweep.labels, [(measures.title(statistic), measures.unit_of(statistic), [("", intervals)])])
+            fig = dot_columns(
+                [names[label] for label in sweep.labels],
+                [(measures.title(statistic), measures.unit_of(statistic), [("", intervals)])],
+            )
         else:
             fig, (axes,) = new_figure(height=2.9)
             plot_statistic(axes, sweep, axis, statistic)
-            axes.set_xlabel(axis.path)
+            axes.set_xlabel(wording.parameter(axis.path))
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
+        if told:
+            band += f" {'Rows' if named else 'Lines'}: {told}."
         title = measures.title(statistic)
         name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
         drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
@@ -152,14 +159,14 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
 
 
 def span(sweep: Sweep, statistic: str) -> str:
-    """The best and the worst variant of a statistic, in words."""
+    """The variants with the least and the most of a statistic, in words."""
     intervals = {label: sweep.interval(label, statistic) for label in sweep.labels}
     known = {label: i for label, i in intervals.items() if not math.isnan(i.mean)}
     if not known:
         return ""
-    unit, what = measures.unit_of(statistic), measures.title(statistic)
+    unit, what, names = measures.unit_of(statistic), measures.title(statistic), wording.variants(sweep)
     low, high = min(known, key=lambda k: known[k].mean), max(known, key=lambda k: known[k].mean)
     if known[low].mean == known[high].mean:
-        return f"{what} {show(known[low].mean, unit)} in all of them"
+        return f"{what}: {show(known[low].mean, unit)} in all of them"
     least, most = interval_text(known[low], unit, 3), interval_text(known[high], unit, 3)
-    return f"{what} from {least} with {low} to {most} with {high}"
+    return f"{what}: from {least} with {names[low]} to {most} with {names[high]}"

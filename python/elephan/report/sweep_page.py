@@ -9,6 +9,7 @@ from pathlib import Path
 from elephan import measures, stats
 from elephan.claims import interval_text
 from elephan.errors import InputError
+from elephan.report import wording
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.sweep_figures import draw_all, span
@@ -26,6 +27,8 @@ def shown(sweep: Sweep) -> list[str]:
 
 def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
     spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
+    if spans and len(sweep.parameters) == 1 and wording.named(sweep):
+        spans[0] += f" ({wording.parameter(sweep.parameters[0])})"
     comparison = _headline(sweep, statistics[0]) if statistics else ""
     sentences = [text[0].upper() + text[1:] + "." for text in spans]
     return sentences + ([comparison] if comparison else [])
@@ -39,9 +42,10 @@ def _headline(sweep: Sweep, statistic: str) -> str:
     interval = sweep.difference(b, a, statistic)
     if math.isnan(interval.low):
         return ""
+    names = wording.variants(sweep)
     text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
     what = measures.title(statistic)
-    return f"The difference in {what}, {b} less {a} with the same seeds: {text}."
+    return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
 
 
 def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
@@ -53,11 +57,13 @@ def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Inte
 
 
 def _means(sweep: Sweep, statistics: list[str]) -> Table:
-    columns = [Column("variant")] + [Column(measures.title(s), True) for s in statistics]
+    names = wording.variants(sweep)
+    head = wording.parameter(sweep.parameters[0]) if len(sweep.parameters) == 1 else "variant"
+    columns = [Column(head)] + [Column(measures.title(s), True) for s in statistics]
     rows = []
     for label in sweep.labels:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
-        rows.append([Cell(label), *cells])
+        rows.append([Cell(names[label]), *cells])
     return Table(
         columns,
         rows,
@@ -71,10 +77,11 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     repetitions = len({row.seed for row in sweep.rows})
     if not others or repetitions < 2:
         return None
-    columns = [Column("difference to " + base)] + [Column(measures.title(s), True) for s in statistics]
+    names = wording.variants(sweep)
+    columns = [Column("difference to " + names[base])] + [Column(measures.title(s), True) for s in statistics]
     rows = []
     for label in others:
-        cells = [Cell(label)]
+        cells = [Cell(names[label])]
         for statistic in statistics:
             try:
                 interval = sweep.difference(label, base, statistic)
