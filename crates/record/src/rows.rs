@@ -163,7 +163,7 @@ table! {
         win_scale_rcvd: i64 = "",
         /// Last round-trip time sampled
         sample_rtt_ns: Option<i64> = "ns",
-        /// Smallest round-trip time sampled
+        /// Smallest round-trip time sampled, as the stack measures it: after a retransmission in ticks of its time stamps
         min_rtt_ns: Option<i64> = "ns",
         /// Largest round-trip time sampled
         max_rtt_ns: Option<i64> = "ns",

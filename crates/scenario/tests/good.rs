@@ -354,6 +354,10 @@ fn a_sweep_from_arguments() {
     // A fixed value takes a parameter out of the file's sweep.
     let s = sweep(&source("pause"), &[axis("switches.sw.flow_control.kind=none")], None, None).unwrap();
     assert_eq!((s.variants.len(), s.variants[0].label.as_str()), (1, "base"));
+    for key in ["seed", "sweep.repetitions"] {
+        let error = sweep(&source("pause"), &[axis(&format!("{key}=2,3"))], None, None).unwrap_err();
+        assert_eq!(error.to_string(), format!("-s {key}: cannot be swept; repetitions vary the seed"));
+    }
     let error = sweep(&source("pause"), &[axis("hosts.client.count=1,0")], None, None).unwrap_err();
     assert_eq!(error.to_string(), "-s hosts.client.count=0: 0: must be at least 1");
 }

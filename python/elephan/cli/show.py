@@ -13,7 +13,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from elephan import measures
-from elephan.claims import interval_text
 from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval

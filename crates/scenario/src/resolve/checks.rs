@@ -189,7 +189,8 @@ impl Resolver<'_> {
             let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
             let apart = self.apart(i).map(|message| (self.queue_path(i, "kind"), message));
-            let queue = limit.into_iter().chain(other).chain(apart).filter(|_| of_now);
+            let low = self.below_xoff(i).map(|message| (self.queue_path(i, "limit"), message));
+            let queue = limit.into_iter().chain(other).chain(apart).chain(low).filter(|_| of_now);
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -199,12 +200,34 @@ impl Resolver<'_> {
         }
     }
 
-    /// A queue that cannot be had once for each priority, where the far end pauses single priorities.
+    /// A queue that cannot be had once for each priority, where one of both ends pauses single priorities.
     fn apart(&self, i: usize) -> Option<String> {
         let link = &self.links[i];
-        let NodeKind::Switch(far) = &self.nodes[link.to as usize].kind else { return None };
-        let cannot = matches!(link.queue, QueueSpec::Xcp(_)) && matches!(far.flow_control, FlowControl::Pfc(_));
+        let pauses = |node: u32| match &self.nodes[node as usize].kind {
+            NodeKind::Switch(switch) => matches!(switch.flow_control, FlowControl::Pfc(_)),
+            _ => false,
+        };
+        let cannot = matches!(link.queue, QueueSpec::Xcp(_)) && (pauses(link.from) || pauses(link.to));
         cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))
+    }
+
+    /// A limit of a queue below the XOFF that counts what waits in it: it drops before the switch can pause.
+    fn below_xoff(&self, i: usize) -> Option<String> {
+        let link = &self.links[i];
+        let NodeKind::Switch(switch) = &self.nodes[link.from as usize].kind else { return None };
+        let xoff = match &switch.flow_control {
+            FlowControl::Pause(pause) if pause.per == PausePer::Egress => pause.xoff,
+            FlowControl::Pfc(pfc) if pfc.per == PfcPer::Egress => pfc.marks()?.0,
+            _ => return None,
+        };
+        let limit = match limit_of(&link.queue)? {
+            Size::Bytes(bytes) => bytes,
+            Size::MilliBdp(milli) => u64::try_from(u128::from(milli) * u128::from(link.bdp_bytes) / 1000).ok()?,
+            Size::Packets(_) => return None,
+        };
+        let shown = self.written(&self.queue_path(i, "limit"), limit_of(&link.queue)?);
+        (limit < xoff.0)
+            .then(|| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name))
     }
 
     fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {

@@ -2,7 +2,7 @@
 //! the wire, PAWS; the size of an idle connection.
 
 use crate::common::*;
-use elephan_tcp::{Endpoint, Flags, Overrides, Segment, options};
+use elephan_tcp::{Endpoint, Flags, Overrides, SackBlocks, Segment, options};
 use elephan_units::{Bytes, Span, Time};
 
 const MS: u64 = 1_000_000_000;
@@ -102,6 +102,21 @@ fn nagle_holds_a_small_segment_until_all_is_acknowledged() {
         net.run_for(Span::from_s(1));
         let sent: Vec<u64> = net.data(1000).iter().map(|d| d.0.0 / MS).collect();
         assert_eq!(sent, expected);
+    }
+}
+
+/// RFC 5681 section 4.2: an ACK for at least every second full-sized segment, also of those that the receiving host has made one (GRO).
+#[test]
+fn an_aggregate_of_segments_is_acknowledged_at_once() {
+    for (segments, at_once) in [(1u32, false), (2, true), (10, true)] {
+        let o = options("rfc", &plain());
+        let mut net = Net::perfect(&o);
+        net.open();
+        let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+        net.a.supply(1000);
+        assert!(net.a.poll_transmit(net.now, &mut seg, &mut sack));
+        net.b.on_segment(net.now, &Segment { len: segments * 1000, ..seg }, &sack);
+        assert_eq!(net.b.poll_transmit(net.now, &mut seg, &mut sack), at_once, "{segments}");
     }
 }
 
