@@ -96,10 +96,15 @@ def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
 def redraw(path: Path) -> Path:
     """Writes the report and the figures of a result again; gives the path of the report."""
     where, manifest = folder.open_result(path)
+    before = set(folder.files(where))
     try:
         return _redraw(where, manifest.get("kind"))
     except KeyError as error:  # a column, or an entry of a JSON file
         raise _lacking(where, error) from error
+    finally:
+        new = [name for name in folder.files(where) if name not in before]
+        if new and isinstance(manifest.get("files"), list):
+            folder.wrote(where, new)
 
 
 def _redraw(where: Path, kind: Any) -> Path:

@@ -369,7 +369,7 @@ def run(
     if out is None:
         result = execute(None)
         return _finish(source, overrides, result, Tables(result.tables))
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "run") as partial:
         finished = _finish(source, overrides, execute(partial), Tables(path=partial))
         write_folder(finished, partial)
         if report:

@@ -257,7 +257,7 @@ def run_study(
 
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "study") as partial:
         work = _jobs(study, partial)
         jobs = [job for _, job in work]
         first = Earliest(jobs)
@@ -280,7 +280,7 @@ def run_study(
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
         with folder.drawing(), status("drawing the report", progress):
             write_study_report(results, verdicts, partial / "report.html", partial / "figures")
-    _moved(results, Path(out))
+    _moved(results, partial, Path(out))
     return results, verdicts
 
 
@@ -310,9 +310,8 @@ def _manifest(results: Results, runs: int) -> dict[str, Any]:
     }
 
 
-def _moved(results: Results, out: Path) -> None:
+def _moved(results: Results, partial: Path, out: Path) -> None:
     """Points the kept runs to the final folder."""
-    partial = out.with_name(out.name + ".partial")
     for runs in results.kept.values():
         for seed, path in runs.items():
             runs[seed] = out / path.relative_to(partial)

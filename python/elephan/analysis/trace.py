@@ -237,7 +237,7 @@ def analyze(
     options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
     if out is None:
         return _trace(file, None, options, given, beside, progress)
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "trace") as partial:
         trace = _trace(file, partial, options, given, beside, progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())

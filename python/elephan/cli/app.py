@@ -112,11 +112,13 @@ def sweep(
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
     from elephan import sweeps
     from elephan.cli import show
+    from elephan.folder import check_target
     from elephan.settings import axes
     from elephan.source import open_source
 
     source = open_source(scenario)
     folder = out or Path("results") / f"{source.stem}-sweep"
+    check_target(folder, "sweep")
     done = sweeps.sweep(
         source,
         set=axes(set or []),
@@ -221,11 +223,13 @@ def path(
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
     from elephan.cli import show
+    from elephan.folder import check_target
     from elephan.longpath.path import path as ask
     from elephan.longpath.question import SIZE
     from elephan.settings import settings
 
     folder = out or Path("results") / "path"
+    check_target(folder, "path")
     done = ask(
         rate,
         rtt,
