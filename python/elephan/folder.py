@@ -1,8 +1,8 @@
 """Result folders: written beside their final name, renamed when whole, replaced only when they are ours.
 
 `DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
-A folder is ours if its `manifest.json` says `"format": "elephan"`. Its `files` are what we wrote: a folder that holds anything else,
-or a result of another kind, is not replaced.
+A folder is ours if its `manifest.json` says `"format": "elephan"`; its `files` are what we wrote. A folder that holds anything
+else, or a result of another kind, is not replaced.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.errors import ElephanError, InputError, OutputError
+from elephan.source import as_path, read_json, read_object
 
 FORMAT = "elephan"
 FORMAT_VERSION = 1
@@ -27,8 +28,8 @@ FORMAT_VERSION = 1
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a result folder, or None when the folder is not one."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = read_json(folder / "manifest.json")
+    except InputError:
         return None
     return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
 
@@ -137,7 +138,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def _named(target: str | os.PathLike[str]) -> Path:
     """The folder that a result goes to; of a link, what it points to."""
-    folder = Path(target)
+    folder = as_path(target, "out")
     if folder.name in ("", ".."):
         raise InputError(f'"{target}" is not a name for a result folder; give one such as results/first')
     return Path(os.path.realpath(folder)) if folder.is_symlink() else folder
@@ -236,12 +237,15 @@ def _replace(partial: Path, folder: Path) -> None:
 
 def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     """A finished result folder and its manifest, or one line about why it is not one."""
-    path = Path(folder)
+    path = as_path(folder, "result folder")
     if not path.is_dir():
         raise InputError(f"{path}: no such result folder")
     manifest = read_manifest(path)
     if manifest is None:
-        raise InputError(f"{path}: not a result of elephan (no manifest.json)")
+        if not (path / "manifest.json").exists():
+            raise InputError(f"{path}: not a result of elephan (no manifest.json)")
+        said = read_object(path / "manifest.json")
+        raise InputError(f'{path / "manifest.json"}: "format" is {said.get("format")!r}, not "{FORMAT}": not a result of elephan')
     if not manifest.get("complete"):
         raise InputError(f"{path}: an unfinished result")
     if manifest.get("version") != FORMAT_VERSION:

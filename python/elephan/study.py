@@ -8,7 +8,6 @@ whose points follow from a formula is the name of a function of the folder inste
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import os
 import time
@@ -27,7 +26,7 @@ from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.runs import Run, load_run, read_table
-from elephan.source import Source, read_text
+from elephan.source import Source, read_json, read_text
 
 # What every study measures in each run; `statistics` of its study.toml and its claims add to it.
 STATISTICS = (
@@ -322,7 +321,7 @@ def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
     facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
-    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": json.loads(read_text(where / "provenance.json"))}
+    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     results = Results(study, facts)
     kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
     for row in read_table(where / "runs.parquet").to_pylist():

@@ -164,7 +164,8 @@ def test_a_result_without_a_list_of_files_has_the_known_ones(tmp_path: Path) -> 
     out = tmp_path / "r"
     el.run("sawtooth", set=SHORT, out=out, pcap=True)
     manifest = folder.read_manifest(out)
-    assert manifest is not None and manifest["files"] == folder.files(out)
+    assert manifest is not None
+    assert manifest["files"] == folder.files(out)
     del manifest["files"]
     folder.write_json(out / "manifest.json", manifest)
     folder.check_target(out, "run")
@@ -196,7 +197,8 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "ahead").symlink_to("later")
     write(tmp_path / "link", "new")
     write(tmp_path / "ahead", "first")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "ahead").is_symlink()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "ahead").is_symlink()
     assert (tmp_path / "r" / "data").read_text() == "new"
     assert (tmp_path / "later" / "data").read_text() == "first"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ahead", "later", "link", "r"]
