@@ -14,7 +14,7 @@ from typing import Any
 
 from elephan._model import plain
 from elephan.errors import ElephanError, InputError
-from elephan.source import Source
+from elephan.source import Source, json_text
 
 Overrides = Mapping[str, Any]
 Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
@@ -38,6 +38,8 @@ def _translated(error: Exception) -> Exception:
         return InputError(str(error))
     if isinstance(error, module.RunError):
         return ElephanError(str(error))
+    if isinstance(error, UnicodeEncodeError):
+        return InputError(f"{error.object[error.start : error.end]!r} in what was given is not text: half of a surrogate pair")
     return error
 
 
@@ -86,10 +88,7 @@ def guest_words(law: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def override_text(overrides: Overrides) -> str:
     """Overrides as the core takes them: a JSON object, kept in order."""
-    try:
-        return json.dumps(dict(overrides), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"an override is a text, a number, a list or a table: {error}") from None
+    return json_text(overrides, "set")
 
 
 def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Result folders: written beside their final name, renamed when whole, replaced only when they are ours.
 
 `DIR.partial` becomes `DIR` in one rename. A result is whole without its report: where only that cannot be drawn, the tables stay.
-A folder is ours if its `manifest.json` says `"format": "elephan"`.
+A folder is ours if its `manifest.json` says `"format": "elephan"`; its `files` are what we wrote. A folder that holds anything
+else, or a result of another kind, is not replaced.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from elephan.errors import ElephanError, InputError, OutputError
+from elephan.source import as_path, read_json, read_object
 
 FORMAT = "elephan"
 FORMAT_VERSION = 1
@@ -25,19 +28,90 @@ FORMAT_VERSION = 1
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a result folder, or None when the folder is not one."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = read_json(folder / "manifest.json")
+    except InputError:
         return None
     return manifest if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
 
 
-def _check_ours(folder: Path) -> None:
+_DRAWN = ("report.html", "figures/*.svg", "figures/*.png")
+_BY_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
+
+
+def _known(kind: Any) -> tuple[str, ...]:
+    """Patterns of what a result of this kind consists of, for results that do not list their files."""
+    from elephan.analysis import trace
+    from elephan.runs import TABLES
+
+    drawn = ("manifest.json", *_DRAWN)
+    of_run = (*drawn, "scenario.toml", "summary.json", "provenance.json", "captures/*.pcapng", *_tables(TABLES))
+    of_kinds = {
+        "run": of_run,
+        "sweep": (*drawn, "scenario.toml", "summary.json", "compare.json", *_tables(("runs", "means"))),
+        "compare": (*drawn, "compare.json", "provenance.json", "scenarios/*.toml", *_tables(("runs", "means", "series"))),
+        "path": (*drawn, "path.json", "provenance.json", "scenario.toml", *_tables(("curves",))),
+        "trace": (*drawn, "summary.json", *_tables(trace.TABLES)),
+        "study": (
+            *drawn,
+            *("claims.json", "provenance.json", "scenario.toml", "scenarios/*", *_tables(("runs",))),
+            *(f"runs/*/*/{name}" for name in of_run),
+        ),
+    }
+    return of_kinds.get(kind, ())
+
+
+def _tables(names: Iterable[str]) -> list[str]:
+    return [f"{name}.parquet" for name in names]
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether one of the patterns, in none of which a star stands for a slash, is that of the whole name."""
+    return any(name.count("/") == pattern.count("/") and fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def files(folder: Path) -> list[str]:
+    """Every file in a folder by its path within it, links to folders included."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        names += [name for name in folders if os.path.islink(os.path.join(place, name))]
+        found += [(Path(place) / name).relative_to(folder).as_posix() for name in names]
+    return sorted(found)
+
+
+def _foreign(folder: Path, manifest: dict[str, Any]) -> str | None:
+    """The first file of a result folder that elephan did not write."""
+    listed = manifest.get("files")
+    if isinstance(listed, list):
+        # The single runs of a study are results that may have been drawn since.
+        written, patterns = set(map(str, listed)), tuple(f"runs/*/*/{name}" for name in _DRAWN)
+    else:
+        written, patterns = set(), _known(manifest.get("kind"))
+    strange = (name for name in files(folder) if name not in written and not _matches(name, patterns))
+    return next((name for name in strange if name.rpartition("/")[2] not in _BY_FILE_MANAGERS), None)
+
+
+def _check_ours(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a folder that may go, None if there is nothing; InputError where it is not a result of elephan."""
     if not folder.exists() and not folder.is_symlink():
-        return
+        return None
     if not folder.is_dir():
         raise InputError(f"{folder}: exists and is not a folder")
-    if read_manifest(folder) is None and any(folder.iterdir()):
+    manifest = read_manifest(folder)
+    if manifest is None and any(folder.iterdir()):
         raise InputError(f"{folder}: exists and is not a result of elephan; choose another folder")
+    return manifest
+
+
+def _check_replaceable(folder: Path, kind: str | None) -> None:
+    """Refuses to replace what the user put there, and a result of another kind (`kind`: of the new one, if it is known)."""
+    manifest = _check_ours(folder)
+    if manifest is None:
+        return
+    old = manifest.get("kind")
+    if kind is not None and old is not None and old != kind:
+        raise InputError(f"{folder}: holds a result of the kind {old}, not {kind}; choose another folder or remove it")
+    if (foreign := _foreign(folder, manifest)) is not None:
+        raise InputError(f"{folder / foreign}: not written by elephan and would be lost; move it or choose another folder")
 
 
 def _check_free(partial: Path) -> None:
@@ -63,17 +137,18 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _named(target: str | os.PathLike[str]) -> Path:
-    folder = Path(target)
+    """The folder that a result goes to; of a link, what it points to."""
+    folder = as_path(target, "out")
     if folder.name in ("", ".."):
         raise InputError(f'"{target}" is not a name for a result folder; give one such as results/first')
-    return folder
+    return Path(os.path.realpath(folder)) if folder.is_symlink() else folder
 
 
-def check_target(target: str | os.PathLike[str]) -> None:
-    """Refuses a folder that a result cannot be written to, before any work is done."""
+def check_target(target: str | os.PathLike[str], kind: str | None = None) -> None:
+    """Refuses a folder that a result (of this kind) cannot be written to, before any work is done."""
     folder = _named(target)
     try:
-        _check_ours(folder)
+        _check_replaceable(folder, kind)
     except OSError as error:
         raise _why(error, folder) from None
 
@@ -94,12 +169,15 @@ def drawing() -> Iterator[None]:
 
 
 @contextmanager
-def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Gives `DIR.partial` to write into; renames it to `DIR` at the end, removes it if anything goes wrong."""
+def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> Iterator[Path]:
+    """Gives `DIR.partial` to write into; renames it to `DIR` at the end, removes it if anything goes wrong.
+
+    `kind`: of the result; a folder that holds one of another kind is refused.
+    """
     folder = _named(target)
     partial = folder.with_name(folder.name + ".partial")
     try:
-        _check_ours(folder)
+        _check_replaceable(folder, kind)
         _check_ours(partial)
         _check_free(partial)
         if partial.exists():
@@ -112,10 +190,12 @@ def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
         mark = {"format": FORMAT, "version": FORMAT_VERSION, "complete": False}
         write_json(partial / "manifest.json", mark | {"host": socket.gethostname(), "process": os.getpid()})
         yield partial
+        wrote(partial, files(partial))
         _replace(partial, folder)
     except _Undrawn as undrawn:
         shutil.rmtree(partial / "figures", ignore_errors=True)
         (partial / "report.html").unlink(missing_ok=True)
+        wrote(partial, files(partial))
         _replace(partial, folder)
         why = f"{type(undrawn.__cause__).__name__}: {undrawn.__cause__}"
         raise ElephanError(
@@ -130,28 +210,42 @@ def result_folder(target: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
+def wrote(folder: Path, names: Iterable[str]) -> None:
+    """Adds files to those that the manifest of a result lists as written by us."""
+    manifest = read_manifest(folder)
+    if manifest is not None:
+        manifest["files"] = sorted({*manifest.get("files", []), *names})
+        whole = folder / "manifest.json.partial"
+        write_json(whole, manifest)
+        whole.replace(folder / "manifest.json")
+
+
 def _replace(partial: Path, folder: Path) -> None:
     if not folder.exists():
         partial.rename(folder)
         return
     old = folder.with_name(f"{folder.name}.{os.getpid()}.partial")
-    folder.rename(old)
     try:
+        folder.rename(old)
         partial.rename(folder)
-    except OSError:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:  # Ctrl-C may come between the two
+        if not partial.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        elif old.exists() and not folder.exists():
+            old.rename(folder)
 
 
 def open_result(folder: str | os.PathLike[str]) -> tuple[Path, dict[str, Any]]:
     """A finished result folder and its manifest, or one line about why it is not one."""
-    path = Path(folder)
+    path = as_path(folder, "result folder")
     if not path.is_dir():
         raise InputError(f"{path}: no such result folder")
     manifest = read_manifest(path)
     if manifest is None:
-        raise InputError(f"{path}: not a result of elephan (no manifest.json)")
+        if not (path / "manifest.json").exists():
+            raise InputError(f"{path}: not a result of elephan (no manifest.json)")
+        said = read_object(path / "manifest.json")
+        raise InputError(f'{path / "manifest.json"}: "format" is {said.get("format")!r}, not "{FORMAT}": not a result of elephan')
     if not manifest.get("complete"):
         raise InputError(f"{path}: an unfinished result")
     if manifest.get("version") != FORMAT_VERSION:

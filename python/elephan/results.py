@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping
@@ -20,15 +19,8 @@ from elephan.panel.panel import Panel
 from elephan.panel.panel import unit_of as panel_unit
 from elephan.panel.saved import load_panel
 from elephan.runs import Run, load_run, read_table
-from elephan.source import read_text
+from elephan.source import read_object
 from elephan.sweeps import Row, Sweep, Variant
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path))
-    except ValueError:
-        raise InputError(f"{path}: damaged") from None
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
@@ -55,14 +47,17 @@ def _as_damaged(path: Path) -> Iterator[None]:
 def load_sweep(path: Path) -> Sweep:
     """A finished sweep from its folder."""
     where, manifest = folder.open_result(path)
-    summary, table = _json(where / "summary.json"), _table(where / "runs.parquet")
-    with _as_damaged(where):
+    summary, table = read_object(where / "summary.json"), _table(where / "runs.parquet")
+    with _as_damaged(where / "summary.json"):
         variants = [Variant(v["variant"], v["parameters"]) for v in summary["variants"]]
+        facts = summary["facts"] | {"manifest": manifest}
+    with _as_damaged(where / "runs.parquet"):
         rows = [
             Row(row["variant"], int(row["seed"]), {k: float(v) for k, v in row.items() if _is_statistic(k) and v is not None})
             for row in table
         ]
-        return Sweep(manifest["name"], variants, rows, summary["facts"] | {"manifest": manifest})
+    with _as_damaged(where / "manifest.json"):
+        return Sweep(manifest["name"], variants, rows, facts)
 
 
 def _is_statistic(name: str) -> bool:
@@ -96,10 +91,15 @@ def load(path: str | os.PathLike[str]) -> Run | Sweep | Panel | Answer | Trace:
 def redraw(path: Path) -> Path:
     """Writes the report and the figures of a result again; gives the path of the report."""
     where, manifest = folder.open_result(path)
+    before = set(folder.files(where))
     try:
         return _redraw(where, manifest.get("kind"))
     except KeyError as error:  # a column, or an entry of a JSON file
         raise _lacking(where, error) from error
+    finally:
+        new = [name for name in folder.files(where) if name not in before]
+        if new and isinstance(manifest.get("files"), list):
+            folder.wrote(where, new)
 
 
 def _redraw(where: Path, kind: Any) -> Path:

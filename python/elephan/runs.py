@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import core, folder, measures
 from elephan.errors import InputError
 from elephan.quantity import seconds
-from elephan.source import Source, open_source
+from elephan.source import Source, open_source, read_json, read_object, read_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +42,21 @@ TABLES = (
 )
 
 
+# Columns of which no other table has all.
+_TELLING = {
+    "flows": ("flow", "congestion_control"),
+    "messages": ("flow", "latency_ns"),
+    "flow_samples": ("flow", "srtt_ns"),
+    "ports": ("port", "tx_packets"),
+    "port_samples": ("port", "queue_bytes"),
+    "switch_samples": ("switch", "memory_bytes"),
+    "events": ("kind", "packet_bytes"),
+    "connections": ("connection", "vantage"),
+    "connection_samples": ("connection", "sent_bytes"),
+    "trace_events": ("connection", "seq_bytes"),
+}
+
+
 def read_table(file: Path) -> pa.Table:
     """A table from its file, or one line about why not."""
     import pyarrow as pa
@@ -50,9 +65,12 @@ def read_table(file: Path) -> pa.Table:
     if not file.is_file():
         raise InputError(f"{file}: the table {file.stem} is missing")
     try:
-        return parquet.read_table(file)
+        table = parquet.read_table(file)
     except (OSError, pa.ArrowException):
         raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
+    if lacking := [name for name in _TELLING.get(file.stem, ()) if name not in table.column_names]:
+        raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
+    return table
 
 
 class Tables(Mapping[str, "pa.Table"]):
@@ -369,7 +387,7 @@ def run(
     if out is None:
         result = execute(None)
         return _finish(source, overrides, result, Tables(result.tables))
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "run") as partial:
         finished = _finish(source, overrides, execute(partial), Tables(path=partial))
         write_folder(finished, partial)
         if report:
@@ -385,17 +403,11 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     where, manifest = folder.open_result(path)
     if manifest.get("kind") != "run":
         raise InputError(f"{where}: holds a {manifest.get('kind')}, not a single run")
-
-    def part(name: str) -> Any:
-        try:
-            text = (where / name).read_text(encoding="utf-8")
-            return json.loads(text) if name.endswith(".json") else text
-        except (OSError, ValueError) as error:
-            raise InputError(f"{where / name}: {getattr(error, 'strerror', None) or 'damaged'}") from None
-
     if not isinstance(manifest.get("seed"), int):
         raise InputError(f"{where / 'manifest.json'}: damaged: no seed")
-    run = Run(Tables(path=where), part("summary.json"), part("scenario.toml"), part("provenance.json"), manifest)
+    summary, provenance = read_object(where / "summary.json"), read_json(where / "provenance.json")
+    scenario = read_text(where / "scenario.toml")
+    run = Run(Tables(path=where), summary, scenario, provenance, manifest)
     try:
         _ = run.resolved, run.duration_ns, run.warmup_ns
     except KeyError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -54,6 +55,39 @@ def _folder(name: str) -> Path:
     return Path(str(resources.files("elephan"))) / name
 
 
+def as_path(given: Any, what: str) -> Path:
+    """A path from what a user gave, or one line about why it is none."""
+    try:
+        path = Path(given)
+        str(path).encode()
+    except TypeError:
+        raise InputError(f"{what}: {given!r} is not a path; give a text or a pathlib.Path") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{what}: {str(given)!r} is not a path in UTF-8") from None
+    if "\0" in str(path):
+        raise InputError(f"{what}: {str(given)!r} is not a path: it has a NUL character")
+    return path
+
+
+def _as_json(value: Any, what: str) -> str:
+    try:
+        text = json.dumps(plain(value), allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what}: {value!r} is not text: it has half of a surrogate pair") from None
+    except RecursionError:
+        raise InputError(f"{what}: nested too deeply") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: {value!r} is not a text, a number, a list or a table ({error})") from None
+    return text
+
+
+def json_text(table: Mapping[Any, Any], what: str) -> str:
+    """A table as a JSON object, in order; the error names the entry that is none of JSON's."""
+    entries = (f"{_as_json(str(key), what)}: {_as_json(value, f'{what}: {key}')}" for key, value in table.items())
+    return f"{{{', '.join(entries)}}}"
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or one line about why not."""
     try:
@@ -62,6 +96,22 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not a text file (UTF-8)") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file says, or one line about why not."""
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise error if isinstance(error, InputError) else InputError(f"{path}: damaged: not JSON") from None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object of a file, or one line about why not."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: damaged: not a JSON object")
+    return found
 
 
 _HEADER = re.compile(r"^#\s*(look for|figure|statistics):\s*(.+)$", re.IGNORECASE)
@@ -116,15 +166,15 @@ def open_source(scenario: Any) -> Source:
     if isinstance(scenario, Source):
         return scenario
     if isinstance(scenario, os.PathLike):
-        return _from_path(Path(scenario))
+        return _from_path(as_path(scenario, "scenario"))
     if isinstance(scenario, dict):
-        return Source(json.dumps(plain(scenario)), "<dict>", "json", "scenario")
+        return Source(json_text({k: v for k, v in scenario.items() if v is not None}, "<dict>"), "<dict>", "json", "scenario")
     if isinstance(scenario, str):
         if "\n" in scenario or scenario.lstrip().startswith("{"):
             return _from_text(scenario)
         if scenario in library():
             return _from_path(library()[scenario].path)
-        if Path(scenario).exists() or "/" in scenario or scenario.endswith((".toml", ".json")):
+        if as_path(scenario, "scenario").exists() or "/" in scenario or scenario.endswith((".toml", ".json")):
             return _from_path(Path(scenario))
         raise InputError(f'no scenario file or library scenario "{scenario}"{nearest(scenario, list(library()))}')
     for method in ("to_toml", "to_json"):

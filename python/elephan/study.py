@@ -8,7 +8,6 @@ whose points follow from a formula is the name of a function of the folder inste
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import os
 import time
@@ -27,7 +26,7 @@ from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.runs import Run, load_run, read_table
-from elephan.source import Source, read_text
+from elephan.source import Source, read_json, read_text
 
 # What every study measures in each run; `statistics` of its study.toml and its claims add to it.
 STATISTICS = (
@@ -262,7 +261,7 @@ def run_study(
 
     study, begin = open_study(name, quick), time.monotonic()
     check_workers(workers)
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "study") as partial:
         work = _jobs(study, partial)
         jobs = [job for _, job in work]
         first = Earliest(jobs)
@@ -285,7 +284,7 @@ def run_study(
         folder.write_json(partial / "manifest.json", _manifest(results, len(outcomes)))
         with folder.drawing(), status("drawing the report", progress):
             write_study_report(results, verdicts, partial / "report.html", partial / "figures")
-    _moved(results, Path(out))
+    _moved(results, partial, Path(out))
     return results, verdicts
 
 
@@ -315,9 +314,8 @@ def _manifest(results: Results, runs: int) -> dict[str, Any]:
     }
 
 
-def _moved(results: Results, out: Path) -> None:
+def _moved(results: Results, partial: Path, out: Path) -> None:
     """Points the kept runs to the final folder."""
-    partial = out.with_name(out.name + ".partial")
     for runs in results.kept.values():
         for seed, path in runs.items():
             runs[seed] = out / path.relative_to(partial)
@@ -328,7 +326,7 @@ def load_study(path: Path) -> tuple[Results, list[claims.Verdict]]:
     where, manifest = folder.open_result(path)
     study = open_study(manifest["name"], bool(manifest.get("quick")))
     facts = {key: manifest[key] for key in ("failures", "wall_s", "command")}
-    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": json.loads(read_text(where / "provenance.json"))}
+    facts |= {"scenario": read_text(where / "scenario.toml"), "provenance": read_json(where / "provenance.json")}
     results = Results(study, facts)
     kept = {(experiment, job.variant, job.seed): job for experiment, job in _jobs(study, where)}
     for row in read_table(where / "runs.parquet").to_pylist():

@@ -147,7 +147,7 @@ class Sweep:
 
         from elephan.report.sweep_page import write_sweep_report
 
-        with folder.result_folder(out) as partial:
+        with folder.result_folder(out, "sweep") as partial:
             parquet.write_table(self.table, partial / "runs.parquet")
             parquet.write_table(self.means, partial / "means.parquet")
             folder.write_json(partial / "summary.json", self._summary())
@@ -264,7 +264,7 @@ def sweep(
     for name in statistics:
         measures.parse(name)
     if out is not None:
-        folder.check_target(out)
+        folder.check_target(out, "sweep")
     variants, jobs = plan(source, core.as_overrides(set), repetitions, seed)
     if len(jobs) == 1 and not jobs[0].parameters:
         raise InputError(

@@ -525,3 +525,26 @@ def test_a_steady_flow_over_a_long_path_is_drawn_steady(tmp_path: Path) -> None:
     assert step == pytest.approx(3 * 196.02e6, rel=0.01)  # of 0.5 s
     middle, goodput = series["flow"]
     assert goodput[middle > 8e9] == pytest.approx(81.6e6, rel=0.01)
+
+
+SS = "ESTAB 0 0 10.0.0.1:4000 10.0.0.2:5000\n\t cubic mss:1448 cwnd:10 rtt:1.5/0.1 bytes_acked:{} unacked:3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (SS.format(1) + SS.format("9" * 23), r":4: no counter of ss is as large as 9999999999999999999\.\.\."),
+        (SS.format("9" * 5000), ":2: no counter of ss"),
+        (SS.format(1).replace("cwnd:10", "cwnd:" + "9" * 18), ": a value is not what such a log has"),
+        (SS.format(1).replace(":4000", ":" + "4" * 20), ":2: no counter of ss"),
+        ("99999999999\n" + SS.format(1) + "100000000\n" + SS.format(1), ""),
+        ("1700000000\n" + SS.format(1) + "2024-13-45T00:00:00\n" + SS.format(1), ":4: no time"),
+        ("{" + '"a":[' * 300_000, ": damaged JSON"),
+    ],
+)
+def test_broken_logs_are_one_line(text: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "broken.log"
+    file.write_text(text)
+    with pytest.raises(el.InputError, match=f"broken.log{why}") as caught:
+        el.analyze(file)
+    assert "\n" not in str(caught.value)

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import elephan as el
 import pyarrow as pa
 import pytest
+from elephan.errors import InputError
 from elephan.report.view import View
 from elephan.source import library
 
@@ -56,7 +58,7 @@ def test_wrong_scenarios_raise_one_error() -> None:
     with pytest.raises(ValueError, match="toml"):
         el.run("title = \n")
     for wrong in (object(), float("nan"), {1, 2}):
-        with pytest.raises(el.ScenarioError, match="override"):
+        with pytest.raises(el.ScenarioError, match=r"set: seed: .* is not a text, a number, a list or a table"):
             el.run("sawtooth", set={"seed": wrong})
     with pytest.raises(el.ScenarioError, match="not int"):
         el.run(3)
@@ -251,3 +253,29 @@ def test_a_trace_beside_the_scenario_is_replayed(tmp_path: Path) -> None:
     assert again.manifest["scenario_sha256"] == run.manifest["scenario_sha256"]
     with pytest.raises(el.InputError, match=r"replay\.toml:11:8: traffic\[0\]\.file: .*flows\.csv: cannot be read"):
         el.run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        (lambda: el.load(5), "result folder: 5 is not a path"),
+        (lambda: el.load(None), "result folder: None is not a path"),
+        (lambda: el.analyze(5), "capture or log: 5 is not a path"),
+        (lambda: el.run("sawtooth", out=5), "out: 5 is not a path"),
+        (lambda: el.sweep("sawtooth", repetitions=2, out=5), "out: 5 is not a path"),
+        (lambda: el.compare(["reno"], out=5), "out: 5 is not a path"),
+        (lambda: el.compare(["reno"], rate=5), "rate, rtt and buffer: 1 bdp of 5 b/s and 40 ms"),
+        (lambda: el.run("sawtooth", out="a\0b"), "NUL"),
+        (lambda: el.run("a\0b"), "NUL"),
+        (lambda: el.run("sawtooth", out="a\ud800"), "not a path in UTF-8"),
+        (lambda: el.run({"duration": object()}), "<dict>: duration: <object object"),
+        (lambda: el.run("sawtooth", set={"duration": object()}), "set: duration: <object object"),
+        (lambda: el.run("sawtooth", set={"title": "\ud800"}), r"set: title: '\\ud800' is not text"),
+        (lambda: el.run({"title": "\ud800"}), r"<dict>: title: '\\ud800' is not text"),
+        (lambda: el.run('title = "\ud800"\n'), "not text"),
+    ],
+)
+def test_what_is_no_input_is_one_line(ask: Callable[[], object], why: str) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        ask()
+    assert "\n" not in str(caught.value)

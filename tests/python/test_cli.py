@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +145,76 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "elephan: interrupted\n")
+
+
+SHORT = ("run", "sawtooth", "-s", "duration=1 s", "-s", "warmup=0 s")
+
+
+def test_titles_and_paths_are_printed_as_they_are(capfd: pytest.CaptureFixture[str]) -> None:
+    title = "a [/] [bold]b[/] :smile: \\u001b[31m\\u009b1mred"
+    assert cli.status_of([*SHORT, "-s", f'title="{title}"', "--out", "o[/]/[b]r\033"]) == 0
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert out.splitlines()[0] == "a [/] [bold]b[/] :smile: [31m1mred  (seed 1)"
+    assert out.splitlines()[-1] == "report: o[/]/[b]r/report.html"
+
+
+def test_an_error_commands_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "\033" not in refused(capfd, "run", "no\033[31msuch.toml")
+
+
+def command(*words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own, as it is installed."""
+    start = "import sys; sys.argv[0] = 'elephan'; from elephan.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", start, *words], env={**os.environ, **environment}, capture_output=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+)
+def test_output_that_is_not_utf_8(environment: dict[str, str]) -> None:
+    done = command(*SHORT, **environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" packet-hops" in done.stdout
+    assert b"left -> right" in done.stdout
+    assert b"?159" not in done.stdout
+    assert command("list", "scenarios", **environment).returncode == 0
+
+
+def test_json_in_ascii_loses_nothing() -> None:
+    words = (*SHORT, "-s", 'title="Größe → 1"', "--json")
+    told = [json.loads(command(*words, PYTHONIOENCODING=encoding).stdout) for encoding in ("ascii", "utf-8")]
+    assert [one["overrides"]["title"] for one in told] == ["Größe → 1"] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((*SHORT, "--out", "r\udcff"), "is not text in"),
+        ((*SHORT, "-s", "title=\udcff"), "is not text in"),
+        (("report", "r\udcff"), "is not text in"),
+        ((*SHORT, "--seed", "abc"), "abc is not a whole number from 0 to 9223372036854775807"),
+        ((*SHORT, "--seed", "1.5"), "1.5 is not a whole number"),
+        (("sweep", "sawtooth", "-n", "x"), "x is not a whole number"),
+        (("compare", "reno", "--rate", "1bps"), "rate, rtt and buffer: 1 bdp of 1 b/s and 40 ms is 0.005 B"),
+        (("compare", "reno", "--buffer", "1000TB"), "buffer: 1000TB is not between"),
+    ],
+)
+def test_values_are_named(capfd: pytest.CaptureFixture[str], words: tuple[str, ...], why: str) -> None:
+    assert why in refused(capfd, *words)
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [(), ("study",), ("measure",)])
+def test_without_a_command_there_is_help(capfd: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    assert cli.status_of(words) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "Commands:" in err

@@ -135,3 +135,90 @@ def test_the_mark_of_a_dead_process_does_not_hold(tmp_path: Path) -> None:
     folder.write_json(tmp_path / "r.partial" / "manifest.json", mark)
     write(tmp_path / "r")
     assert (tmp_path / "r" / "data").exists()
+
+
+SHORT = {"duration": "1 s", "warmup": "0 s"}
+
+
+def test_what_the_user_put_there_is_not_deleted(tmp_path: Path) -> None:
+    write(tmp_path / "r", "old")
+    (tmp_path / "r" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"r/notes\.txt: not written by elephan"):
+        folder.check_target(tmp_path / "r")
+    with pytest.raises(InputError, match=r"r/notes\.txt: not written by elephan"):
+        write(tmp_path / "r", "new")
+    assert (tmp_path / "r" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "r" / "data").read_text() == "old"
+    (tmp_path / "r" / "notes.txt").unlink()
+    write(tmp_path / "r", "new")
+
+
+def test_a_link_within_a_result_is_the_users(tmp_path: Path) -> None:
+    write(tmp_path / "r")
+    (tmp_path / "r" / "more").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="r/more: not written by elephan"):
+        write(tmp_path / "r")
+
+
+def test_a_result_without_a_list_of_files_has_the_known_ones(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    el.run("sawtooth", set=SHORT, out=out, pcap=True)
+    manifest = folder.read_manifest(out)
+    assert manifest is not None
+    assert manifest["files"] == folder.files(out)
+    del manifest["files"]
+    folder.write_json(out / "manifest.json", manifest)
+    folder.check_target(out, "run")
+    (out / "figures" / "deep").mkdir()
+    (out / "figures" / "deep" / "mine.svg").write_text("mine")
+    with pytest.raises(InputError, match=r"figures/deep/mine\.svg: not written by elephan"):
+        folder.check_target(out, "run")
+
+
+def test_a_result_of_another_kind_is_not_replaced(tmp_path: Path) -> None:
+    write(tmp_path / "r")
+    with pytest.raises(InputError, match="holds a result of the kind run, not sweep"):
+        folder.check_target(tmp_path / "r", "sweep")
+    folder.check_target(tmp_path / "r", "run")
+
+
+def test_what_is_drawn_again_is_ours(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    el.run("sawtooth", set=SHORT, out=out, report=False)
+    redraw(out)
+    assert (out / "report.html").exists()
+    el.run("sawtooth", set=SHORT, out=out, report=False)
+    assert not (out / "report.html").exists()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "r", "old")
+    (tmp_path / "link").symlink_to("r")
+    (tmp_path / "ahead").symlink_to("later")
+    write(tmp_path / "link", "new")
+    write(tmp_path / "ahead", "first")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "ahead").is_symlink()
+    assert (tmp_path / "r" / "data").read_text() == "new"
+    assert (tmp_path / "later" / "data").read_text() == "first"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ahead", "later", "link", "r"]
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_ctrl_c_while_a_result_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    write(tmp_path / "r", "old")
+    rename, calls = Path.rename, []
+
+    def interrupted(self: Path, target: Path) -> Path:
+        moved = rename(self, target)
+        calls.append(target)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        return moved
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "r", "new")
+    assert (tmp_path / "r" / "data").read_text() == ("old" if after == 1 else "new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]

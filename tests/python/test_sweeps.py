@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 
 import elephan as el
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from elephan.cli import status_of
 from elephan.errors import ElephanError, InputError
@@ -265,11 +268,10 @@ def damaged(folder: Path) -> str:
 
 
 def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     where = tmp_path / "r"
 
     def fresh() -> None:
+        shutil.rmtree(where, ignore_errors=True)
         el.run("x = 1\n", out=where, report=False)
 
     for name in ("flows", "messages", "ports", "flow_samples", "port_samples", "switch_samples", "events"):
@@ -288,7 +290,23 @@ def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
         assert f"{where / 'scenario.toml'}: damaged" in damaged(where)
     fresh()
     (where / "scenario.toml").write_bytes(b"\xff\xfe")
-    assert f"{where / 'scenario.toml'}: damaged" in damaged(where)
+    assert f"{where / 'scenario.toml'}: not a text file" in damaged(where)
+    for name, text in (
+        ("summary", "null"),
+        ("summary", "[" * 300_000),
+        ("manifest", '{"for'),
+        ("manifest", "[]"),
+        ("manifest", "{}"),
+    ):
+        fresh()
+        (where / f"{name}.json").write_text(text)
+        assert f"{where / name}.json: " in damaged(where)
+    for name in ("flows", "flow_samples"):
+        fresh()
+        shutil.copy(where / "ports.parquet", where / f"{name}.parquet")
+        assert f"{where / name}.parquet: damaged: not the table {name}, it has no column flow" in damaged(where)
+        with pytest.raises(InputError, match="not the table"):
+            getattr(el.load(where), name)
     for kind in ({}, {"kind": "run"}, {"kind": "nonesuch"}):
         fresh()
         (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, **kind}))
@@ -303,7 +321,10 @@ def test_a_damaged_sweep_or_study(swept: Sweep, tmp_path: Path) -> None:
     swept.save(where)
     for text in ("{}", "[]", '{"variants": [1], "facts": {}}'):
         (where / "summary.json").write_text(text)
-        assert "a damaged result" in damaged(where)
+        assert f"{where / 'summary.json'}: " in damaged(where)
+    swept.save(where)
+    pq.write_table(pa.table({"flow": [1]}), where / "runs.parquet")
+    assert f"{where / 'runs.parquet'}: a damaged result: no variant" in damaged(where)
     swept.save(where)
     for kind in ("sweep", "study"):
         (where / "manifest.json").write_text(json.dumps({"format": "elephan", "version": 1, "complete": True, "kind": kind}))

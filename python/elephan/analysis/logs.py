@@ -45,9 +45,11 @@ def read(file: Path, every_s: float) -> tuple[dict[str, pa.Table], dict[str, Any
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{file}: neither a capture nor a log in UTF-8") from None
-    if text.lstrip().startswith("{"):
-        return _tables("iperf3", *_iperf3(file, text))
-    return _tables("ss", *_ss(file, text, every_s))
+    kind, found = ("iperf3", _iperf3(file, text)) if text.lstrip().startswith("{") else ("ss", _ss(file, text, every_s))
+    try:
+        return _tables(kind, *found)
+    except (OverflowError, TypeError, ValueError) as error:  # those of Arrow are among them
+        raise InputError(f"{file}: a value is not what such a log has: {str(error).partition(chr(10))[0]}") from None
 
 
 Found = tuple[list[dict[str, Any]], list[dict[str, Any]], int, list[str]]
@@ -81,7 +83,7 @@ def _filled(rows: list[dict[str, Any]], schema: Any) -> pa.Table:
 def _iperf3(file: Path, text: str) -> Found:
     try:
         result = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{file}: damaged JSON") from None
     if isinstance(result, dict) and result.get("error") and not result.get("intervals"):
         raise InputError(f"{file}: iperf3 reports an error: {result['error']}")
@@ -180,6 +182,7 @@ _HEAD = re.compile(
     r"^(?:tcp\s+)?(?:ESTAB|SYN-SENT|FIN-WAIT-[12]|CLOSE-WAIT|LAST-ACK|CLOSING)\s+\d+\s+\d+\s+(\S+):(\d+)\s+(\S+):(\d+)"
 )
 _EPOCH_LEAST_S = 1e8
+_TOO_LARGE = re.compile(r"\d{19}")  # of no counter, time or rate
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
@@ -192,19 +195,29 @@ def _time(line: str) -> float | None:
         try:
             when = datetime.fromisoformat(iso[1].replace(",", "."))
         except ValueError:
-            raise InputError(f'a line of the log is no time: "{line.strip()}"') from None
+            raise InputError(f'no time: "{line.strip()}"') from None
         return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     return None
 
 
-def _calls(text: str, every_s: float) -> Iterator[tuple[float, tuple[str, ...], str]]:
-    """Time, ends and details of each connection in each call of `ss`."""
+def _timed(file: Path, text: str) -> list[tuple[str, float | None]]:
+    """The lines of a log, with the time where a line is one."""
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            lines.append((line, _time(line)))
+        except InputError as error:
+            raise InputError(f"{file}:{number}: {error}") from None
+    return lines
+
+
+def _calls(lines: list[tuple[str, float | None]], every_s: float) -> Iterator[tuple[int, float, tuple[str, ...], str]]:
+    """Number of the line, time, ends and details of each connection in each call of `ss`."""
     now: float | None = None
     seen: set[tuple[str, ...]] = set()
     ends: tuple[str, ...] | None = None
     counted = 0.0
-    for line in text.splitlines():
-        stamp = _time(line)
+    for number, (line, stamp) in enumerate(lines, 1):
         if stamp is not None:
             now, ends = stamp, None
             continue
@@ -216,7 +229,7 @@ def _calls(text: str, every_s: float) -> Iterator[tuple[float, tuple[str, ...], 
             seen.add(ends)
         # The details follow in a line of their own, or under `ss -O` in the same one.
         if ends is not None and "cwnd:" in line:
-            yield (counted if now is None else now), ends, line
+            yield number, (counted if now is None else now), ends, line
             ends = None
 
 
@@ -236,8 +249,11 @@ def _ss(file: Path, text: str, every_s: float) -> Found:
     last: dict[int, dict[str, Any]] = {}
     lives: dict[tuple[str, ...], int] = {}  # connections that had these ends before
     begin: float | None = None
-    timed = _has_times(text)
-    for time, ends, line in _calls(text, every_s):
+    lines = _timed(file, text)
+    timed = any(stamp is not None for _, stamp in lines)
+    for place, time, ends, line in _calls(lines, every_s):
+        if large := next(filter(None, map(_TOO_LARGE.search, (line, ends[1], ends[3]))), None):
+            raise InputError(f"{file}:{place}: no counter of ss is as large as {large[0]}...")
         if timed and time < _EPOCH_LEAST_S:
             continue  # a look before the first time
         begin = time if begin is None else begin
@@ -287,10 +303,6 @@ def _started_anew(line: str, before: dict[str, Any]) -> bool:
     """Whether counters that never fall have fallen: the ports belong to another connection now."""
     counters = (("bytes_acked", "delivered_bytes"), ("segs_out", "segs_out"), ("segs_in", "segs_in"))
     return any((now := _number(line, name)) is not None and now < before.get(key, 0) for name, key in counters)
-
-
-def _has_times(text: str) -> bool:
-    return any(_time(line) is not None for line in text.splitlines())
 
 
 def _ss_sample(line: str, number: int, time_ns: int, before: dict[str, Any] | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from elephan.errors import InputError
 from elephan.measures import column, texts
 from elephan.quantity import bits_per_second, seconds, show, size_bytes
 from elephan.runs import Run, load_run, read_table
+from elephan.source import as_path, read_object
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -291,7 +292,7 @@ def analyze(
     one that delivered most. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
     """
-    file = Path(path)
+    file = as_path(path, "capture or log")
     if at is not None and at not in VANTAGES:
         raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
     given = _given(rate, remaining) | ({} if connection is None else {"connection": connection})
@@ -299,7 +300,7 @@ def analyze(
     options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
     if out is None:
         return _trace(file, None, options, given, beside, progress)
-    with folder.result_folder(out) as partial:
+    with folder.result_folder(out, "trace") as partial:
         trace = _trace(file, partial, options, given, beside, progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
@@ -393,10 +394,7 @@ def load_trace(path: str | os.PathLike[str]) -> Trace:
     where, manifest = folder.open_result(path)
     if manifest.get("kind") != "trace":
         raise InputError(f"{where}: holds a {manifest.get('kind')}, not the analysis of a capture")
-    try:
-        summary = json.loads((where / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise InputError(f"{where / 'summary.json'}: missing or damaged") from None
+    summary = read_object(where / "summary.json")
     compared = manifest.get("compared_with")
     beside = load_run(compared) if compared and Path(compared).is_dir() else None
     return Trace({name: where / f"{name}.parquet" for name in TABLES}, summary, manifest, beside)

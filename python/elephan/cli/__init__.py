@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from elephan.cli.text import printable, write_whatever
+
 INTERRUPTED = 130
 
 verbose = False
@@ -14,26 +16,39 @@ verbose = False
 
 def _say(text: str) -> None:
     for line in text.strip().splitlines() or ["failed"]:
-        print(f"elephan: {line}", file=sys.stderr)
+        print(f"elephan: {printable(line)}", file=sys.stderr)
+
+
+def _check_text(words: Sequence[str]) -> None:
+    """Refuses bytes that are no text: neither a manifest nor the core can hold them."""
+    from elephan.errors import InputError
+
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{word!r} is not text in {sys.getfilesystemencoding()}") from None
 
 
 def status_of(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and gives its exit status; every error is a line on standard error, never a traceback."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _status_of(arguments)
+        return _status_of(words)
     except KeyboardInterrupt:  # wherever it comes: during an import, while an error is told
         _say("interrupted")
         return INTERRUPTED
 
 
-def _status_of(arguments: Sequence[str] | None) -> int:
+def _status_of(words: list[str]) -> int:
     import typer
 
     from elephan.cli.app import app
     from elephan.errors import ElephanError
 
     try:
-        result = app(list(arguments) if arguments is not None else None, standalone_mode=False, prog_name="elephan")
+        _check_text(words)
+        result = app(words, standalone_mode=False, prog_name="elephan")
         status = result if isinstance(result, int) else 0
         if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
             _say("interrupted")
@@ -58,7 +73,10 @@ def _status_of(arguments: Sequence[str] | None) -> int:
         return 1
     except Exception as error:
         if hasattr(error, "format_message"):  # a usage error of the command line parser, wherever its version keeps the class
-            _say(error.format_message().splitlines()[0])
+            if type(error).__name__ == "NoArgsIsHelpError":
+                print(error.format_message(), file=sys.stderr)
+            else:
+                _say(error.format_message().splitlines()[0])
             return 2
         if os.environ.get("ELEPHAN_TRACEBACK"):
             raise
@@ -68,6 +86,7 @@ def _status_of(arguments: Sequence[str] | None) -> int:
 
 def main() -> None:
     """Entry point of the installed command."""
+    write_whatever()
     status = status_of()
     if status == INTERRUPTED:  # a second Ctrl-C ends the interpreter at once, without a traceback
         import signal

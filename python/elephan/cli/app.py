@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json as json_module
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -21,15 +23,36 @@ app.add_typer(study_app, name="study")
 measure_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Real hardware, as profiles for the models.")
 app.add_typer(measure_app, name="measure")
 
+
+def _whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], int]:
+    """Reads a whole number; the error tells the value and what is valid."""
+    valid = "a whole number" if math.isinf(least) else f"a whole number from {least} to {most}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text} is not {valid}") from None
+        if not least <= number <= most:
+            raise typer.BadParameter(f"{text} is not {valid}")
+        return number
+
+    return read
+
+
 Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB"; may be repeated.'),
 ]
-Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of all random draws; default: the scenario's.")]
+Seed = Annotated[
+    int | None, typer.Option(parser=_whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
+]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for tables and report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at the same time; default: one per core.")]
+Workers = Annotated[
+    int | None, typer.Option(parser=_whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")
+]
 
 
 def _be_verbose(asked: bool) -> None:
@@ -97,7 +120,10 @@ def run(
 def sweep(
     scenario: Scenario,
     set: Annotated[list[str] | None, typer.Option("--set", "-s", metavar="KEY=V1,V2", help="Change or sweep a parameter.")] = None,
-    repetitions: Annotated[int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds.")] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option("--repetitions", "-n", parser=_whole(), metavar="N", help="Runs of each variant, with paired seeds."),
+    ] = None,
     seed: Seed = None,
     statistic: Annotated[
         list[str] | None,
@@ -112,11 +138,13 @@ def sweep(
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
     from elephan import sweeps
     from elephan.cli import show
+    from elephan.folder import check_target
     from elephan.settings import axes
     from elephan.source import open_source
 
     source = open_source(scenario)
     folder = out or Path("results") / f"{source.stem}-sweep"
+    check_target(folder, "sweep")
     done = sweeps.sweep(
         source,
         set=axes(set or []),
@@ -141,7 +169,10 @@ def compare(
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this scenario instead of the standard panel.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option("--repetitions", "-n", help="Runs of each variant, with paired seeds; default 5.")
+        int | None,
+        typer.Option(
+            "--repetitions", "-n", parser=_whole(), metavar="N", help="Runs of each variant, with paired seeds; default 5."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs and 3 repetitions.")] = False,
     rate: Annotated[str | None, typer.Option(help="Rate of the bottleneck; default 50Mbps.")] = None,
@@ -210,7 +241,10 @@ def path(
     disk_read: Annotated[str | None, typer.Option(help="Rate of the sender's disk, as 3Gbps or 400MB/s.")] = None,
     disk_write: Annotated[str | None, typer.Option(help="Rate of the receiver's disk.")] = None,
     repetitions: Annotated[
-        int | None, typer.Option("--repetitions", "-n", help="Runs of each case; default 3, or 1 if nothing is random.")
+        int | None,
+        typer.Option(
+            "--repetitions", "-n", parser=_whole(), metavar="N", help="Runs of each case; default 3, or 1 if nothing is random."
+        ),
     ] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Simulate the whole transfer, however long that takes.")] = False,
     set: Set = None,
@@ -221,11 +255,13 @@ def path(
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
     from elephan.cli import show
+    from elephan.folder import check_target
     from elephan.longpath.path import path as ask
     from elephan.longpath.question import SIZE
     from elephan.settings import settings
 
     folder = out or Path("results") / "path"
+    check_target(folder, "path")
     done = ask(
         rate,
         rtt,
@@ -274,7 +310,9 @@ def analyze(
     ] = None,
     connection: Annotated[
         int | None,
-        typer.Option(metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."),
+        typer.Option(
+            parser=_whole(), metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."
+        ),
     ] = None,
     out: Out = None,
     json: Json = False,
@@ -347,7 +385,10 @@ def measure_disk(
     read_ahead: Annotated[
         str | None, typer.Option(metavar="SIZE,SIZE", help="Read-ahead windows; default: 32 KiB to 4 MiB.")
     ] = None,
-    repetitions: Annotated[int, typer.Option("--repetitions", "-n", help="Measurements of each point; the median counts.")] = 1,
+    repetitions: Annotated[
+        int,
+        typer.Option("--repetitions", "-n", parser=_whole(), metavar="N", help="Measurements of each point; the median counts."),
+    ] = 1,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The profile.")] = Path("disk.toml"),
     json: Json = False,
 ) -> None:
@@ -423,7 +464,7 @@ def bench(
         list[str] | None, typer.Argument(metavar="[W1 W3 W4 ...]", help="Workloads (elephan list workloads); default: W1 to W4.")
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option("--repetitions", "-n", min=1, max=1000, help="Runs of each; default 5.")
+        int | None, typer.Option("--repetitions", "-n", parser=_whole(1, 1000), metavar="N", help="Runs of each; default 5.")
     ] = None,
     against: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of ns-3 programs to build and run beside.")] = None,
     json: Json = False,

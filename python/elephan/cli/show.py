@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json as json_module
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from elephan import measures
+from elephan.cli.text import printable
 from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval
@@ -35,9 +37,24 @@ _LOPSIDED = 0.1  # of half an interval: a mean further from its middle is shown 
 _COLOURS = {"holds": "green", "fails": "red", "inconclusive": "yellow", "not run": "dim"}
 
 
+class _Console(Console):
+    """Prints texts as they are, since titles and paths are the user's: no markup, no emoji, no control characters."""
+
+    def __init__(self, width: int | None = None) -> None:
+        super().__init__(highlight=False, soft_wrap=False, markup=False, emoji=False, width=width)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable(text), **options)
+
+
 def _console() -> Console:
-    console = Console(highlight=False, soft_wrap=False)
-    return console if console.is_terminal else Console(highlight=False, soft_wrap=False, width=_WIDTH_OF_A_FILE)
+    console = _Console()
+    return console if console.is_terminal else _Console(_WIDTH_OF_A_FILE)
+
+
+def _beside(text: str, dim: str) -> Text:
+    """A text and another one, dim, after it."""
+    return Text.assemble(printable(text), (printable(dim), "dim"))
 
 
 def _plain(value: Any) -> Any:
@@ -51,13 +68,14 @@ def _plain(value: Any) -> Any:
 
 def print_json(value: Any) -> None:
     """JSON on standard output."""
-    print(json_module.dumps(_plain(value), indent=1, ensure_ascii=False))
+    escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    print(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped))
 
 
 def _grid(*heads: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for i, head in enumerate(heads):
-        table.add_column(escape(head), justify="left" if i == 0 else "right", overflow="fold")
+        table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
     return table
 
 
@@ -71,22 +89,21 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
     from elephan.report.terminal import picture
 
     console = _console()
-    console.print(f"{done.title}  [dim](seed {done.seed})[/dim]", style="bold")
+    console.print(_beside(f"{done.title}  ", f"(seed {done.seed})"), style="bold")
     for line in answer(done):
         console.print(line)
     for line in picture(done, min(console.width, 100)):
-        console.print(line, style="cyan" if line.startswith("  ") else "dim", markup=False)
+        console.print(line, style="cyan" if line.startswith("  ") else "dim")
     table = _grid("statistic", "value")
     for name, value in _statistics(done).items():
         table.add_row(name, quantity(value, measures.unit_of(name), 4))
     console.print(table)
     if ignored_sweep:
-        console.print(
-            f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}", style="dim", markup=False
-        )
-    console.print(f"{done.manifest['packet_hops']:,} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
+        console.print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}", style="dim")
+    hops = done.manifest["packet_hops"]
+    console.print(f"{quantity(hops, '1', len(str(hops)))} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
     if done.captures:
-        console.print(f"captures: {_captures(done.captures)}", markup=False, soft_wrap=True)
+        console.print(f"captures: {_captures(done.captures)}", soft_wrap=True)
     _report_line(console, folder)
 
 
@@ -103,14 +120,14 @@ def disk(done: Measured, file: Path) -> None:
     """A measured disk: what it writes, what it reads with each window, where the profile is."""
     console = _console()
     where = f"{done.path} on {done.device}" if done.device else done.path
-    console.print(f"{where}: writes {quantity(done.write, 'bps')}", style="bold", markup=False)
+    console.print(f"{where}: writes {quantity(done.write, 'bps')}", style="bold")
     table = _grid("read-ahead", "reads")
     for point in done.points:
         mark = "  (as it is set)" if point.read_ahead == done.read_ahead else ""
         table.add_row(f"{point.read_ahead // 1024} KiB{mark}", quantity(point.rate, "bps"))
     console.print(table)
-    console.print(done.tool, style="dim", markup=False)
-    console.print(f'profile: {file}; in a scenario: disk = {{ profile = "{file}" }}', markup=False, soft_wrap=True)
+    console.print(done.tool, style="dim")
+    console.print(f'profile: {file}; in a scenario: disk = {{ profile = "{file}" }}', soft_wrap=True)
 
 
 def run_json(done: Run, folder: Path) -> None:
@@ -142,7 +159,7 @@ def sweep(done: Sweep, folder: Path) -> None:
     for group in _fitting({s: max(map(len, (s, *column))) + 2 for s, column in cells.items()}, room):
         table = _grid("variant", *group)
         for i, label in enumerate(done.labels):
-            table.add_row(escape(label), *(cells[s][i] for s in group))
+            table.add_row(label, *(cells[s][i] for s in group))
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
     if repetitions > 1:
@@ -151,9 +168,9 @@ def sweep(done: Sweep, folder: Path) -> None:
             style="dim",
         )
     for line in done.failures[:5]:
-        console.print(f"failed: {line}", style="red", markup=False)
+        console.print(f"failed: {line}", style="red")
     for name in done.missing:
-        console.print(f'no run has {name}: no value of "{measures.parse(name)[0].description}"', style="red", markup=False)
+        console.print(f'no run has {name}: no value of "{measures.parse(name)[0].description}"', style="red")
     _report_line(console, folder)
 
 
@@ -177,9 +194,9 @@ def compare(done: Panel, folder: Path) -> None:
     from elephan.report.panel_page import answer, merits, network_line, shorter
 
     console = _console()
-    console.print(network_line(done), style="bold", markup=False)
+    console.print(network_line(done), style="bold")
     for line in answer(done):
-        console.print(line, markup=False)
+        console.print(line)
     merit = merits(done)
     table = _grid(*(column.title for column in merit.columns))
     for row in merit.rows:
@@ -192,7 +209,7 @@ def compare(done: Panel, folder: Path) -> None:
         console.print(table)
     console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.{shorter(done)}", style="dim")
     for line in done.failures[:5]:
-        console.print(f"failed: {line}", style="red", markup=False)
+        console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
 
 
@@ -206,16 +223,16 @@ def trace(done: Trace, folder: Path) -> None:
     from elephan.report.trace_page import answer, shown
 
     console = _console()
-    console.print(f"{escape(done.name)}  [dim]({done.summary['format']})[/dim]", style="bold")
+    console.print(_beside(f"{done.name}  ", f"({done.summary['format']})"), style="bold")
     for line in answer(done):
-        console.print(escape(line), soft_wrap=True)
+        console.print(line, soft_wrap=True)
     for note in done.notes:
-        console.print(f"note: {escape(note)}", style="yellow", soft_wrap=True)
+        console.print(f"note: {note}", style="yellow", soft_wrap=True)
     grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
         cells = [shown(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
-        grid.add_row(escape(done.label(row["connection"])), str(row["connection"]), *cells, str(row["burst_max_segs"]))
+        grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells, str(row["burst_max_segs"]))
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
         console.print(
@@ -246,9 +263,9 @@ def path(done: Answer, folder: Path) -> None:
     from elephan.report.path_page import answer_lines, how, value_text
 
     console = _console()
-    console.print(done.question.text, style="bold", markup=False)
+    console.print(done.question.text, style="bold")
     for line in answer_lines(done):
-        console.print(line, markup=False)
+        console.print(line)
     table = _grid("law", "streams", "time", "goodput", "limit", "how it is known")
     for row in done.rows:
         values = (row.time_s, "s"), (row.goodput_bps, "bps")
@@ -261,15 +278,15 @@ def path(done: Answer, folder: Path) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for form in done.forms:
-        table.add_row(value_text(form), f"{form.about} [dim]({escape(form.equation)})[/dim]")
+        table.add_row(value_text(form), _beside(f"{form.about} ", f"({form.equation})"))
     console.print(table)
     console.print("Settings of both hosts (Linux):", style="bold")
     for line in as_text(done.settings):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     if done.question.assumed:
-        console.print(f"Assumed: {'; '.join(done.question.assumed)}.", style="dim", markup=False)
+        console.print(f"Assumed: {'; '.join(done.question.assumed)}.", style="dim")
     for line in done.failures[:5]:
-        console.print(f"failed: {line}", style="red", markup=False)
+        console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
 
 
@@ -285,18 +302,18 @@ def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:
     console = _console()
     console.print(results.study.question, style="bold")
     for line in results.study.figures.answer(results):
-        console.print(line, markup=False)
+        console.print(line)
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("observed (95 % interval), expected", overflow="fold")
     for verdict in (one for one in verdicts if one.run):
         lines = [f"{f.part.subject}: {f.text}, expected {f.part.expected}" for f in verdict.run]
-        table.add_row(verdict.claim.id, f"[{_COLOURS[verdict.verdict]}]{verdict.word}[/]", "\n".join(lines))
+        table.add_row(verdict.claim.id, Text(verdict.word, _COLOURS[verdict.verdict]), "\n".join(lines))
     console.print(table)
     console.print(f"{tally(verdicts)}. {quantity(results.facts['wall_s'], 's')}.", style="dim")
     for line in results.facts["failures"][:5]:
-        console.print(f"failed: {line}", style="red", markup=False)
+        console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
 
 
@@ -326,13 +343,13 @@ def diff(differences: Sequence[Difference], scenarios: tuple[tuple[str, str], tu
         return
     (a, of_a), (b, of_b) = scenarios
     if of_a and of_b and of_a != of_b:
-        _console().print(f"note: results of different scenarios, {escape(a)} (A) and {escape(b)} (B)", style="yellow")
+        _console().print(f"note: results of different scenarios, {a} (A) and {b} (B)", style="yellow")
     table = _grid("statistic", "A", "B", "B less A (95 % interval, same seeds)")
     variant = None
     for one in differences:
         if one.variant != variant:
             variant = one.variant
-            table.add_row(f"[bold]{variant}[/]" if variant else "", "", "", "")
+            table.add_row(Text(printable(variant), "bold"), "", "", "")
         unit = one.unit
         text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)

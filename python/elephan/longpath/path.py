@@ -219,7 +219,7 @@ class Answer:
 
         from elephan.report.path_page import write_path_report
 
-        with folder.result_folder(out) as partial:
+        with folder.result_folder(out, "path") as partial:
             folder.write_json(partial / "path.json", self.as_dict())
             folder.write_json(partial / "provenance.json", self.facts["provenance"])
             parquet.write_table(self.curves_table, partial / "curves.parquet")
@@ -298,7 +298,7 @@ def path(
     check_workers(workers)
     check_seed(seed)
     if out is not None:
-        folder.check_target(out)
+        folder.check_target(out, "path")
     resolved = core.resolve(question.source(), question.set, seed)
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)

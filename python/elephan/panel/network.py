@@ -9,7 +9,7 @@ from typing import Any
 
 from elephan import theory
 from elephan.errors import InputError
-from elephan.quantity import bits_per_second, seconds, size_bytes
+from elephan.quantity import bits_per_second, seconds, show, size_bytes
 
 RTT_RATIO = 4  # between the round trips of the experiment "rtt"
 BACKGROUND_SHARE = 0.01  # of the bottleneck, at random
@@ -33,6 +33,9 @@ def read_buffer(given: float | str, rate_bps: float, rtt_s: float) -> int:
         size = float(match[1]) * theory.bdp(rate_bps, rtt_s) if match else size_bytes(given)
     except ValueError as error:
         raise InputError(f"buffer: {error}") from None
+    if not 1 <= size < 1e15 and match:
+        path = f"{show(rate_bps, 'bps')} and {show(rtt_s, 's')}"
+        raise InputError(f"rate, rtt and buffer: {match[0].strip()} of {path} is {show(size, 'bytes')}, not between 1 B and 1 PB")
     if not 1 <= size < 1e15:
         raise InputError(f"buffer: {given} is not between 1 B and 1 PB")
     return round(size)

@@ -75,6 +75,7 @@ def compare_on(
         with status("drawing the report", progress):
             done.save(out)
             folder.write_json(Path(out) / "compare.json", done.as_dict())
+            folder.wrote(Path(out), ["compare.json"])
     return done
 
 

@@ -250,7 +250,7 @@ class Panel:
 
         from elephan.report.panel_page import write_panel_report
 
-        with folder.result_folder(out) as partial:
+        with folder.result_folder(out, "compare") as partial:
             folder.write_json(partial / "compare.json", self.as_dict())
             folder.write_json(partial / "provenance.json", self.facts["provenance"])
             for name in ("table", "means", "series_table"):
@@ -338,7 +338,7 @@ def compare(
     check_seed(seed)
     changes = core.as_overrides(set)
     if out is not None:
-        folder.check_target(out)
+        folder.check_target(out, "compare" if scenario is None else "sweep")
     if scenario is not None:
         from elephan.panel.on_scenario import compare_on
 

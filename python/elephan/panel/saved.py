@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,13 @@ from elephan.laws import Law
 from elephan.measures import column
 from elephan.panel.panel import Panel, Row
 from elephan.runs import read_table
-from elephan.source import read_text
+from elephan.source import read_json, read_object, read_text
 
 
 def load_panel(path: Path) -> Panel:
     """A finished comparison from its folder."""
     where, manifest = folder.open_result(path)
-    found = json.loads(read_text(where / "compare.json"))
+    found = read_object(where / "compare.json")
     laws = [Law(one["label"], one["congestion_control"]) for one in found["laws"]]
     rows = []
     for row in read_table(where / "runs.parquet").to_pylist():
@@ -27,7 +26,7 @@ def load_panel(path: Path) -> Panel:
         rows.append(Row(**keys, values={k: v for k, v in row.items() if v is not None}))
     facts = {key: found[key] for key in ("network", "repetitions", "seed", "quick", "experiments", "failures")}
     facts["scenarios"] = {f.stem: read_text(f) for f in sorted((where / "scenarios").glob("*.toml"))}
-    facts["provenance"] = json.loads(read_text(where / "provenance.json"))
+    facts["provenance"] = read_json(where / "provenance.json")
     facts["manifest"] = manifest
     return Panel(laws, rows, _series(read_table(where / "series.parquet")), facts)
 
