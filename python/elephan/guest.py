@@ -121,12 +121,12 @@ def _find(reference: str, folder: str | None) -> LawFactory:
         raise InputError('write "module:Class" or "path/to/file.py:Class"')
     if reference in _handed_over:
         return _handed_over[reference]
-    found: Any = _from_file(_path(place, folder)) if place.endswith(".py") else _from_module(place, name)
+    found: Any = _from_file(place, folder) if place.endswith(".py") else _from_module(place, name)
     for part in name.split("."):
         if not hasattr(found, part):
             known = [key for key, value in vars(found).items() if inspect.isclass(value) and issubclass(value, CongestionControl)]
             known = [key for key in known if key != "CongestionControl"]
-            hint = nearest(part, known) if known else "; it has no congestion control"
+            hint = nearest(part, known, "it has") if known else "; it has no congestion control"
             raise InputError(f'{place} has no "{name}"{hint}')
         found = getattr(found, part)
     if not callable(found):
@@ -138,6 +138,17 @@ def _path(place: str, folder: str | None) -> Path:
     """A file relative to the scenario or, for what is added to a scenario of the library, to the working directory."""
     beside = Path(folder or "") / place
     return Path(place) if not beside.exists() and Path(place).exists() else beside
+
+
+def _source(path: Path, place: str) -> bytes:
+    """What the file found for `place` has in it."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        here = "" if path == Path(place) else f", nor is it in the working directory {Path.cwd()}"
+        raise InputError(f"{path}: {error.strerror}{here}") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -167,12 +178,10 @@ def _from_module(name: str, wanted: str) -> ModuleType:
         raise
 
 
-def _from_file(path: Path) -> ModuleType:
+def _from_file(place: str, folder: str | None) -> ModuleType:
     """The module of a file, read again when the file has changed."""
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
+    path = _path(place, folder)
+    source = _source(path, place)
     key = (str(path.resolve()), hashlib.sha256(source).hexdigest())
     if not _reading.acquire(timeout=_PATIENCE):
         raise InputError(f"{path.name}: another thread has not loaded it, or a file before it, in {_PATIENCE:g} s")
@@ -218,7 +227,7 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in params:
         if known and not open_ended and key not in known:
-            raise InputError(f'{name} has no parameter "{key}"{nearest(key, list(known))}')
+            raise InputError(f'{name} has no parameter "{key}"{nearest(key, list(known), "it has")}')
     try:
         made = make(**params)
     except (Exception, SystemExit) as error:

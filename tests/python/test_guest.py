@@ -10,8 +10,10 @@ import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -285,11 +287,12 @@ def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
         (functools.lru_cache(maxsize=1)(lambda: Reno()), "gives the same object twice; each connection needs its own"),
         (lambda: 3, "gives int, which is not an elephan.CongestionControl"),
         (functools.partial(RoundReno, segmnts=2), 'has no parameter "segmnts"; did you mean "segments"?'),
+        (functools.partial(RoundReno, y=1), 'RoundReno has no parameter "y"; it has: segments'),
         ({"python": "no_such_module:A"}, 'no module "no_such_module"; a file is named by its path'),
         ({"python": "json:A"}, 'json has no "A"'),
         ({"python": f"{__name__}:Rno"}, 'has no "Rno"; did you mean "Reno"?'),
         ({"python": "Mine"}, 'write "module:Class" or "path/to/file.py:Class"'),
-        ({"python": "no/such.py:A"}, "No such file or directory"),
+        ({"python": "no/such.py:A"}, f"/no/such.py: No such file or directory, nor is it in the working directory {Path.cwd()}"),
         ({"python": f"{__name__}:LAW"}, "LAW is str, not a class"),
     ],
 )
@@ -591,3 +594,10 @@ def test_a_file_that_leaves_python_is_one_line(tmp_path: Path) -> None:
 def test_what_elephan_refuses_in_a_file_has_the_files_line(tmp_path: Path) -> None:
     with pytest.raises(el.InputError, match=r'unknown|no congestion control.*\(slow\.py:3\)$'):
         el.run(beside(tmp_path, WORDS, 'import elephan as el\n\nel.cc.new("renno")\n'))
+
+
+def test_an_interrupt_of_the_check_is_no_fault_of_the_class() -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        el.testing.check_congestion_control(Reno, cases=10**9)
