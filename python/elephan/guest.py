@@ -13,8 +13,8 @@ scenario. Times are seconds, sizes bytes, rates bit/s.
 
 from __future__ import annotations
 
-import copy as copies
 import contextlib
+import copy as copies
 import functools
 import hashlib
 import importlib

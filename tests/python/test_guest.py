@@ -592,7 +592,7 @@ def test_a_file_that_leaves_python_is_one_line(tmp_path: Path) -> None:
 
 
 def test_what_elephan_refuses_in_a_file_has_the_files_line(tmp_path: Path) -> None:
-    with pytest.raises(el.InputError, match=r'unknown|no congestion control.*\(slow\.py:3\)$'):
+    with pytest.raises(el.InputError, match=r"unknown|no congestion control.*\(slow\.py:3\)$"):
         el.run(beside(tmp_path, WORDS, 'import elephan as el\n\nel.cc.new("renno")\n'))
 
 
