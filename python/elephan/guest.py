@@ -43,8 +43,9 @@ class CongestionControl(_core.Guest):
     What a class sets, in any method but `on_sent` (which may set the last two):
 
     - `cwnd`: congestion window, bytes, float. Below one segment a run takes it for one segment.
-    - `ssthresh`: slow-start threshold, bytes; infinite before the first congestion event. Below two segments it is taken for two.
-    - `pacing_rate`: bit/s of whole packets, or None: not paced.
+    - `ssthresh`: slow-start threshold, bytes; before the first congestion event infinite, or where the stack begins (`winxp`:
+      64 KiB). Below two segments it is taken for two.
+    - `pacing_rate`: bit/s of payload, as `ack.rate` is, or None: not paced.
     - `timer`: when `on_timer` is to be called, seconds of simulated time, or None.
 
     NaN, a pacing rate that is not positive and a timer that is not after now raise `ValueError` where they are set.

@@ -601,3 +601,22 @@ def test_an_interrupt_of_the_check_is_no_fault_of_the_class() -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         el.testing.check_congestion_control(Reno, cases=10**9)
+
+
+class Begins(Reno):
+    """Notes where its connection begins."""
+
+    slow_start = False
+    seen: float | None = None
+
+    def on_ack(self, ack: Any) -> None:
+        if Begins.seen is None:
+            Begins.seen = self.ssthresh
+        self.cwnd += min(ack.acked, self.mss)
+
+
+@pytest.mark.parametrize(("stack", "ssthresh"), [("linux", math.inf), ("winxp", 65536.0)])
+def test_the_threshold_before_the_first_congestion_event_is_the_stacks(stack: str, ssthresh: float) -> None:
+    Begins.seen = None
+    el.run("sawtooth", set={LAW: Begins, "hosts.sender.stack": stack, "hosts.receiver.stack": stack, **SHORT})
+    assert Begins.seen == ssthresh
