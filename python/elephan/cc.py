@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from elephan import core
-from elephan.errors import InputError
+from elephan.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from elephan._model import LawFactory
@@ -26,7 +26,10 @@ def new(kind: str | LawFactory, mss: int = 1448, initial_window: float = 10, **p
     """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
         raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
+    params = core.as_overrides(params)
+    core.check_values(params)
     if isinstance(kind, str):
+        _check_name(kind)
         return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
     return core.build("Cc", core.guest_words(kind, params), mss=mss, initial_window=initial_window)
 
@@ -37,7 +40,13 @@ def describe(kind: str | LawFactory) -> dict[str, Any]:
         from elephan.guest import describe
 
         return describe(kind)
+    _check_name(kind)
     return dict(json.loads(core.build("describe_cc", kind)))
+
+
+def _check_name(kind: str) -> None:
+    if kind not in names():
+        raise InputError(f'no congestion control "{kind}"{nearest(kind, names(), "there are")}')
 
 
 def names() -> list[str]:

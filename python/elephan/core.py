@@ -20,6 +20,22 @@ Overrides = Mapping[str, Any]
 Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
 
 
+class _Loading(threading.local):
+    """What this thread is told while it loads congestion controls in Python."""
+
+    file: str = ""  # the file or module being loaded
+    interrupt: KeyboardInterrupt | None = None  # Ctrl-C while loading, which the core hands on as one of its own errors
+
+
+loading = _Loading()
+
+
+def not_while_loading() -> None:
+    """Refuses a run asked for by a file that is being loaded: the run, in another thread, would need the file loaded."""
+    if loading.file:
+        raise InputError(f'{loading.file} runs a simulation when it is loaded; put that under `if __name__ == "__main__":`')
+
+
 def core() -> ModuleType:
     """The compiled module, or one line about how to get it."""
     try:
@@ -48,6 +64,9 @@ def call_with(name: str, *arguments: Any, **named: Any) -> Any:
     try:
         return getattr(core(), name)(*arguments, **named)
     except Exception as error:
+        interrupt, loading.interrupt = loading.interrupt, None
+        if interrupt is not None:
+            raise interrupt from None
         translated = _translated(error)
         if translated is error:
             raise
@@ -86,8 +105,19 @@ def guest_words(law: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     return named | ({"params": named.get("params", {}) | plain(params)} if params else {})
 
 
+def check_values(given: Mapping[str, Any]) -> None:
+    """Refuses what the core has no value for: NaN and infinity, and Python's own objects."""
+    for key, value in given.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            shown = " ".join(repr(value)[:80].split())
+            raise InputError(f"{key}: {shown} is not a text, a finite number, true or false, a list or a table of these") from None
+
+
 def override_text(overrides: Overrides) -> str:
     """Overrides as the core takes them: a JSON object, kept in order."""
+    check_values(overrides)
     return json_text(overrides, "set")
 
 
@@ -139,6 +169,7 @@ def execute_interruptible(
     progress: Progress | None = None,
 ) -> Any:
     """One run in a thread of its own; Ctrl-C stops it and is raised here once it has stopped."""
+    not_while_loading()
     return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
 
 

@@ -21,9 +21,9 @@ class OutputError(ElephanError):
     exit_status = 1
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """A hint for an unknown name: `; did you mean "cubic"?`, or the list of what there is."""
+def nearest(name: str, known: list[str], there: str = "") -> str:
+    """A hint for an unknown name: `; did you mean "cubic"?`, or the list of what there is, led by words such as "it has"."""
     import difflib
 
     close = difflib.get_close_matches(name, known, n=1)
-    return f'; did you mean "{close[0]}"?' if close else f": {', '.join(known)}"
+    return f'; did you mean "{close[0]}"?' if close else f"{'; ' if there else ''}{there}: {', '.join(known)}"

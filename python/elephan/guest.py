@@ -13,6 +13,7 @@ scenario. Times are seconds, sizes bytes, rates bit/s.
 
 from __future__ import annotations
 
+import contextlib
 import copy as copies
 import functools
 import hashlib
@@ -23,12 +24,12 @@ import json
 import sys
 import threading
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from elephan import _core
+from elephan import _core, core
 from elephan._model import LawFactory
 from elephan.errors import InputError, nearest
 
@@ -42,8 +43,9 @@ class CongestionControl(_core.Guest):
     What a class sets, in any method but `on_sent` (which may set the last two):
 
     - `cwnd`: congestion window, bytes, float. Below one segment a run takes it for one segment.
-    - `ssthresh`: slow-start threshold, bytes; infinite before the first congestion event. Below two segments it is taken for two.
-    - `pacing_rate`: bit/s of whole packets, or None: not paced.
+    - `ssthresh`: slow-start threshold, bytes; before the first congestion event infinite, or where the stack begins (`winxp`:
+      64 KiB). Below two segments it is taken for two.
+    - `pacing_rate`: bit/s of payload, as `ack.rate` is, or None: not paced.
     - `timer`: when `on_timer` is to be called, seconds of simulated time, or None.
 
     NaN, a pacing rate that is not positive and a timer that is not after now raise `ValueError` where they are set.
@@ -110,7 +112,8 @@ _SWITCHES = ("slow_start", "measures_rate")
 # Classes and functions handed over that no import finds again, by the name that scenarios of this process give them.
 _handed_over: dict[str, LawFactory] = {}
 _modules: dict[tuple[str, str], ModuleType] = {}
-_lock = threading.RLock()
+_reading = threading.RLock()
+_PATIENCE = 60.0  # seconds for another thread to load a file; one that never ends must not hang all
 
 
 def _find(reference: str, folder: str | None) -> LawFactory:
@@ -118,16 +121,14 @@ def _find(reference: str, folder: str | None) -> LawFactory:
     place, colon, name = reference.rpartition(":")
     if not colon or not place or not name:
         raise InputError('write "module:Class" or "path/to/file.py:Class"')
-    with _lock:
-        if reference in _handed_over:
-            return _handed_over[reference]
-        module = _from_file(_path(place, folder)) if place.endswith(".py") else _from_module(place)
-    found: Any = module
+    if reference in _handed_over:
+        return _handed_over[reference]
+    found: Any = _from_file(place, folder) if place.endswith(".py") else _from_module(place, name)
     for part in name.split("."):
         if not hasattr(found, part):
             known = [key for key, value in vars(found).items() if inspect.isclass(value) and issubclass(value, CongestionControl)]
             known = [key for key in known if key != "CongestionControl"]
-            hint = nearest(part, known) if known else "; it has no congestion control"
+            hint = nearest(part, known, "it has") if known else "; it has no congestion control"
             raise InputError(f'{place} has no "{name}"{hint}')
         found = getattr(found, part)
     if not callable(found):
@@ -141,46 +142,81 @@ def _path(place: str, folder: str | None) -> Path:
     return Path(place) if not beside.exists() and Path(place).exists() else beside
 
 
-def _from_module(name: str) -> ModuleType:
+def _source(path: Path, place: str) -> bytes:
+    """What the file found for `place` has in it."""
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise InputError(f'no module "{error.name}"; a file is named by its path, such as "{name}.py:Class"') from error
-        raise InputError(f"{name}: {told(error)}") from error
-    except Exception as error:
-        raise InputError(f"{name}: {told(error)}") from error
-
-
-def _from_file(path: Path) -> ModuleType:
-    """The module of a file, read again when the file has changed."""
-    try:
-        source = path.read_bytes()
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        here = "" if path == Path(place) else f", nor is it in the working directory {Path.cwd()}"
+        raise InputError(f"{path}: {error.strerror}{here}") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _loading(name: str) -> Iterator[None]:
+    """While a file or module called `name` is loaded; what it raises, or its leaving Python, is one line."""
+    outer, core.loading.file = core.loading.file, name
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise InputError(told(error, name)) from error
+    finally:
+        core.loading.file = outer
+
+
+def _from_module(name: str, wanted: str) -> ModuleType:
+    # A module that is still being imported is locked to other threads, such as that of a run that it asks for itself.
+    present = sys.modules.get(name)
+    if present is not None and hasattr(present, wanted.partition(".")[0]):
+        return present
+    try:
+        with _loading(name):
+            return importlib.import_module(name)
+    except InputError as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is not None and (name == missing or name.startswith(missing + ".")):
+            raise InputError(f'no module "{missing}"; a file is named by its path, such as "{name}.py:Class"') from error
+        raise
+
+
+def _from_file(place: str, folder: str | None) -> ModuleType:
+    """The module of a file, read again when the file has changed."""
+    path = _path(place, folder)
+    source = _source(path, place)
     key = (str(path.resolve()), hashlib.sha256(source).hexdigest())
-    if key not in _modules:
-        name = f"elephan_guest_{path.stem}_{key[1][:12]}"
-        module = ModuleType(name)
-        module.__file__ = str(path)
-        try:
-            code = compile(source, str(path), "exec")
-            sys.modules[name] = module
-            exec(code, module.__dict__)
-        except Exception as error:
-            sys.modules.pop(name, None)
-            raise InputError(told(error, path.name)) from error
-        _modules[key] = module
-    return _modules[key]
+    if not _reading.acquire(timeout=_PATIENCE):
+        raise InputError(f"{path.name}: another thread has not loaded it, or a file before it, in {_PATIENCE:g} s")
+    try:
+        return _modules.get(key) or _executed(path, source, key)
+    finally:
+        _reading.release()
+
+
+def _executed(path: Path, source: bytes, key: tuple[str, str]) -> ModuleType:
+    name = f"elephan_guest_{path.stem}_{key[1][:12]}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    # Known before it is complete, so that a file that names itself is not loaded without end.
+    sys.modules[name] = _modules[key] = module
+    try:
+        with _loading(path.name):
+            exec(compile(source, str(path), "exec"), module.__dict__)
+    except BaseException:
+        del sys.modules[name], _modules[key]
+        raise
+    return module
 
 
 def told(error: BaseException, file: str = "") -> str:
-    """An exception as one line with the place where it was raised."""
+    """An exception as one line with the place where it was raised, or that called what raised it in elephan."""
     if isinstance(error, SyntaxError):
         return f"{Path(error.filename or file).name}:{error.lineno}: {type(error).__name__}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = Path(__file__).parent
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if own not in Path(frame.filename).parents]
     text = " ".join(str(error).split())
-    line = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    name = "" if isinstance(error, InputError) else type(error).__name__
+    line = ": ".join(part for part in (name, text) if part)
     return f"{line} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else line
 
 
@@ -193,10 +229,10 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
     open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in params:
         if known and not open_ended and key not in known:
-            raise InputError(f'{name} has no parameter "{key}"{nearest(key, list(known))}')
+            raise InputError(f'{name} has no parameter "{key}"{nearest(key, list(known), "it has")}')
     try:
         made = make(**params)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{name} cannot be made: {told(error)}") from error
     if not isinstance(made, CongestionControl):
         raise InputError(f"{name} gives {type(made).__name__}, which is not an elephan.CongestionControl")
@@ -207,7 +243,16 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
 
 def load(reference: str, params: str, folder: str | None) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
     """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`."""
-    values = json.loads(params)
+    try:
+        return _load(reference, json.loads(params), folder)
+    except KeyboardInterrupt as interrupt:
+        core.loading.interrupt = interrupt
+        raise
+
+
+def _load(
+    reference: str, values: Mapping[str, Any], folder: str | None
+) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
     target = _find(reference, folder)
     made = _made(target, getattr(target, "__name__", type(target).__name__), values)
     law, name = type(made), type(made).__name__
@@ -269,18 +314,16 @@ def words(given: LawFactory) -> dict[str, Any]:
 
 
 def _reference(reference: str, given: LawFactory) -> str:
-    with _lock:
-        candidate, number = reference, 1
-        while True:
-            try:
-                found = _find(candidate, None)
-            except InputError:
-                _handed_over[candidate] = given
-                return candidate
-            if found is given:
-                return candidate
-            number += 1
-            candidate = f"{reference}#{number}"
+    candidate, number = reference, 1
+    while True:
+        try:
+            found = _find(candidate, None)
+        except InputError:
+            found = _handed_over.setdefault(candidate, given)
+        if found is given:
+            return candidate
+        number += 1
+        candidate = f"{reference}#{number}"
 
 
 def source_hash(reference: str, folder: str | None) -> str | None:

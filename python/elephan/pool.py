@@ -99,6 +99,7 @@ def run_jobs(
     A run that fails leaves its line in its outcome and the others go on. Wrong input ends everything; so does Ctrl-C,
     which stops the runs and is raised again.
     """
+    core.not_while_loading()
     stop, outcomes = core.Stop(), {}
     shares = [0.0] * len(jobs)
 

@@ -176,7 +176,9 @@ def open_source(scenario: Any) -> Source:
             return _from_path(library()[scenario].path)
         if as_path(scenario, "scenario").exists() or "/" in scenario or scenario.endswith((".toml", ".json")):
             return _from_path(Path(scenario))
-        raise InputError(f'no scenario file or library scenario "{scenario}"{nearest(scenario, list(library()))}')
+        beside = [file for file in (f"{scenario}.toml", f"{scenario}.json") if Path(file).is_file()]
+        hint = f"; did you mean {beside[0]}?" if beside else nearest(scenario, list(library()))
+        raise InputError(f'no scenario file or library scenario "{scenario}"{hint}')
     for method in ("to_toml", "to_json"):
         if hasattr(scenario, method):
             return Source(getattr(scenario, method)(), f"<{type(scenario).__name__}>", method[3:], "scenario")

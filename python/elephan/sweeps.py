@@ -70,6 +70,12 @@ class Sweep:
         """Statistics that were asked for by name and that no run has."""
         return [name for name in self.facts.get("asked", []) if name not in self.statistics]
 
+    @property
+    def size(self) -> str:
+        """`2 variants, 10 runs`."""
+        counts = {"variant": len(self.variants), "run": len(self.rows)}
+        return ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items())
+
     def _variant(self, label: str) -> str:
         if label not in self.labels:
             raise InputError(f'no variant "{label}"{nearest(label, self.labels)}')
@@ -153,8 +159,9 @@ class Sweep:
             folder.write_json(partial / "summary.json", self._summary())
             (partial / "scenario.toml").write_text(str(self.facts["scenario"]), encoding="utf-8")
             folder.write_json(partial / "manifest.json", self.manifest())
-            with folder.drawing():
-                write_sweep_report(self, partial / "report.html", figures=partial / "figures")
+            if self.statistics:
+                with folder.drawing():
+                    write_sweep_report(self, partial / "report.html", figures=partial / "figures")
         return Path(out)
 
     def manifest(self) -> dict[str, Any]:
@@ -197,7 +204,7 @@ class Sweep:
         return sweep_html(self)
 
     def __repr__(self) -> str:
-        return f"<elephan.Sweep {self.name}: {len(self.variants)} variants, {len(self.rows)} runs>"
+        return f"<elephan.Sweep {self.name}: {self.size}>"
 
 
 def as_text(value: Any) -> str:
@@ -215,6 +222,16 @@ def short_name(path: str) -> str:
     return parts[-2] if parts[-1] == "kind" and len(parts) > 1 else parts[-1]
 
 
+def _check_axis(key: str, values: Sequence[Any]) -> None:
+    """Refuses an axis without values or with one twice: as a variant it would be one, with the same seeds."""
+    if not values:
+        raise InputError(f"the sweep over {key} has no values")
+    texts = [as_text(value) for value in values]
+    for place, text in enumerate(texts):
+        if text in texts[:place]:
+            raise InputError(f"the sweep over {key} has {text} twice; write each value once")
+
+
 def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: int | None) -> tuple[list[Variant], list[Job]]:
     """All runs of a sweep: the scenario's `[sweep]`, with the lists in `set` over it or beside it."""
     if repetitions is not None and (
@@ -222,17 +239,20 @@ def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: 
     ):
         raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
     check_seed(seed)
+    core.check_values(set)
     for key, value in set.items():
-        if isinstance(value, (list, tuple)) and not value:
-            raise InputError(f"the sweep over {key} has no values")
+        if isinstance(value, (list, tuple)):
+            _check_axis(key, value)
     fixed = {key: value for key, value in set.items() if not isinstance(value, (list, tuple))}
     variants: dict[str, Variant] = {}
-    jobs = []
+    jobs: dict[tuple[str, int], Job] = {}
     for one in core.variants(source, set, repetitions, seed):
-        label, parameters = str(one["label"]), dict(one["parameters"])
+        label, parameters, its_seed = str(one["label"]), dict(one["parameters"]), int(one["seed"])
+        if (label, its_seed) in jobs:
+            raise InputError(f'{source.name}: sweep: two variants are "{label}"; write each value once')
         variants[label] = Variant(label, parameters)
-        jobs.append(Job(source, {**fixed, **one["overrides"]}, int(one["seed"]), label, parameters))
-    return list(variants.values()), jobs
+        jobs[label, its_seed] = Job(source, {**fixed, **one["overrides"]}, its_seed, label, parameters)
+    return list(variants.values()), list(jobs.values())
 
 
 def sweep(
@@ -294,11 +314,12 @@ def sweep(
     if guests:
         facts["guests"] = [guests[name] for name in sorted(guests)]
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
-    if asked and not result.statistics:
-        raise InputError(f"no run has {' or '.join(asked)}")
     if out is not None:
         with status("drawing the report", progress):
             result.save(out)
+    if not result.statistics:
+        kept = f"; the runs are in {out}, without a report" if out is not None else ""
+        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}{kept}")
     return result
 
 
@@ -315,6 +336,11 @@ def _check_possible(statistics: Sequence[str], jobs: Sequence[Job]) -> None:
                 break
         if why:
             raise InputError(f"no run has {name}: {why}")
+
+
+def _described(statistics: Sequence[str]) -> str:
+    """The statistics with what they are of, which says why runs may have none."""
+    return ", ".join(f"{name} ({measures.parse(name)[0].description})" for name in statistics)
 
 
 def _about(run: Run) -> dict[str, Any]:

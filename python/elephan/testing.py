@@ -31,10 +31,17 @@ def check_congestion_control(law: Any, *, cases: int = 400, seed: int = 1, days:
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise InputError(f"{name} is a whole number, not {value!r}")
     words = core.guest_words(law, params)
-    for first in range(0, cases, _AT_ONCE):
-        _check(words, seed + first, min(_AT_ONCE, cases - first), 0)
-    if days:
-        _check(words, seed, 0, 86_400)
+
+    # Ctrl-C goes to the main thread: in the class's methods it would be taken for what they raise.
+    def work(stop: core.Stop) -> None:
+        for first in range(0, cases, _AT_ONCE):
+            if stop.asked:
+                return
+            _check(words, seed + first, min(_AT_ONCE, cases - first), 0)
+        if days and not stop.asked:
+            _check(words, seed, 0, 86_400)
+
+    core.interruptible("elephan-check", work)
 
 
 def _check(words: dict[str, Any], seed: int, cases: int, acks: int) -> None:

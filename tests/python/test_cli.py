@@ -28,6 +28,11 @@ def refused(capfd: pytest.CaptureFixture[str], *words: str) -> str:
     return lines[0]
 
 
+def test_a_file_named_without_its_ending(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("first.toml").write_text("")
+    assert refused(capfd, "run", "first").endswith('no scenario file or library scenario "first"; did you mean first.toml?')
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -38,6 +43,7 @@ def refused(capfd: pytest.CaptureFixture[str], *words: str) -> str:
         (["run", "/"], "is a folder"),
         (["run", "sawtooth", "-s", "x"], "key=value"),
         (["run", "sawtooth", "-s", "durration=3 s"], "duration"),
+        (["run", "sawtooth", "-s", "links[1].loss=nan"], "links[1].loss: nan is not a text, a finite number"),
         (["run", "sawtooth", "--seed", "-1"], "--seed"),
         (["run", "sawtooth", "--nosuch"], "--nosuch"),
         (["sweep", "sawtooth", "-n", "0"], "repetition"),

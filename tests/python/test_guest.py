@@ -8,8 +8,12 @@ import json
 import math
 import os
 import random
+import re
+import shlex
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +179,7 @@ def test_a_sweep_over_laws(tmp_path: Path) -> None:
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     call = [sys.executable, "-c", "from elephan.cli import main; main()", *arguments]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    return subprocess.run(call, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    return subprocess.run(call, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=60)
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -293,11 +297,12 @@ def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
         (functools.lru_cache(maxsize=1)(lambda: Reno()), "gives the same object twice; each connection needs its own"),
         (lambda: 3, "gives int, which is not an elephan.CongestionControl"),
         (functools.partial(RoundReno, segmnts=2), 'has no parameter "segmnts"; did you mean "segments"?'),
+        (functools.partial(RoundReno, y=1), 'RoundReno has no parameter "y"; it has: segments'),
         ({"python": "no_such_module:A"}, 'no module "no_such_module"; a file is named by its path'),
         ({"python": "json:A"}, 'json has no "A"'),
         ({"python": f"{__name__}:Rno"}, 'has no "Rno"; did you mean "Reno"?'),
         ({"python": "Mine"}, 'write "module:Class" or "path/to/file.py:Class"'),
-        ({"python": "no/such.py:A"}, "No such file or directory"),
+        ({"python": "no/such.py:A"}, f"/no/such.py: No such file or directory, nor is it in the working directory {Path.cwd()}"),
         ({"python": f"{__name__}:LAW"}, "LAW is str, not a class"),
     ],
 )
@@ -418,9 +423,9 @@ def test_describe_a_class() -> None:
 def test_a_paced_law_with_its_own_slow_start_runs() -> None:
     law = run(Everything)
     assert law.flow_samples["pacing_bps"].to_pylist()[-1] == 8e6
-    # 8 Mbit/s of packets of 1500 bytes, 1448 of them payload, once the window is no limit.
+    # 8 Mbit/s of payload once the window is no limit.
     delivered = {row["time_ns"]: row["delivered_bytes"] for row in law.flow_samples.to_pylist()}
-    assert delivered[11 * 10**9] - delivered[6 * 10**9] == pytest.approx(5 * 8e6 / 8 * 1448 / 1500, abs=2 * 1448)
+    assert delivered[11 * 10**9] - delivered[6 * 10**9] == pytest.approx(5 * 8e6 / 8, abs=2 * 1448)
     assert any(told[0] == "delivery" and told[-1] is not None for told in objects[-1].told)
 
 
@@ -532,3 +537,96 @@ def test_the_check_takes_sense_only() -> None:
         el.testing.check_congestion_control(Reno, cases=-1)
     with pytest.raises(el.InputError, match="a congestion control is a name, a class"):
         el.testing.check_congestion_control("reno")
+
+
+def documented() -> tuple[str, list[str]]:
+    """The first block of the page, and the arguments of the command that it gives for a file."""
+    page = (Path(__file__).parents[2] / "docs" / "python-congestion-control.md").read_text()
+    found = re.search(r"`elephan (run sawtooth -s '[^']*gentle\.py:Gentle[^']*')`", page)
+    assert found is not None
+    return page.split("```python\n")[1].split("```")[0], shlex.split(found[1])
+
+
+def test_the_documented_file_and_command(tmp_path: Path) -> None:
+    block, arguments = documented()
+    (tmp_path / "gentle.py").write_text(block)
+    done = command(*arguments, "-s", "duration=12 s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Without the guard it is a line, not a wait for ever: the run needs the class of the file that waits for the run.
+    (tmp_path / "gentle.py").write_text(block.replace('if __name__ == "__main__":', "if True:"))
+    for words in ("gentle.py:Gentle", "gentle:Gentle"):
+        done = command("run", "sawtooth", "-s", f'{LAW}={{ python = "{words}" }}', cwd=tmp_path)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+        assert f"{words.split(':')[0]} runs a simulation when it is loaded; put that under" in done.stderr
+
+
+def test_a_module_may_run_its_own_class_while_it_is_imported(tmp_path: Path) -> None:
+    runs = f'\nresult = el.run("sawtooth", set={{"{LAW}": Slow, "duration": "12 s"}})\n'
+    (tmp_path / "own.py").write_text(FILE + runs)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *(p for p in sys.path if p)])}
+    subprocess.run([sys.executable, "-c", "import own"], env=environment, check=True, timeout=60)
+
+
+def test_a_file_whose_own_thread_runs_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elephan.guest._PATIENCE", 0.2)
+    words = f'{{"{LAW}": {{"python": "{tmp_path}/slow.py:Slow"}}}}'
+    asks = f"""
+import threading
+def work():
+    try:
+        el.run("sawtooth", set={words})
+    except el.InputError as error:
+        Slow.told = str(error)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+    (tmp_path / "slow.py").write_text(FILE + asks)
+    el.run("sawtooth", set=json.loads(words) | SHORT)
+    (module,) = [module for name, module in sys.modules.items() if name.startswith("elephan_guest_slow") and "work" in vars(module)]
+    assert module.Slow.told.endswith("slow.py: another thread has not loaded it, or a file before it, in 0.2 s")
+
+
+@pytest.mark.parametrize("order", ["run", "sweep"])
+def test_an_interrupt_while_a_file_is_loaded(tmp_path: Path, order: str) -> None:
+    (tmp_path / "slow.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
+    done = command(order, "sawtooth", "-s", f'{LAW}={{ python = "slow.py:Slow" }}', cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "elephan: interrupted\n")
+
+
+def test_a_file_that_leaves_python_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(el.InputError, match=r'"laws/slow.py:Slow": SystemExit: 0 \(slow\.py:2\)$'):
+        el.run(beside(tmp_path, WORDS, "import sys\nsys.exit(0)\n"))
+    left = [name for name, module in sys.modules.items() if getattr(module, "__file__", "") == str(tmp_path / "laws" / "slow.py")]
+    assert not left
+
+
+def test_what_elephan_refuses_in_a_file_has_the_files_line(tmp_path: Path) -> None:
+    with pytest.raises(el.InputError, match=r"unknown|no congestion control.*\(slow\.py:3\)$"):
+        el.run(beside(tmp_path, WORDS, 'import elephan as el\n\nel.cc.new("renno")\n'))
+
+
+def test_an_interrupt_of_the_check_is_no_fault_of_the_class() -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        el.testing.check_congestion_control(Reno, cases=10**9)
+
+
+class Begins(Reno):
+    """Notes where its connection begins."""
+
+    slow_start = False
+    seen: float | None = None
+
+    def on_ack(self, ack: Any) -> None:
+        if Begins.seen is None:
+            Begins.seen = self.ssthresh
+        self.cwnd += min(ack.acked, self.mss)
+
+
+@pytest.mark.parametrize(("stack", "ssthresh"), [("linux", math.inf), ("winxp", 65536.0)])
+def test_the_threshold_before_the_first_congestion_event_is_the_stacks(stack: str, ssthresh: float) -> None:
+    Begins.seen = None
+    el.run("sawtooth", set={LAW: Begins, "hosts.sender.stack": stack, "hosts.receiver.stack": stack, **SHORT})
+    assert Begins.seen == ssthresh

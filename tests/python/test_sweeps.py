@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from pathlib import Path
@@ -159,6 +160,26 @@ def test_wrong_input_ends_a_sweep(fake_core: None) -> None:
         el.sweep(TEXT, set={"a": []})
     with pytest.raises(InputError, match="repetitions"):
         el.sweep(TEXT, repetitions=0)
+    with pytest.raises(InputError, match=r"^the sweep over a has 0\.01 twice; write each value once$"):
+        el.sweep(TEXT, set={"a": [0.01, 0.02, 0.01]})
+    with pytest.raises(InputError, match='sweep: two variants are "a=1"; write each value once'):
+        el.sweep("[sweep]\na = [1, 1]\n", repetitions=2)
+    with pytest.raises(InputError, match=r"^a: \[nan, 1\] is not a text, a finite number"):
+        el.sweep(TEXT, set={"a": [math.nan, 1]})
+
+
+def test_a_sweep_without_any_value_keeps_its_runs_and_says_so(fake_core: None, tmp_path: Path) -> None:
+    asked = "fct_ns[with timeouts].mean"
+    with pytest.raises(InputError) as caught:
+        el.sweep("x = 1\n", repetitions=2, statistics=[asked], out=tmp_path / "s")
+    assert f"no run has a value of {asked} (completion time of each finite flow; with timeouts); the runs are in" in str(
+        caught.value
+    )
+    assert "\n" not in str(caught.value)
+    assert el.load(tmp_path / "s").size == "1 variant, 2 runs"
+    assert not (tmp_path / "s" / "report.html").exists()
+    with pytest.raises(InputError, match="there is nothing to report"):
+        redraw(tmp_path / "s")
 
 
 def test_a_run_in_a_folder(fake_core: None, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def sweep_page(sweep: Sweep) -> Page:
     """The page of a sweep."""
     statistics = shown(sweep)
     if not statistics:
-        raise InputError("the sweep has no statistics to report")
+        raise InputError(f"no run of the sweep {sweep.name} has a value of any statistic: there is nothing to report")
     drawings = draw_all(sweep, statistics)
     tables = [t for t in (_means(sweep, statistics[:5]), _comparisons(sweep, statistics[:5])) if t is not None]
     sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
@@ -114,7 +114,7 @@ def sweep_page(sweep: Sweep) -> Page:
         title=str(sweep.facts.get("title") or sweep.name),
         question=str(sweep.facts.get("question", "")),
         answer=_answer(sweep, statistics),
-        fine=f"{len(sweep.variants)} variants, {len(sweep.rows)} runs, the same seeds in each; brackets are 95 % intervals.",
+        fine=f"{sweep.size}, the same seeds in each; brackets are 95 % intervals.",
         warnings=warnings,
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
