@@ -260,7 +260,7 @@ def variants(text: str, name: str, format: str, overrides: str, repetitions: Any
 
 
 def resolve(text: str, name: str, format: str, overrides: str, seed: Any) -> str:
-    return json.dumps({"seed": seed or 1})
+    return json.dumps({"seed": seed or 1, "toml": 'traffic = [{ kind = "bulk", size = "1 MB" }]'})
 
 
 def version() -> str:

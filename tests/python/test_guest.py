@@ -496,12 +496,12 @@ class ForgetsUndo(Reno):
     [
         (GrowsWhileLimited, "while the application was the limit", 4),
         (DoublesInCongestionAvoidance, "where slow start adds", 4),
-        (RaisesAtALoss, "a congestion event raised the window by 5792 B", 1),
+        (RaisesAtALoss, "a congestion event raised the window by 5792 B", 2),
         (BelowASegment, "cwnd was set to", 1),
         (Random, "two that were told the same differ", 4),
         (DividesByTheRtt, "TypeError: unsupported operand type(s) for /: 'int' and 'NoneType' (test_guest.py:", 4),
         (Overflows, "OverflowError: cannot convert float infinity to integer", None),
-        (ForgetsUndo, "an event undone at once leaves", 0),
+        (ForgetsUndo, "an event undone at once leaves", 3),
         (Nan, "ValueError: cwnd must be a number of bytes, not NaN", 4),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_statistic_that_no_run_had_is_said_and_the_others_are_kept(tmp_path: P
     lost = "fct_ns[with timeouts].mean"
     command = ["sweep", str(scenario), "--statistic", lost, "--out", str(out)]
     assert status_of(command) == 2
-    assert not out.exists()
+    assert not (out / "report.html").exists()
     assert status_of([*command, "--statistic", "fct_ns.mean"]) == 1
     kept = el.load(out)
     assert isinstance(kept, Sweep)

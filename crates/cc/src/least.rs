@@ -53,7 +53,7 @@ impl Least {
             let gone = passed.min(5) as usize;
             self.quarters.rotate_right(gone);
             self.quarters[..gone].fill(Span::MAX);
-            self.since = self.since + Span(passed * quarter);
+            self.since += Span(passed * quarter);
         }
         self.quarters[0] = self.quarters[0].min(rtt);
     }
