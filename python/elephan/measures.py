@@ -412,7 +412,9 @@ def parse(name: str) -> tuple[Measure, str]:
     if measure not in MEASURES:
         raise InputError(f'no measure "{measure}"{nearest(measure, list(MEASURES))}')
     if take not in TAKES:
-        raise InputError(f'statistic "{name}": no take "{take}": {", ".join(TAKES)}')
+        if name.count("[") > name.count("]"):
+            raise InputError(f'statistic "{name}": a "]" is missing')
+        raise InputError(f'statistic "{name}": no take "{take}"{nearest(take, list(TAKES))}')
     return MEASURES[measure] if traffic is None else MEASURES[measure].of(traffic), take
 
 
