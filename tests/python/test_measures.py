@@ -357,3 +357,22 @@ def test_completions_with_and_without_timeouts() -> None:
     assert measures.statistic(run, "slowdown.p50") == 2
     assert measures.statistic(run, "slowdown.p99/p50") == 4 / 2
     assert (measures.unit_of("fct_ns.p99/p50"), measures.unit_of("slowdown.mean")) == ("1", "1")
+
+
+def test_a_law_of_marks_without_ecn_is_named() -> None:
+    """RFC 8257 is for connections with ECN; without them nothing but losses cuts the window."""
+    text = """
+    duration = "200 ms"
+    [template]
+    kind = "dumbbell"
+    pairs = 1
+    rate = "100 Mbps"
+    delay = "5 ms"
+    [[traffic]]
+    from = "sender"
+    to = "receiver"
+    kind = "bulk"
+    congestion_control = "dctcp"
+    """
+    assert "1 flow of dctcp has no ECN" in " ".join(answer(el.run(text)))
+    assert "no ECN" not in " ".join(answer(el.run(text, set={"traffic[0].tcp.ecn": "dctcp"})))

@@ -32,7 +32,15 @@ def answer(run: Run) -> list[str]:
         parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
     parts.append(_rounds(run, found))
     changed = change_lines(view)
-    parts += [_copied(run), _hung(run), _stalled(run), _limited(run), "" if changed else _bottleneck(run), _notified(run)]
+    parts += [
+        _without_ecn(run),
+        _copied(run),
+        _hung(run),
+        _stalled(run),
+        _limited(run),
+        "" if changed else _bottleneck(run),
+        _notified(run),
+    ]
     spread = spread_lines(run)
     # What the scenario is about comes first.
     first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
@@ -107,6 +115,18 @@ def _by_entry(entries: list[str], rates: Array) -> list[str]:
         of = f" ({count} flows, {least} to {most} each)" if count > 1 else ""
         said.append(f"{entry} {show(float(mine.sum()), 'bps')}{of}")
     return said
+
+
+def _without_ecn(run: Run) -> str:
+    """What a law that lives by marks is where its connections have not agreed on them."""
+    if "ecn" not in run.flows.column_names:
+        return ""
+    laws, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
+    deaf = sum(law == "dctcp" and not ecn for law, ecn in zip(laws, agreed, strict=True))
+    if not deaf:
+        return ""
+    flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
+    return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
 
 
 def _listed(words: list[str]) -> str:
