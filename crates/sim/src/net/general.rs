@@ -119,8 +119,13 @@ impl Net {
         g.end_wait(now, item, self.window);
         let more = g.queue.packets() > 0;
         debug_assert!(!marked && self.discarded.is_empty(), "a FIFO decides when a frame comes");
-        if g.watch.is_some() {
-            self.count_held(now, link, item);
+        if let Some(watch) = &mut g.watch {
+            if watch.is_quiet() {
+                let ingress = (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3);
+                watch.leave_quietly(item, ingress, true);
+            } else {
+                self.count_held(now, link, item);
+            }
         }
         self.transmit_straight(now, link, item.handle, more);
     }

@@ -143,10 +143,13 @@ impl Watch {
         self.waiting[p].bytes += u64::from(item.bytes);
         if let Some(ingress) = ingress {
             let ingress = ingress as usize;
-            if self.from.len() <= ingress {
-                self.from.resize(ingress + 1, [0; PRIORITIES]);
+            match self.from.get_mut(ingress) {
+                Some(from) => from[p] += u64::from(item.bytes),
+                None => {
+                    self.from.resize(ingress + 1, [0; PRIORITIES]);
+                    self.from[ingress][p] = u64::from(item.bytes);
+                }
             }
-            self.from[ingress][p] += u64::from(item.bytes);
         }
         for closure in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.end > item.at) {
             closure.packets += 1;
@@ -157,12 +160,12 @@ impl Watch {
     /// Whether no closure is open, or holds what still waits: frames that do not wait are of no interest then.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.open.is_empty() && self.over.is_empty()
+        self.open.len() + self.over.len() == 0
     }
 
-    /// A packet waits no more: it leaves, or it was dropped.
+    /// As [`Watch::leave`], while no closure is open or remembered.
     #[inline]
-    pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
+    pub fn leave_quietly(&mut self, item: Item, ingress: Option<u32>, sent: bool) {
         let p = usize::from(item.priority) % PRIORITIES;
         let bytes = u64::from(item.bytes);
         let waiting = &mut self.waiting[p];
@@ -174,6 +177,13 @@ impl Watch {
         if let Some(from) = ingress.and_then(|ingress| self.from.get_mut(ingress as usize)) {
             from[p] -= bytes;
         }
+    }
+
+    /// A packet waits no more: it leaves, or it was dropped.
+    #[inline]
+    pub fn leave(&mut self, now: Time, item: Item, ingress: Option<u32>, sent: bool) {
+        let bytes = u64::from(item.bytes);
+        self.leave_quietly(item, ingress, sent);
         // It was gone before a closure began whose PAUSE is here already.
         for closure in self.open.iter_mut().filter(|c| concerns(c.priority, item.priority) && c.begin > now) {
             closure.packets -= 1;
