@@ -9,7 +9,6 @@ entry: a measure may name in brackets what of the run it takes (`elephan.rows.Pa
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,214 +19,34 @@ import numpy as np
 
 from elephan import hostrows, sharing, stats
 from elephan.errors import InputError, nearest
+from elephan.observed import (
+    after_warmup,
+    burst,
+    busiest_queue,
+    completed,
+    copy_column,
+    copy_share,
+    delivered,
+    flow_column,
+    goodput_windows,
+    jain_windows,
+    latency,
+    limited,
+    loss,
+    port_column,
+    round_time,
+    sampled_drops,
+    silence,
+    window_segments,
+    wire,
+)
 from elephan.rows import EMPTY, Array, NoSuchPart, part_of
 from elephan.rows import column as column
 from elephan.rows import texts as texts
 from elephan.rows import windows as windows
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from elephan.runs import Run
-
-# -- measures --------------------------------------------------------------------------------------------------------
-
-
-def _flow_column(name: str) -> Callable[[Run], Array]:
-    return lambda run: column(run.flows, name)
-
-
-def _port_column(name: str) -> Callable[[Run], Array]:
-    return lambda run: column(run.ports, name)
-
-
-def _loss(run: Run) -> Array:
-    sent, drops = column(run.ports, "tx_packets"), column(run.ports, "drops")
-    offered = sent + drops
-    return np.asarray(drops[offered > 0] / offered[offered > 0], dtype=np.float64)
-
-
-def receiver_ports(run: Run) -> list[int]:
-    """Ports whose peer receives the data of a flow: the last hop."""
-    destinations = set(texts(run.flows, "destination"))
-    ids = column(run.ports, "port")
-    return [int(i) for i, peer in zip(ids, texts(run.ports, "peer"), strict=True) if peer in destinations]
-
-
-def _wire(run: Run) -> Array:
-    """Wire bits a second on the last hops, within the measured time when those ports were sampled."""
-    last = receiver_ports(run)
-    samples = run.port_samples
-    ids = column(samples, "port")
-    if samples.num_rows and set(last) <= set(ids.astype(int).tolist()):
-        time, tx, rates = column(samples, "time_ns"), column(samples, "tx_bytes"), []
-        for port in last:
-            t, b = time[ids == port], tx[ids == port]
-            first = int(np.searchsorted(t, run.warmup_ns))
-            if first < t.size - 1:
-                rates.append((b[-1] - b[first]) * 8e9 / (t[-1] - t[first]))
-        return np.asarray(rates)
-    chosen = np.isin(column(run.ports, "port"), last)
-    return np.asarray(column(run.ports, "tx_bytes")[chosen] * 8e9 / run.duration_ns)
-
-
-def _latency(run: Run) -> Array:
-    enter, latency = column(run.messages, "enter_ns"), column(run.messages, "latency_ns")
-    return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency)])
-
-
-def _completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array]:
-    """A column of the finite flows that began after the warm-up and came to their end; those with or without timeouts."""
-
-    def values(run: Run) -> Array:
-        start, found = column(run.flows, "start_ns"), column(run.flows, name)
-        chosen = (start >= run.warmup_ns) & ~np.isnan(column(run.flows, "fct_ns")) & ~np.isnan(found)
-        if timeouts is not None:
-            chosen &= (column(run.flows, "timeouts") > 0) == timeouts
-        return np.asarray(found[chosen])
-
-    return values
-
-
-def _round_time(run: Run) -> Array:
-    """Time of each complete round of `incast`, from where its first answer enters TCP until the last is in.
-
-    The senders of an entry answer a receiver's rounds in turn: the k-th message of each of its flows is one of round k.
-    """
-    entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if entry.get("kind") == "incast"}
-    messages, flows = run.messages, run.flows
-    if not entries or not messages.num_rows:
-        return EMPTY
-    flow, enter, exit = (column(messages, name) for name in ("flow", "enter_ns", "exit_ns"))
-    order = np.lexsort((enter, flow))
-    flow, enter, exit = flow[order], enter[order], exit[order]
-    groups: dict[tuple[str, str], list[int]] = {}
-    for number, entry, receiver in zip(column(flows, "flow"), texts(flows, "traffic"), texts(flows, "destination"), strict=True):
-        if entry in entries:
-            groups.setdefault((entry, receiver), []).append(int(number))
-    found = []
-    for members in groups.values():
-        answers = [slice(*np.searchsorted(flow, [number, number + 1])) for number in members]
-        rounds = min(answer.stop - answer.start for answer in answers)
-        begun = np.min([enter[answer][:rounds] for answer in answers], axis=0)
-        over = np.max([exit[answer][:rounds] for answer in answers], axis=0)
-        found.append((over - begun)[(begun >= run.warmup_ns) & ~np.isnan(over)])
-    return np.concatenate(found) if found else EMPTY
-
-
-def _after_warmup(table: str, name: str) -> Callable[[Run], Array]:
-    def values(run: Run) -> Array:
-        rows = getattr(run, table)
-        found = column(rows, name)[column(rows, "time_ns") >= run.warmup_ns]
-        return found[~np.isnan(found)]
-
-    return values
-
-
-def _busiest_queue(run: Run) -> Array:
-    samples = run.port_samples
-    if not samples.num_rows:
-        return EMPTY
-    ids, queue = column(samples, "port"), column(samples, "queue_bytes")
-    measured = column(samples, "time_ns") >= run.warmup_ns
-    ports = np.unique(ids)
-    totals = [queue[(ids == port) & measured].sum() for port in ports]
-    return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
-
-
-def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
-    """Times and values of the samples of each flow or port."""
-    if not rows.num_rows:
-        return []
-    ids, time, values = column(rows, key), column(rows, "time_ns"), column(rows, name)
-    order = np.lexsort((time, ids))
-    ids, time, values = ids[order], time[order], values[order]
-    edges = np.append(np.unique(ids, return_index=True)[1], ids.size)
-    return [(time[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
-
-
-def _delivered(run: Run) -> Array:
-    samples = [(t[t >= run.warmup_ns], v[t >= run.warmup_ns]) for t, v in _by(run.flow_samples, "flow", "delivered_bytes")]
-    return np.asarray([(v[-1] - v[0]) * 8e9 / (t[-1] - t[0]) for t, v in samples if t.size > 1])
-
-
-def _silence(run: Run) -> Array:
-    found = []
-    for time, values in _by(run.flow_samples, "flow", "delivered_bytes"):
-        moved = np.flatnonzero(np.diff(values) > 0)
-        # From a sample that shows something new to the next that does: at most an interval of samples too long.
-        gaps = np.diff(np.concatenate([[time[0]], time[moved + 1], [time[-1]]]))
-        found.append(float(gaps.max()))
-    return np.asarray(found)
-
-
-def _sampled_drops(run: Run) -> Array:
-    return np.asarray([v[-1] - v[0] for _, v in _by(run.port_samples, "port", "drops")])
-
-
-def _jain_windows(window_ns: int) -> Callable[[Run], Array]:
-    def values(run: Run) -> Array:
-        shares = windows(run, window_ns)[1]
-        if not shares.size:
-            return EMPTY
-        index = stats.jain_per_window(shares)
-        return index[~np.isnan(index)]
-
-    return values
-
-
-def _goodput_windows(window_ns: int) -> Callable[[Run], Array]:
-    def values(run: Run) -> Array:
-        shares = windows(run, window_ns, datagrams=True)[1]
-        return np.asarray(shares.sum(axis=1) * 8e9 / window_ns) if shares.size else EMPTY
-
-    return values
-
-
-def _limited(part: str) -> Callable[[Run], Array]:
-    def values(run: Run) -> Array:
-        parts = {key: column(run.flows, f"snd_lim_time_{key}_ns") for key in ("rwin", "cwnd", "snd")}
-        total = np.sum(list(parts.values()), axis=0)
-        return np.asarray(parts[part][total > 0] / total[total > 0], dtype=np.float64)
-
-    return values
-
-
-def _burst(name: str) -> Callable[[Run], Array]:
-    """What the log of a run's first burst says; nothing where there is no such log, or nothing was lost."""
-
-    def values(run: Run) -> Array:
-        from elephan.burst import read_burst
-
-        try:
-            found = getattr(read_burst(run), name)
-        except InputError:
-            return EMPTY
-        return EMPTY if found is None else np.asarray([float(found)])
-
-    return values
-
-
-def _window_segments(run: Run) -> Array:
-    flows = run.flows
-    goodput, rtt, mss = (column(flows, name) for name in ("goodput_bps", "min_rtt_ns", "cur_mss"))
-    return np.asarray(goodput * rtt / 8e9 / mss)
-
-
-def _copy_column(name: str) -> Callable[[Run], Array]:
-    return lambda run: column(run.copies, name)
-
-
-def _copy_share(stage: str) -> Callable[[Run], Array]:
-    """Share of the time of each transfer from disk to disk that the others waited for a stage."""
-
-    def values(run: Run) -> Array:
-        stages = ("read", "network", "send_buffer", "receive_buffer", "write")
-        parts = {key: column(run.copies, f"limited_{key}_ns") for key in stages}
-        total = np.sum(list(parts.values()), axis=0)
-        return np.asarray(parts[stage][total > 0] / total[total > 0], dtype=np.float64)
-
-    return values
 
 
 @dataclass(frozen=True)
@@ -259,58 +78,67 @@ class Measure:
 
 
 _ALL = [
-    Measure("goodput_bps", "bps", "goodput of each flow in the measured time", _flow_column("goodput_bps")),
-    Measure("delivered_bps", "bps", "goodput of each flow from its first to its last sample", _delivered),
-    Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", _silence),
-    Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", _window_segments),
-    Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", _wire),
-    Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", _goodput_windows(1_000_000)),
-    Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", _goodput_windows(10_000_000)),
-    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", _goodput_windows(1_000_000_000)),
-    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", _jain_windows(1_000_000)),
+    Measure("goodput_bps", "bps", "goodput of each flow in the measured time", flow_column("goodput_bps")),
+    Measure("delivered_bps", "bps", "goodput of each flow from its first to its last sample", delivered),
+    Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", silence),
+    Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", window_segments),
+    Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", wire),
+    Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", goodput_windows(1_000_000)),
+    Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", goodput_windows(10_000_000)),
+    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", goodput_windows(1_000_000_000)),
+    Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", jain_windows(1_000_000)),
     Measure(
-        "jain_10ms", "1", "Jain index of the flows in each window of 10 ms, UDP and frames left out", _jain_windows(10_000_000)
+        "jain_10ms",
+        "1",
+        "Jain index of the flows in each window of 10 ms, UDP and frames left out",
+        jain_windows(10_000_000),
     ),
     Measure(
-        "jain_100ms", "1", "Jain index of the flows in each window of 100 ms, UDP and frames left out", _jain_windows(100_000_000)
+        "jain_100ms",
+        "1",
+        "Jain index of the flows in each window of 100 ms, UDP and frames left out",
+        jain_windows(100_000_000),
     ),
     Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
-    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", _latency),
-    Measure("round_time", "ns", "time of each round of incast, until its last answer is in", _round_time),
-    Measure("fct_ns", "ns", "completion time of each finite flow", _completed("fct_ns")),
-    Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", _completed("fct_ns", True)),
-    Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", _completed("fct_ns", False)),
-    Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", _completed("sender_fct_ns")),
-    Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", _completed("slowdown")),
-    Measure("copy_bps", "bps", "rate of each transfer from disk to disk, to where it is complete", _copy_column("rate_bps")),
-    Measure("copy_cached_bps", "bps", "rate of each transfer from disk to disk into the cache", _copy_column("cached_bps")),
-    Measure("copy_on_disk_bps", "bps", "rate of each transfer from disk to disk onto the disk", _copy_column("on_disk_bps")),
-    Measure("copy_read_limited", "%", "share of time that transfers waited for the disk that is read", _copy_share("read")),
-    Measure("copy_network_limited", "%", "share of time that transfers waited for the network", _copy_share("network")),
-    Measure("copy_send_buffer_limited", "%", "share of time that transfers waited for send buffers", _copy_share("send_buffer")),
+    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", latency),
+    Measure("round_time", "ns", "time of each round of incast, until its last answer is in", round_time),
+    Measure("fct_ns", "ns", "completion time of each finite flow", completed("fct_ns")),
+    Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", completed("fct_ns", True)),
+    Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", completed("fct_ns", False)),
+    Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", completed("sender_fct_ns")),
+    Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", completed("slowdown")),
+    Measure("copy_bps", "bps", "rate of each transfer from disk to disk, to where it is complete", copy_column("rate_bps")),
+    Measure("copy_cached_bps", "bps", "rate of each transfer from disk to disk into the cache", copy_column("cached_bps")),
+    Measure("copy_on_disk_bps", "bps", "rate of each transfer from disk to disk onto the disk", copy_column("on_disk_bps")),
+    Measure("copy_read_limited", "%", "share of time that transfers waited for the disk that is read", copy_share("read")),
+    Measure("copy_network_limited", "%", "share of time that transfers waited for the network", copy_share("network")),
+    Measure("copy_send_buffer_limited", "%", "share of time that transfers waited for send buffers", copy_share("send_buffer")),
     Measure(
-        "copy_receive_buffer_limited", "%", "share of time that transfers waited for receive buffers", _copy_share("receive_buffer")
+        "copy_receive_buffer_limited",
+        "%",
+        "share of time that transfers waited for receive buffers",
+        copy_share("receive_buffer"),
     ),
-    Measure("copy_write_limited", "%", "share of time that transfers waited for the disk that is written", _copy_share("write")),
-    Measure("drops", "1", "packets dropped at each port", _port_column("drops")),
-    Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", _sampled_drops),
-    Measure("notifications", "1", "notifications of congestion sent by each port", _port_column("notifications_sent")),
-    Measure("marks", "1", "packets marked at each port", _port_column("marks")),
-    Measure("loss", "%", "packets dropped at a port over packets offered to it", _loss),
-    Measure("utilisation", "%", "busy time of each port", _port_column("utilisation")),
-    Measure("queue_mean_bytes", "bytes", "mean queue of each port", _port_column("queue_mean_bytes")),
-    Measure("queue_max_bytes", "bytes", "longest queue of each port", _port_column("queue_max_bytes")),
-    Measure("queue_bytes", "bytes", "samples of the longest queue", _busiest_queue),
+    Measure("copy_write_limited", "%", "share of time that transfers waited for the disk that is written", copy_share("write")),
+    Measure("drops", "1", "packets dropped at each port", port_column("drops")),
+    Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", sampled_drops),
+    Measure("notifications", "1", "notifications of congestion sent by each port", port_column("notifications_sent")),
+    Measure("marks", "1", "packets marked at each port", port_column("marks")),
+    Measure("loss", "%", "packets dropped at a port over packets offered to it", loss),
+    Measure("utilisation", "%", "busy time of each port", port_column("utilisation")),
+    Measure("queue_mean_bytes", "bytes", "mean queue of each port", port_column("queue_mean_bytes")),
+    Measure("queue_max_bytes", "bytes", "longest queue of each port", port_column("queue_max_bytes")),
+    Measure("queue_bytes", "bytes", "samples of the longest queue", busiest_queue),
     Measure(
         "memory_bytes",
         "bytes",
         "samples of a switch's shared memory in use",
-        _after_warmup("switch_samples", "memory_bytes"),
+        after_warmup("switch_samples", "memory_bytes"),
     ),
-    Measure("pauses_sent", "1", "PAUSE frames sent by each port", _port_column("pauses_sent")),
-    Measure("paused_ns", "ns", "time that each port was paused", _port_column("paused_ns")),
+    Measure("pauses_sent", "1", "PAUSE frames sent by each port", port_column("pauses_sent")),
+    Measure("paused_ns", "ns", "time that each port was paused", port_column("paused_ns")),
     Measure("host_drops", "1", "packets dropped on their way in by each modelled host", hostrows.drops),
     Measure("cpu", "%", "busy time of each modelled host's processor", lambda run: column(run.hosts, "cpu")),
     Measure(
@@ -325,18 +153,18 @@ _ALL = [
         "smallest congestion window in the second after each logger gap of 0.1 s over that before it",
         hostrows.windows_after_gaps,
     ),
-    Measure("timeouts", "1", "retransmission timeouts of each flow", _flow_column("timeouts")),
-    Measure("retransmits", "1", "segments retransmitted by each flow", _flow_column("segs_retrans")),
-    Measure("fast_retransmits", "1", "fast retransmits of each flow", _flow_column("fast_retran")),
-    Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", _after_warmup("flow_samples", "srtt_ns")),
-    Measure("cwnd_bytes", "bytes", "samples of the congestion window", _after_warmup("flow_samples", "cwnd_bytes")),
-    Measure("send_stalls", "1", "segments of each flow that its host's own queue refused", _flow_column("send_stall")),
-    Measure("burst_first_lost", "1", "number of the first packet that a burst lost", _burst("first_lost")),
-    Measure("burst_lost", "1", "packets that a burst lost", _burst("lost")),
-    Measure("burst_memory_bytes", "bytes", "memory before the slow link as a burst measures it", _burst("memory_bytes")),
-    Measure("sender_limited", "%", "share of time that the sender had nothing to send (RFC 4898)", _limited("snd")),
-    Measure("receiver_limited", "%", "share of time limited by the receive window (RFC 4898)", _limited("rwin")),
-    Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", _limited("cwnd")),
+    Measure("timeouts", "1", "retransmission timeouts of each flow", flow_column("timeouts")),
+    Measure("retransmits", "1", "segments retransmitted by each flow", flow_column("segs_retrans")),
+    Measure("fast_retransmits", "1", "fast retransmits of each flow", flow_column("fast_retran")),
+    Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", after_warmup("flow_samples", "srtt_ns")),
+    Measure("cwnd_bytes", "bytes", "samples of the congestion window", after_warmup("flow_samples", "cwnd_bytes")),
+    Measure("send_stalls", "1", "segments of each flow that its host's own queue refused", flow_column("send_stall")),
+    Measure("burst_first_lost", "1", "number of the first packet that a burst lost", burst("first_lost")),
+    Measure("burst_lost", "1", "packets that a burst lost", burst("lost")),
+    Measure("burst_memory_bytes", "bytes", "memory before the slow link as a burst measures it", burst("memory_bytes")),
+    Measure("sender_limited", "%", "share of time that the sender had nothing to send (RFC 4898)", limited("snd")),
+    Measure("receiver_limited", "%", "share of time limited by the receive window (RFC 4898)", limited("rwin")),
+    Measure("congestion_limited", "%", "share of time limited by the congestion window (RFC 4898)", limited("cwnd")),
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}

@@ -1,0 +1,215 @@
+"""What a run shows, as arrays: a value for each flow, port, message, window of time ... Measures name them (`elephan.measures`)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import stats
+from elephan.errors import InputError
+from elephan.rows import EMPTY, Array, column, texts, windows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from elephan.runs import Run
+
+
+def flow_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.flows, name)
+
+
+def port_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.ports, name)
+
+
+def loss(run: Run) -> Array:
+    sent, drops = column(run.ports, "tx_packets"), column(run.ports, "drops")
+    offered = sent + drops
+    return np.asarray(drops[offered > 0] / offered[offered > 0], dtype=np.float64)
+
+
+def receiver_ports(run: Run) -> list[int]:
+    """Ports whose peer receives the data of a flow: the last hop."""
+    destinations = set(texts(run.flows, "destination"))
+    ids = column(run.ports, "port")
+    return [int(i) for i, peer in zip(ids, texts(run.ports, "peer"), strict=True) if peer in destinations]
+
+
+def wire(run: Run) -> Array:
+    """Wire bits a second on the last hops, within the measured time when those ports were sampled."""
+    last = receiver_ports(run)
+    samples = run.port_samples
+    ids = column(samples, "port")
+    if samples.num_rows and set(last) <= set(ids.astype(int).tolist()):
+        time, tx, rates = column(samples, "time_ns"), column(samples, "tx_bytes"), []
+        for port in last:
+            t, b = time[ids == port], tx[ids == port]
+            first = int(np.searchsorted(t, run.warmup_ns))
+            if first < t.size - 1:
+                rates.append((b[-1] - b[first]) * 8e9 / (t[-1] - t[first]))
+        return np.asarray(rates)
+    chosen = np.isin(column(run.ports, "port"), last)
+    return np.asarray(column(run.ports, "tx_bytes")[chosen] * 8e9 / run.duration_ns)
+
+
+def latency(run: Run) -> Array:
+    enter, latency = column(run.messages, "enter_ns"), column(run.messages, "latency_ns")
+    return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency)])
+
+
+def completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array]:
+    """A column of the finite flows that began after the warm-up and came to their end; those with or without timeouts."""
+
+    def values(run: Run) -> Array:
+        start, found = column(run.flows, "start_ns"), column(run.flows, name)
+        chosen = (start >= run.warmup_ns) & ~np.isnan(column(run.flows, "fct_ns")) & ~np.isnan(found)
+        if timeouts is not None:
+            chosen &= (column(run.flows, "timeouts") > 0) == timeouts
+        return np.asarray(found[chosen])
+
+    return values
+
+
+def round_time(run: Run) -> Array:
+    """Time of each complete round of `incast`, from where its first answer enters TCP until the last is in.
+
+    The senders of an entry answer a receiver's rounds in turn: the k-th message of each of its flows is one of round k.
+    """
+    entries = {str(entry["name"]) for entry in run.resolved.get("traffic", []) if entry.get("kind") == "incast"}
+    messages, flows = run.messages, run.flows
+    if not entries or not messages.num_rows:
+        return EMPTY
+    flow, enter, exit = (column(messages, name) for name in ("flow", "enter_ns", "exit_ns"))
+    order = np.lexsort((enter, flow))
+    flow, enter, exit = flow[order], enter[order], exit[order]
+    groups: dict[tuple[str, str], list[int]] = {}
+    for number, entry, receiver in zip(column(flows, "flow"), texts(flows, "traffic"), texts(flows, "destination"), strict=True):
+        if entry in entries:
+            groups.setdefault((entry, receiver), []).append(int(number))
+    found = []
+    for members in groups.values():
+        answers = [slice(*np.searchsorted(flow, [number, number + 1])) for number in members]
+        rounds = min(answer.stop - answer.start for answer in answers)
+        begun = np.min([enter[answer][:rounds] for answer in answers], axis=0)
+        over = np.max([exit[answer][:rounds] for answer in answers], axis=0)
+        found.append((over - begun)[(begun >= run.warmup_ns) & ~np.isnan(over)])
+    return np.concatenate(found) if found else EMPTY
+
+
+def after_warmup(table: str, name: str) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        rows = getattr(run, table)
+        found = column(rows, name)[column(rows, "time_ns") >= run.warmup_ns]
+        return found[~np.isnan(found)]
+
+    return values
+
+
+def busiest_queue(run: Run) -> Array:
+    samples = run.port_samples
+    if not samples.num_rows:
+        return EMPTY
+    ids, queue = column(samples, "port"), column(samples, "queue_bytes")
+    measured = column(samples, "time_ns") >= run.warmup_ns
+    ports = np.unique(ids)
+    totals = [queue[(ids == port) & measured].sum() for port in ports]
+    return np.asarray(queue[(ids == ports[int(np.argmax(totals))]) & measured])
+
+
+def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
+    """Times and values of the samples of each flow or port."""
+    if not rows.num_rows:
+        return []
+    ids, time, values = column(rows, key), column(rows, "time_ns"), column(rows, name)
+    order = np.lexsort((time, ids))
+    ids, time, values = ids[order], time[order], values[order]
+    edges = np.append(np.unique(ids, return_index=True)[1], ids.size)
+    return [(time[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
+
+
+def delivered(run: Run) -> Array:
+    samples = [(t[t >= run.warmup_ns], v[t >= run.warmup_ns]) for t, v in _by(run.flow_samples, "flow", "delivered_bytes")]
+    return np.asarray([(v[-1] - v[0]) * 8e9 / (t[-1] - t[0]) for t, v in samples if t.size > 1])
+
+
+def silence(run: Run) -> Array:
+    found = []
+    for time, values in _by(run.flow_samples, "flow", "delivered_bytes"):
+        moved = np.flatnonzero(np.diff(values) > 0)
+        # From a sample that shows something new to the next that does: at most an interval of samples too long.
+        gaps = np.diff(np.concatenate([[time[0]], time[moved + 1], [time[-1]]]))
+        found.append(float(gaps.max()))
+    return np.asarray(found)
+
+
+def sampled_drops(run: Run) -> Array:
+    return np.asarray([v[-1] - v[0] for _, v in _by(run.port_samples, "port", "drops")])
+
+
+def jain_windows(window_ns: int) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        shares = windows(run, window_ns)[1]
+        if not shares.size:
+            return EMPTY
+        index = stats.jain_per_window(shares)
+        return index[~np.isnan(index)]
+
+    return values
+
+
+def goodput_windows(window_ns: int) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        shares = windows(run, window_ns, datagrams=True)[1]
+        return np.asarray(shares.sum(axis=1) * 8e9 / window_ns) if shares.size else EMPTY
+
+    return values
+
+
+def limited(part: str) -> Callable[[Run], Array]:
+    def values(run: Run) -> Array:
+        parts = {key: column(run.flows, f"snd_lim_time_{key}_ns") for key in ("rwin", "cwnd", "snd")}
+        total = np.sum(list(parts.values()), axis=0)
+        return np.asarray(parts[part][total > 0] / total[total > 0], dtype=np.float64)
+
+    return values
+
+
+def burst(name: str) -> Callable[[Run], Array]:
+    """What the log of a run's first burst says; nothing where there is no such log, or nothing was lost."""
+
+    def values(run: Run) -> Array:
+        from elephan.burst import read_burst
+
+        try:
+            found = getattr(read_burst(run), name)
+        except InputError:
+            return EMPTY
+        return EMPTY if found is None else np.asarray([float(found)])
+
+    return values
+
+
+def window_segments(run: Run) -> Array:
+    flows = run.flows
+    goodput, rtt, mss = (column(flows, name) for name in ("goodput_bps", "min_rtt_ns", "cur_mss"))
+    return np.asarray(goodput * rtt / 8e9 / mss)
+
+
+def copy_column(name: str) -> Callable[[Run], Array]:
+    return lambda run: column(run.copies, name)
+
+
+def copy_share(stage: str) -> Callable[[Run], Array]:
+    """Share of the time of each transfer from disk to disk that the others waited for a stage."""
+
+    def values(run: Run) -> Array:
+        stages = ("read", "network", "send_buffer", "receive_buffer", "write")
+        parts = {key: column(run.copies, f"limited_{key}_ns") for key in stages}
+        total = np.sum(list(parts.values()), axis=0)
+        return np.asarray(parts[stage][total > 0] / total[total > 0], dtype=np.float64)
+
+    return values
