@@ -158,6 +158,10 @@ impl Scoreboard {
         let mut at = self.head;
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
+            let word = marks.word(at);
+            // What was lost already and not sent again is not lost once more.
+            let fresh = bits & !word.sacked & (!word.lost | word.resent);
+            self.lost_total += self.bytes_of(at & !63, fresh);
             let word = marks.word_mut(at);
             word.lost |= bits & !word.sacked;
             word.resent &= !bits;
@@ -167,10 +171,7 @@ impl Scoreboard {
             times.restart(self.head);
         }
         self.marks = Some(marks);
-        // What was lost already and not sent again is not lost once more.
-        let lost = self.flight() - self.sacked_bytes;
-        self.lost_total += lost - self.lost_bytes.saturating_sub(self.resent_bytes).min(lost);
-        self.lost_bytes = lost;
+        self.lost_bytes = self.flight() - self.sacked_bytes;
         self.resent_bytes = 0;
         self.loss_cursor = self.tail;
         self.sacked_above = 0;
