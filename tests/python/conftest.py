@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import fake
 import pytest
 from elephan.runs import Run, Tables, _finish
 from elephan.source import Source
+
+# A test run in the background of a shell ignores Ctrl-C, and hands that on to the commands whose answer to Ctrl-C is tested.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
