@@ -89,7 +89,7 @@ class Tcp(Table):
     local_drop: What a segment refused by the host's own transmit queue means: `cwr`, `ignore` or `slow-start-exit`.
     mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
     initial_window: Initial window in segments.
-    ssthresh_initial: Slow-start threshold at the start.
+    ssthresh_initial: Slow-start threshold at the start; none where it is above the largest window of TCP, 65535 << 14 bytes.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
     scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
         is not bound to 64 KB in the first round trip. Both ends must have it.

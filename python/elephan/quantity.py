@@ -153,3 +153,23 @@ def scale_for(values_max: float, unit: str) -> tuple[float, str]:
         return to_base, symbol
     scaled, prefix = _pick(base, steps)
     return to_base * scaled / base, f"{prefix}{symbol}"
+
+
+def positive(**named: Any) -> None:
+    for name, value in named.items():
+        if not number(value, f"a number for {name}", "1") > 0:
+            raise InputError(f"{name} must be positive, not {value:g}")
+
+
+def finite(**named: Any) -> None:
+    """Positive, and not infinite where that would leave infinity over infinity."""
+    positive(**named)
+    for name, value in named.items():
+        if math.isinf(value):
+            raise InputError(f"{name} must be finite, not {value:g}")
+
+
+def not_negative(**named: Any) -> None:
+    for name, value in named.items():
+        if not 0 <= number(value, f"a number for {name}", "1") < math.inf:
+            raise InputError(f"{name} must be 0 or more and finite, not {value:g}")

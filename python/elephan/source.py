@@ -70,21 +70,23 @@ def as_path(given: Any, what: str) -> Path:
 
 
 def _as_json(value: Any, what: str) -> str:
+    shown = " ".join(repr(value)[:80].split())
     try:
         text = json.dumps(plain(value), allow_nan=False, ensure_ascii=False)
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{what}: {value!r} is not text: it has half of a surrogate pair") from None
+        raise InputError(f"{what}: {shown} is not text: it has half of a surrogate pair") from None
     except RecursionError:
         raise InputError(f"{what}: nested too deeply") from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: {value!r} is not a text, a number, a list or a table ({error})") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: {shown} is not a text, a finite number, true or false, a list or a table of these") from None
     return text
 
 
-def json_text(table: Mapping[Any, Any], what: str) -> str:
-    """A table as a JSON object, in order; the error names the entry that is none of JSON's."""
-    entries = (f"{_as_json(str(key), what)}: {_as_json(value, f'{what}: {key}')}" for key, value in table.items())
+def json_text(table: Mapping[Any, Any], what: str = "") -> str:
+    """A table as a JSON object, in order; the error names the entry that is none of JSON's (`what`: and whose it is)."""
+    before = f"{what}: " if what else ""
+    entries = (f"{_as_json(str(key), what or 'a key')}: {_as_json(value, f'{before}{key}')}" for key, value in table.items())
     return f"{{{', '.join(entries)}}}"
 
 

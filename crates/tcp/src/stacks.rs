@@ -126,7 +126,7 @@ options! {
         windows = 10, "Windows 10 since 1607: InitialCongestionWindow 10";
         freebsd = 10, "FreeBSD net.inet.tcp.initcwnd_segments 10";
     }
-    /// Slow-start threshold at the start.
+    /// Slow-start threshold at the start; none where it is above the largest window of TCP, 65535 << 14 bytes.
     ssthresh_initial: Bytes {
         rfc = Bytes(1 << 30), "RFC 5681 section 3.1: arbitrarily high";
         winxp = Bytes(65_536), "RFC 2001: 65535, here 64 KiB";

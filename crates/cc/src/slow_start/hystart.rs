@@ -85,7 +85,8 @@ impl Hystart {
             }
         }
         let Some(rtt) = rtt else { return false };
-        // Later samples count as well: a path that gets shorter in the round is no queue.
+        // Later samples count as well, for a path that gets shorter in the round is no queue (Linux tcp_cubic.c, "fix spurious
+        // HYSTART_DELAY exit upon drop in min RTT").
         self.round_rtt = self.round_rtt.min(rtt);
         if self.sampled < p.samples {
             self.sampled += 1;

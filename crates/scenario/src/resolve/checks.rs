@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use elephan_link::queue::{Parameters, QueueSpec};
+use elephan_link::queue::{Limit, Parameters, QueueSpec};
 use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
@@ -220,13 +220,9 @@ impl Resolver<'_> {
             FlowControl::Pfc(pfc) if pfc.per == PfcPer::Egress => pfc.marks()?.0,
             _ => return None,
         };
-        let limit = match limit_of(&link.queue)? {
-            Size::Bytes(bytes) => bytes,
-            Size::MilliBdp(milli) => u64::try_from(u128::from(milli) * u128::from(link.bdp_bytes) / 1000).ok()?,
-            Size::Packets(_) => return None,
-        };
-        let shown = self.written(&self.queue_path(i, "limit"), limit_of(&link.queue)?);
-        (limit < xoff.0)
+        let limit = limit_of(&link.queue)?;
+        let shown = self.written(&self.queue_path(i, "limit"), limit);
+        (Limit::of(Some(limit), link.bdp_bytes).bytes < xoff.0)
             .then(|| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name))
     }
 

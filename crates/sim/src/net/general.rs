@@ -1,7 +1,7 @@
 //! The general path: a port that may be paused, that shares memory or that decides at dequeue. A transmission ends with
 //! an event; what follows at the same instant is a call.
 
-use elephan_engine::{Class, Event};
+use elephan_engine::Class;
 use elephan_link::{
     pause,
     queue::{Discipline, Item, Verdict},
@@ -11,8 +11,7 @@ use elephan_units::{Span, Time};
 
 use super::cm::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
-use super::switch::refresh_period;
-use super::{DELIVER, END, Kind, NONE, Net, Occurrence, Treatment, note_mark};
+use super::{DELIVER, END, NONE, Net, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -120,6 +119,7 @@ impl Net {
         let more = g.queue.packets() > 0;
         debug_assert!(!marked && self.discarded.is_empty(), "a FIFO decides when a frame comes");
         if let Some(watch) = &mut g.watch {
+            // As a rule nothing is closed: then nothing was held, and no route is looked up.
             if watch.is_quiet() {
                 let ingress = (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3);
                 watch.leave_quietly(item, ingress, true);
@@ -431,74 +431,4 @@ impl Net {
             self.schedule(end, Class::End, link);
         }
     }
-
-    /// A PAUSE frame has arrived at the station whose port feeds `link`.
-    pub(super) fn receive_pause(&mut self, now: Time, link: u32, quanta: u16) {
-        let l = &mut self.links[link as usize];
-        l.counts.pauses_received += 1;
-        let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
-        let Some(response) = g.response else { return };
-        g.gate.receive(now, pause::quanta(l.rate, quanta), response);
-        let gate = g.gate;
-        self.gated(now, link, None, gate);
-        self.start_if_free(now, link);
-    }
-
-    /// Sends a PAUSE (or, with time 0, a resumption) through the port of `link`.
-    pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
-        let l = &self.links[link as usize];
-        // The far end counts quanta at the rate of the direction that is paused.
-        let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
-        let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { unreachable!("a port of a switch with memory is general") };
-        g.control = Some(u32::from(quanta));
-        self.set_refresh(link, if quanta == 0 { Time::NEVER } else { now.saturating_add(period) });
-        if let Some(log) = &mut self.log {
-            let kind = if quanta == 0 { Kind::Resume } else { Kind::Pause };
-            let reason = if quanta == 0 { "xon" } else { "xoff" };
-            let value = Some(f64::from(quanta));
-            log.push(Occurrence { time: now, kind, link, flow: NONE, bytes: PAUSE_BYTES, value, reason });
-        }
-        self.start_if_free(now, link);
-    }
-
-    /// The pauses that the port of `link` has sent are to be repeated at this time.
-    pub(super) fn set_refresh(&mut self, link: u32, time: Time) {
-        let Some(g) = &mut self.links[link as usize].general else { return };
-        g.refresh = time;
-        if time < g.refresh_armed {
-            g.refresh_armed = time;
-            self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-        }
-    }
-
-    /// A refresh timer of the port of `link` has rung: repeats the PAUSE while the switch is above XON.
-    pub fn refresh(&mut self, now: Time, link: u32) {
-        let out_of = self.links[link as usize].out_of;
-        let Some(g) = &mut self.links[link as usize].general else { return };
-        if g.refresh_armed != now {
-            return;
-        }
-        if g.refresh > now {
-            g.refresh_armed = g.refresh;
-            if g.refresh != Time::NEVER {
-                let time = g.refresh;
-                self.events.push(Event::new(time, Class::Timer, link, REFRESH | link));
-            }
-            return;
-        }
-        g.refresh_armed = Time::NEVER;
-        let switch = &self.switches[out_of as usize];
-        match switch.quanta {
-            Some(_) if switch.pfc => self.refresh_pfc(now, link),
-            Some(quanta) => self.send_pause(now, link, quanta),
-            None => {}
-        }
-        self.look_for_deadlock(now, link);
-    }
 }
-
-/// Bytes of a PAUSE frame as queues count frames: without preamble and gap.
-const PAUSE_BYTES: u32 = 64;
-/// Marks the timer of a port among the timers of endpoints.
-pub const REFRESH: u32 = 1 << 31;
