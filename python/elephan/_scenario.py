@@ -76,7 +76,8 @@ class Tcp(Table):
     """Options of a stack that a scenario overrides; what is absent stays as the stack has it.
 
     congestion_control: Congestion control that connections use unless the traffic names another.
-    slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
+    slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart`, `hystartpp` or `linux`, or a table with
+        parameters.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
@@ -192,7 +193,14 @@ class Tcp(Table):
         | None
     ) = None
     slow_start: (
-        Literal["classic", "limited", "hystart", "hystartpp"] | Classic | Limited | Hystart | Hystartpp | dict[str, Any] | None
+        Literal["classic", "limited", "hystart", "hystartpp", "linux"]
+        | Classic
+        | Limited
+        | Hystart
+        | Hystartpp
+        | Linux
+        | dict[str, Any]
+        | None
     ) = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
     loss_detection: Literal["dupack", "rack", "fack"] | None = None
@@ -241,12 +249,14 @@ class Tcp(Table):
 class Reno(Table):
     """Reno (RFC 5681): one segment more a round trip, half the window on loss
 
+    preset: Set of parameters to start from.
     reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "flight".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "reno")
 
+    preset: Literal["rfc5681", "linux"] | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
     beta_ecn: float | None = None
 
@@ -1045,6 +1055,13 @@ class Hystartpp(Table):
     css_growth_divisor: float | None = None
     css_rounds: int | None = None
     limit: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Linux(Table):
+    """As Linux: HyStart for CUBIC, classic for all other laws"""
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "linux")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -3875,6 +3892,7 @@ __all__ = [
     "Limited",
     "Linear",
     "Link",
+    "Linux",
     "Listed",
     "Lognormal",
     "Lp",

@@ -55,6 +55,7 @@ impl Controller {
             prior: None,
             backed_off: false,
         };
+        controller.slow_start.on_law(spec);
         controller.establish(mss, initial_window_bytes);
         controller
     }
@@ -80,6 +81,7 @@ impl Controller {
     /// was the old law's.
     pub fn switch_law(&mut self, spec: &Spec) {
         self.law = law::Any::new(spec);
+        self.slow_start.on_law(spec);
         self.prior = None;
     }
 
@@ -139,6 +141,17 @@ impl Controller {
     pub fn on_ack_in_recovery(&mut self, ack: &Ack) {
         self.law.on_ack_in_recovery(&mut self.w, ack);
         self.bound();
+    }
+
+    /// Recovery, or what followed a timeout, is over; to be told before the ACK that ends it.
+    pub fn on_recovered(&mut self) {
+        self.law.on_recovered(&mut self.w);
+        self.bound();
+    }
+
+    /// Whether the law's window rules in recovery as well.
+    pub fn steers_recovery(&self) -> bool {
+        self.law.steers_recovery()
     }
 
     fn on_ack_in_slow_start(&mut self, ack: &Ack) {

@@ -24,12 +24,16 @@ pub struct Ack {
     pub rate_bps: Option<f64>,
     /// The application may have limited that rate.
     pub rate_app_limited: bool,
+    /// What `delivered` was when the newest segment of those it acknowledges was sent, for such a law.
+    pub prior_delivered: Option<u64>,
     /// The smallest round-trip time so far.
     pub min_rtt: Option<Span>,
     /// The smoothed round-trip time (RFC 6298).
     pub srtt: Option<Span>,
     /// Bytes found lost since the connection began, those sent again and lost again once more.
     pub lost: u64,
+    /// Those of them that this ACK shows.
+    pub newly_lost: u64,
 }
 
 /// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet

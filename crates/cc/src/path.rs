@@ -15,7 +15,9 @@ const RATE_MAX: f64 = 1e15;
 pub(crate) struct Path {
     /// The number of the round.
     round: u64,
-    /// The round ends when more than so much is delivered.
+    /// What was delivered when the round began: it ends with the first segment sent since.
+    round_start: u64,
+    /// Where it is not known when a segment was sent: the round ends when more than so much is delivered.
     round_end: u64,
     delivered: u64,
     bw: MaxRate,
@@ -32,6 +34,7 @@ impl Path {
     pub fn new(rate_slots: u32, extra_rounds: u32, extra_max: Span) -> Path {
         Path {
             round: 0,
+            round_start: 0,
             round_end: 0,
             delivered: 0,
             bw: MaxRate { slots: vec![0.0; rate_slots as usize], newest: 0, max: 0.0 },
@@ -45,7 +48,10 @@ impl Path {
     /// Counts what an ACK delivers; answers whether it is the first of a new round.
     pub fn count(&mut self, ack: &Ack) -> bool {
         self.delivered = ack.delivered;
-        let new_round = ack.delivered > self.round_end;
+        let new_round = match ack.prior_delivered {
+            Some(prior) => prior >= self.round_start,
+            None => ack.delivered > self.round_end,
+        };
         if new_round {
             self.round += 1;
             self.restart_round(ack.inflight.saturating_sub(ack.acked));
@@ -75,6 +81,7 @@ impl Path {
 
     /// A round begins now, with `inflight` bytes in flight.
     pub fn restart_round(&mut self, inflight: u64) {
+        self.round_start = self.delivered;
         self.round_end = self.delivered.saturating_add(inflight);
     }
 
@@ -112,6 +119,11 @@ impl Path {
         self.least.sample(ack.now, ack.rtt, window)
     }
 
+    /// The handshake took `rtt`.
+    pub fn begin(&mut self, now: Time, rtt: Span) {
+        self.least = MinRtt { rtt, at: now };
+    }
+
     /// PROBE_RTT has seen the round-trip time of the path.
     pub fn confirm_min_rtt(&mut self, now: Time) {
         self.least.at = now;
@@ -133,9 +145,9 @@ impl Path {
 /// The smallest round-trip time, until it is too old.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
-    rtt: Span,
+    pub rtt: Span,
     /// When it was measured.
-    at: Time,
+    pub at: Time,
 }
 
 impl Default for MinRtt {
@@ -185,34 +197,85 @@ impl Plateau {
     }
 }
 
-/// What a loss changes and an undone one restores.
+/// What a loss changes and an undone one restores (Linux `tcp_bbr.c`, `bbr_save_cwnd` and
+/// `bbr_set_cwnd_to_recover_or_restore`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repair {
-    /// The window stays what was in flight until the round ends.
+    /// Recovery, or what follows a timeout, is under way.
+    recovering: bool,
+    /// The first ACK of recovery is still to come; recovery is over with the next ACK.
+    begins: bool,
+    ends: bool,
+    /// The first round of recovery is not over: the window is what is in flight.
     pub conserving: bool,
-    /// The window to return to after packet conservation or PROBE_RTT; 0 if none.
-    pub restore: f64,
+    /// The window to return to after recovery or PROBE_RTT, and whether it is time, with the next ACK for which the window is the limit.
+    before: f64,
+    returns: bool,
     pub plateau: Plateau,
 }
 
 impl Repair {
-    /// Packet conservation begins: `inflight` bytes stay in flight for a round.
-    pub fn conserve(&mut self, w: &mut Window, inflight: u64) {
-        self.conserving = true;
-        self.restore = self.restore.max(w.cwnd);
+    /// Remembers the window to return to; while it is low already, the larger one.
+    pub fn save(&mut self, w: &Window, probing_rtt: bool) {
+        self.before = if self.recovering || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
+    }
+
+    /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
+    pub fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
+        self.save(w, probing_rtt);
+        if self.ends {
+            self.ends = false;
+            return;
+        }
+        (self.recovering, self.begins, self.returns) = (true, true, false);
         w.cwnd = w.cwnd.min(inflight as f64);
     }
 
-    /// The window of before, once nothing is in its way.
-    pub fn restore(&mut self, w: &mut Window) {
-        w.cwnd = w.cwnd.max(self.restore);
-        self.restore = 0.0;
+    /// The retransmission timer has expired.
+    pub fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
+        self.save(w, probing_rtt);
+        *self = Repair { recovering: true, before: self.before, ..Repair::default() };
+        w.cwnd = w.mss;
     }
 
-    /// The repair before a spurious event takes over again; in PROBE_RTT the window to return to stays.
+    /// All that had been sent when recovery began is acknowledged.
+    pub fn over(&mut self) {
+        self.ends = self.recovering;
+    }
+
+    /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
+    pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
+        let most = w.cwnd;
+        w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
+        let kept = ack.inflight.saturating_sub(ack.newly_lost);
+        if self.begins {
+            (self.begins, self.conserving) = (false, true);
+            path.restart_round(kept.saturating_sub(ack.acked));
+            w.cwnd = w.mss;
+        } else if self.ends {
+            (self.recovering, self.ends, self.conserving) = (false, false, false);
+            self.returns = true;
+        }
+        if self.returns && !ack.app_limited {
+            self.returns = false;
+            w.cwnd = w.cwnd.max(self.before);
+        }
+        if self.conserving {
+            w.cwnd = w.cwnd.max(most.min(kept as f64));
+        }
+        self.conserving
+    }
+
+    /// PROBE_RTT is over.
+    pub fn probed(&mut self) {
+        self.returns = true;
+    }
+
+    /// The repair before a spurious event takes over again, and whether the pipe is full is found out anew; in PROBE_RTT the
+    /// window to return to stays.
     pub fn undo(&mut self, prior: Repair, probing_rtt: bool) {
-        let restore = if probing_rtt { self.restore } else { 0.0 };
-        *self = Repair { restore: prior.restore.max(restore), ..prior };
+        let before = if probing_rtt { prior.before.max(self.before) } else { prior.before };
+        *self = Repair { before, plateau: Plateau::default(), ..prior };
     }
 }
 

@@ -95,6 +95,7 @@ impl Cc {
             min_rtt,
             srtt: None,
             lost: self.lost,
+            ..Ack::default()
         };
         (self.delivered, self.min_rtt) = (delivered, min_rtt);
         self.step(|controller| controller.on_ack(&ack))
@@ -160,6 +161,12 @@ impl Cc {
         }
         let progress = Progress { acked: number::bytes("acked", acked)?, sent: number::bytes("sent", sent)? };
         self.step(|controller| controller.on_telemetry(&telemetry, progress))
+    }
+
+    /// Recovery is over: all that had been sent at the last `on_loss` or `on_rto` is acknowledged. To be told before the ACK that
+    /// ends it; BBR then returns to its window of before, other laws do nothing.
+    fn on_recovered(&mut self) -> PyResult<()> {
+        self.step(Controller::on_recovered)
     }
 
     /// The last congestion event was spurious.

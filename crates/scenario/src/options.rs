@@ -34,7 +34,11 @@ pub fn tcp_options(name: &str, stack: &str, table: Map<String, Json>) -> Result<
     if !problems.is_empty() {
         return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
     }
-    let overrides: Overrides = serde_json::from_value(table).map_err(|e| fail("", e.to_string().replace('\n', " ")))?;
+    let mut overrides: Overrides =
+        serde_json::from_value(table.clone()).map_err(|e| fail("", e.to_string().replace('\n', " ")))?;
+    if let Some(law) = table.get("congestion_control").and_then(|law| elephan_tcp::law_in(stack, law)) {
+        overrides.congestion_control = Some(law);
+    }
     options.apply(&overrides).map_err(|e| fail(e.option, format!("{} (stack {stack})", e.reason)))?;
     Ok(options)
 }

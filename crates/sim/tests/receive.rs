@@ -199,7 +199,7 @@ fn a_udp_socket_overflows() {
 fn gro_answers_an_interrupt_with_one_ack() {
     let acks_per_segment = |gro: bool| {
         let (mut b, a, c) = pair(Span::from_s(2), Span::from_ms(1));
-        let options = b.options("linux", json!({}));
+        let options = b.options("linux", json!({ "receive_window": "3 MiB" }));
         b.traffic(json!({ "kind": "bulk" }), &[(a, c)], options);
         b.plan.nodes[c as usize].models.receive = receive(json!({ "napi": true, "gro": gro }));
         let (tables, summary) = run(&b.plan, false);

@@ -31,7 +31,10 @@ const LIMITED: u64 = 1 << 63;
 /// A measured rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
-    pub bps: f64,
+    /// None over less than the smallest round-trip time.
+    pub bps: Option<f64>,
+    /// Bytes delivered when the segment was sent.
+    pub prior: u64,
     /// The application, not the network, may have limited it.
     pub app_limited: bool,
 }
@@ -105,11 +108,10 @@ impl DeliveryLog {
         self.first_sent = Time(stamp.sent);
         let before = stamp.delivered & !LIMITED;
         let interval = (stamp.sent - stamp.first_sent).max(now.0 - stamp.delivered_at);
-        if interval < min_rtt.0.max(1) || min_rtt == Span::MAX {
-            return None;
-        }
+        let whole = interval >= min_rtt.0.max(1) && min_rtt != Span::MAX;
         let bits = delivered.saturating_sub(before) as f64 * 8.0;
-        Some(Sample { bps: bits * PS_PER_S as f64 / interval as f64, app_limited: stamp.delivered & LIMITED != 0 })
+        let bps = whole.then(|| bits * PS_PER_S as f64 / interval as f64);
+        Some(Sample { bps, prior: before, app_limited: stamp.delivered & LIMITED != 0 })
     }
 }
 
@@ -137,7 +139,7 @@ mod tests {
         for i in 0..110u64 {
             let now = ms(100 + i % 10 + 100 * (i / 10));
             let sample = log.sample(now, i, 1000 * (i + 1), rtt);
-            samples.push(sample.unwrap().bps);
+            samples.push(sample.unwrap().bps.unwrap());
             log.sent(now, 10 + i, i + 1, false, 1000 * (i + 1));
         }
         assert_eq!(samples[0], 80_000.0);
@@ -156,8 +158,8 @@ mod tests {
         // The first segment's ACK at 100 ms, the other nine together at 110 ms.
         log.sample(ms(100), 0, 1000, Span(100 * MS)).unwrap();
         let sample = log.sample(ms(110), 9, 10_000, Span(100 * MS)).unwrap();
-        assert!((sample.bps - 10_000.0 * 8.0 / 0.110).abs() < 1e-6);
-        assert_eq!(log.sample(ms(111), 9, 10_000, Span(200 * MS)), None);
+        assert!((sample.bps.unwrap() - 10_000.0 * 8.0 / 0.110).abs() < 1e-6);
+        assert_eq!(log.sample(ms(111), 9, 10_000, Span(200 * MS)).unwrap().bps, None);
     }
 
     /// Kept from 50 ms on: what was sent before gives no sample, what is sent after shows the rate of the bottleneck, 1000
@@ -169,7 +171,7 @@ mod tests {
             let sample = log.sample(ms(100 + i), i, 1000 * (i + 1), Span(100 * MS));
             match i {
                 0..100 => assert_eq!(sample, None),
-                _ => assert!((sample.unwrap().bps - 8e6).abs() < 1e-6, "{i}: {sample:?}"),
+                _ => assert!((sample.unwrap().bps.unwrap() - 8e6).abs() < 1e-6, "{i}: {sample:?}"),
             }
             log.sent(ms(100 + i), 100 + i, i + 1, false, 1000 * (i + 1));
         }

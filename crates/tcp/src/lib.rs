@@ -24,6 +24,6 @@ mod validation;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Phase, State};
-pub use options::{OptionError, Options, Overrides, stack, stacks};
+pub use options::{OptionError, Options, Overrides, law_in, stack, stacks};
 pub use segment::*;
 pub use stats::{Snapshot, Stats};

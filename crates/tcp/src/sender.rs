@@ -26,6 +26,8 @@ pub(crate) struct AckEvent {
     /// It is a duplicate: by RFC 5681 section 2, with SACK by RFC 6675 section 2.
     pub duplicate: bool,
     pub pipe_before: u64,
+    /// Bytes found lost before it.
+    pub lost_before: u64,
     pub rtt: Option<Span>,
     pub rate: Option<delivery::Sample>,
     /// Bytes of it reported as having met congestion.
@@ -36,13 +38,14 @@ pub(crate) struct AckEvent {
 
 impl AckEvent {
     /// No ACK but the time: a timer has expired.
-    pub fn none(now: Time, pipe_before: u64) -> AckEvent {
+    pub fn none(now: Time, pipe_before: u64, lost_before: u64) -> AckEvent {
         AckEvent {
             now,
             acked: 0,
             delivered: 0,
             duplicate: false,
             pipe_before,
+            lost_before,
             rtt: None,
             rate: None,
             ce: 0,
@@ -205,9 +208,9 @@ impl Sender {
         self.refresh();
     }
 
-    /// The connection is there, for a law that probes.
-    pub fn begin_trains(&mut self, start: &Start) {
-        self.trains = Some(Box::new(Trains::starting(start.now)));
+    /// The connection is there.
+    pub fn begin_law(&mut self, start: &Start) {
+        self.trains = self.cc.probes().then(|| Box::new(Trains::starting(start.now)));
         self.cc.begin(start);
         self.refresh();
     }
@@ -256,11 +259,13 @@ impl Sender {
             ce: e.ce,
             app_limited: !limited,
             delivered: self.delivered,
-            rate_bps: e.rate.map(|sample| sample.bps),
+            rate_bps: e.rate.and_then(|sample| sample.bps),
             rate_app_limited: e.rate.is_some_and(|sample| sample.app_limited),
+            prior_delivered: e.rate.map(|sample| sample.prior),
             min_rtt: (self.min_rtt != Span::MAX).then_some(self.min_rtt),
             srtt: self.rtt.srtt(),
             lost: self.board.lost_total(),
+            newly_lost: self.board.lost_total().saturating_sub(e.lost_before),
         }
     }
 

@@ -4,8 +4,8 @@ use crate::options::{
     DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule,
     Reduction, Row, RtoRule, RttSampling, Undo, options, text,
 };
-use elephan_cc::law::{cubic::Cubic, reno};
-use elephan_cc::{Model, ReduceFrom, Spec, slow_start};
+use elephan_cc::law::{cubic::Cubic, reno::Reno};
+use elephan_cc::{Model, Spec, slow_start};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,17 +24,17 @@ options! {
     congestion_control: Spec {
         rfc = reno(), "RFC 5681";
         winxp = reno(), "RFC 2581, Windows XP's standard";
-        linux_2_4 = reno_of_cwnd(), "Linux 2.4 tcp_recalc_ssthresh: halves cwnd; altAIMD has other laws";
+        linux_2_4 = Spec::Reno(Reno::preset("linux")), "Linux 2.4 tcp_recalc_ssthresh: halves cwnd; altAIMD has other laws";
         linux = cubic_of("linux"), "Linux tcp_cubic.c, default since 2.6.19";
         windows = cubic_of("rfc8312"), "Windows 10 since 1709: CUBIC (RFC 8312)";
         freebsd = cubic_of("rfc9438"), "FreeBSD 14 release notes: CUBIC is the default; assumed: as RFC 9438";
     }
-    /// How the window grows below ssthresh: `classic`, `limited`, `hystart` or `hystartpp`, or a table with parameters.
+    /// How the window grows below ssthresh: `classic`, `limited`, `hystart`, `hystartpp` or `linux`, or a table with parameters.
     slow_start: slow_start::Spec {
         rfc = slow_start::Spec::default(), "RFC 5681 section 3.1";
         winxp = slow_start::Spec::default(), "RFC 2581 section 3.1";
         linux_2_4 = slow_start::Spec::default(), "Linux 2.4 tcp_cong_avoid; altAIMD also `limited`";
-        linux = slow_start::Spec::Hystart(Default::default()), "Linux tcp_cubic.c hystart";
+        linux = slow_start::Spec::Linux(Default::default()), "Linux tcp_cubic.c hystart; other laws: tcp_slow_start";
         windows = slow_start::Spec::Hystartpp(Default::default()), "RFC 9406: the default of Windows";
         freebsd = slow_start::Spec::Hystartpp(Default::default()), "assumed: FreeBSD 14 has HyStart++ for CUBIC";
     }
@@ -259,7 +259,7 @@ options! {
         rfc = Bytes(65_535 << 14), "RFC 7323 section 2.3: the largest window";
         winxp = Bytes(64_240), "Windows XP above 100 Mbit/s: 64 KB rounded to whole segments";
         linux_2_4 = Bytes(65_535), "Linux 2.4 tcp_rmem 87380 with tcp_adv_win_scale 2: three quarters; tuned hosts give more";
-        linux = Bytes(3 << 20), "Linux tcp_rmem: 6 MiB at most, of which half is window; grows to it at once here";
+        linux = Bytes(16 << 20), "Linux tcp_rmem (since 6.16): 32 MiB at most, of which half is window; grows to it at once here";
         windows = Bytes(16 << 20), "Windows autotuninglevel normal: 16 MB at most; grows to it at once here";
         freebsd = Bytes(2 << 20), "FreeBSD net.inet.tcp.recvbuf_max 2 MiB; grows to it at once here";
     }
@@ -364,9 +364,14 @@ options! {
     }
 }
 
-/// Reno that halves the congestion window.
-fn reno_of_cwnd() -> Spec {
-    Spec::Reno(reno::Parameters { reduce_from: ReduceFrom::Cwnd, ..Default::default() })
+/// The preset of a law that is the stack's own form of it.
+pub(crate) fn preset_in(stack: &str, law: &str) -> Option<&'static str> {
+    let own = match (stack, law) {
+        ("linux-2.4", "reno") => "linux",
+        ("windows", "cubic") => "rfc8312",
+        _ => stack,
+    };
+    elephan_cc::describe(law)?.presets.iter().copied().find(|preset| *preset == own)
 }
 
 /// CUBIC with the parameters of a preset.

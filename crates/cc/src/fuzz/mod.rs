@@ -154,6 +154,7 @@ impl<'a> Pair<'a> {
             | What::Sent { .. }
             | What::Begin { .. }
             | What::Train { .. }
+            | What::Recovered
             | What::Base { .. } => Ok(()),
         }
     }

@@ -42,6 +42,8 @@ pub enum What {
         inflight: u64,
     },
     Undo,
+    /// Recovery is over.
+    Recovered,
     Timer,
     Shrink {
         bytes: u64,
@@ -114,6 +116,7 @@ impl What {
             What::Rto { inflight } => c.on_congestion(&Signal::Rto { now, inflight }),
             What::LocalDrop { inflight } => c.on_congestion(&Signal::LocalDrop { now, inflight }),
             What::Undo => c.on_congestion(&Signal::Undo { now }),
+            What::Recovered => c.on_recovered(),
             What::Timer => c.on_timer(now),
             What::Shrink { bytes } => c.shrink_to(bytes as f64),
             What::Feedback { bytes } => c.on_feedback(bytes),
@@ -153,6 +156,7 @@ impl What {
             What::LocalDrop { .. } => vec![What::LocalDrop { inflight: super::INITIAL }],
             What::Sent { .. }
             | What::Undo
+            | What::Recovered
             | What::Timer
             | What::Shrink { .. }
             | What::Feedback { .. }
@@ -193,6 +197,7 @@ impl fmt::Display for What {
             What::Rto { inflight } => write!(f, "a timeout with {inflight} B in flight"),
             What::LocalDrop { inflight } => write!(f, "a local drop with {inflight} B in flight"),
             What::Undo => f.write_str("the last event is undone"),
+            What::Recovered => f.write_str("recovery is over"),
             What::Timer => f.write_str("a timer"),
             What::Shrink { bytes } => write!(f, "the window is lowered to {bytes} B"),
             What::Feedback { bytes } => write!(f, "routers allow {bytes} B"),
@@ -283,6 +288,7 @@ impl Random {
             28 => What::Undo,
             29 => What::Timer,
             30 => self.told(),
+            35 => What::Recovered,
             36 => What::Nic { rate_bps: 1e6 + self.below(400_000_000_000) as f64, base_rtt: self.pause() },
             37 => What::Notification,
             38..=39 => What::Telemetry { tx_bytes: self.bytes(), queue_bytes: self.bytes() },

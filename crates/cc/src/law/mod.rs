@@ -157,6 +157,14 @@ pub trait Law {
     /// the same segment is not told again.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
 
+    /// Recovery, or what followed a timeout, is over; the ACK that ends it is told next.
+    fn on_recovered(&mut self, _w: &mut Window) {}
+
+    /// Whether its window rules in recovery as well; PRR and the like then do nothing (Linux `cong_control`).
+    fn steers_recovery(&self) -> bool {
+        false
+    }
+
     /// The last event was spurious: `cwnd` and `ssthresh` are restored already, the law restores its own state.
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {}
 
@@ -289,6 +297,14 @@ impl Law for Any {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         each_law!(self, law => law.on_delivery(w, ack))
+    }
+
+    fn on_recovered(&mut self, w: &mut Window) {
+        each_law!(self, law => law.on_recovered(w))
+    }
+
+    fn steers_recovery(&self) -> bool {
+        each_law!(self, law => law.steers_recovery())
     }
 
     fn on_ack_in_recovery(&mut self, w: &mut Window, ack: &Ack) {

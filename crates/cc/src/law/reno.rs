@@ -44,6 +44,12 @@ pub struct Reno {
 
 impl Model for Reno {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["rfc5681", "linux"];
+
+    fn preset(name: &str) -> Parameters {
+        let reduce_from = if name == "linux" { ReduceFrom::Cwnd } else { ReduceFrom::Flight };
+        Parameters { reduce_from, ..Parameters::default() }
+    }
 
     fn new(p: &Parameters) -> Reno {
         Reno { reduce_from: p.reduce_from, beta_ecn: if p.beta_ecn > 0.0 { p.beta_ecn } else { BETA } }

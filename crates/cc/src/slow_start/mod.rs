@@ -11,7 +11,7 @@
 //! `ssthresh = cwnd`; the rest of that ACK is the law's.
 
 use crate::registry::registry;
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Signal, Window, law};
 
 registry! {
     ($) each_slow_start "slow start"
@@ -20,6 +20,7 @@ registry! {
     limited: Limited(limited::Limited) = "Limited slow start (RFC 3742): beyond 100 segments at most 50 more a round trip",
     hystart: Hystart(Box<hystart::Hystart>) = "HyStart (Ha and Rhee 2011, Linux): ends when ACKs come in long trains or later",
     hystartpp: Hystartpp(Box<hystartpp::Hystartpp>) = "HyStart++ (RFC 9406): ends through conservative slow start when ACKs come later",
+    linux: Linux(Box<linux::Linux>) = "As Linux: HyStart for CUBIC, classic for all other laws",
 }
 
 impl Default for Spec {
@@ -35,6 +36,9 @@ pub trait SlowStart {
     fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64;
 
     fn on_congestion(&mut self, _signal: &Signal) {}
+
+    /// The law that steers from now on.
+    fn on_law(&mut self, _law: &law::Spec) {}
 }
 
 impl SlowStart for Any {
@@ -45,5 +49,9 @@ impl SlowStart for Any {
 
     fn on_congestion(&mut self, signal: &Signal) {
         each_slow_start!(self, slow_start => slow_start.on_congestion(signal))
+    }
+
+    fn on_law(&mut self, law: &law::Spec) {
+        each_slow_start!(self, slow_start => slow_start.on_law(law))
     }
 }

@@ -108,6 +108,7 @@ impl Pipe {
             rtt: Some(self.now.since(packet.sent)),
             inflight,
             delivered: self.delivered,
+            prior_delivered: Some(packet.delivered),
             rate_bps: Some(bits * PS_PER_S as f64 / interval.ps() as f64),
             ..Ack::default()
         });

@@ -218,22 +218,26 @@ impl Resolver<'_> {
 
     /// The entry's own, its TCP options', or that of the senders' stack, if they agree; of RoCE its own or DCQCN.
     fn congestion_control(&mut self, entry: usize, traffic: &TrafficWords, from: &[u32]) -> Option<Spec> {
-        if let Some(own) = traffic.congestion_control.as_ref().or(traffic.tcp.congestion_control.as_ref()) {
-            let transport = traffic.transport.unwrap_or_default();
-            if own.suits(transport) {
-                return Some(own.clone());
+        let at = at!["traffic", entry];
+        let transport = traffic.transport.unwrap_or_default();
+        let own = traffic.congestion_control.as_ref().or(traffic.tcp.congestion_control.as_ref());
+        let place =
+            if traffic.congestion_control.is_some() { at.clone() } else { at.key("tcp") }.key("congestion_control");
+        match own {
+            Some(own) if !own.suits(transport) => {
+                self.report(place, unsuitable(own, transport));
+                return None;
             }
-            let at = at!["traffic", entry];
-            let own_key = traffic.congestion_control.is_some();
-            let at = if own_key { at } else { at.key("tcp") };
-            self.report(at.key("congestion_control"), unsuitable(own, transport));
-            return None;
+            Some(own) if transport == Transport::Roce => return Some(own.clone()),
+            None if transport == Transport::Roce => return Some(Spec::Dcqcn(Default::default())),
+            _ => {}
         }
-        if traffic.transport == Some(Transport::Roce) {
-            return Some(Spec::Dcqcn(Default::default()));
-        }
-        let of = |r: &Self, host: u32| r.stacks.of_group(r.groups.of_node(host).index).congestion_control.clone();
-        let first = of(self, from[0]);
+        let of = |r: &Self, host: u32| {
+            let options = r.stacks.of_group(r.groups.of_node(host).index);
+            let Some(own) = own else { return (options.congestion_control.clone(), options.stack) };
+            (r.law_in(options.stack, &place).unwrap_or_else(|| own.clone()), options.stack)
+        };
+        let (first, stack) = of(self, from[0]);
         let mut groups: Vec<usize> = Vec::new();
         for &host in from {
             let group = self.groups.of_node(host).index;
@@ -241,11 +245,14 @@ impl Resolver<'_> {
                 continue;
             }
             groups.push(group);
-            let other = of(self, host);
+            let (other, its) = of(self, host);
             if other != first {
-                let names = format!("{} and {}", first.name(), other.name());
-                let message = format!("the senders' stacks differ ({names}); say congestion_control");
-                self.report(at!["traffic", entry], message);
+                let names = format!("{} of {stack} and {} of {its}", first.name(), other.name());
+                let message = match own {
+                    Some(_) => format!("the senders' stacks differ ({names}); say its preset"),
+                    None => format!("the senders' stacks differ ({names}); say congestion_control"),
+                };
+                self.report(if own.is_some() { place } else { at }, message);
                 return None;
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use elephan_cc::Transport;
+use elephan_cc::{Spec, Transport};
 use elephan_tcp::{Options, Overrides};
 
 use super::Resolver;
@@ -54,7 +54,9 @@ impl Resolver<'_> {
             };
             let own = at!["hosts", name, "tcp"];
             // The whole is checked once, so that options given in two places may depend on each other.
-            let merged = merge(&default, &host.tcp);
+            let mut merged = merge(&default, &host.tcp);
+            let law = self.option_place(&[own.clone(), at!["tcp"]], "congestion_control");
+            merged.congestion_control = self.law_in(stack, &law).or(merged.congestion_control);
             if let Err(error) = options.apply(&merged) {
                 let place = self.option_place(&[own, at!["tcp"]], error.option);
                 self.report(place, format!("{} (stack {stack})", error.reason));
@@ -66,6 +68,11 @@ impl Resolver<'_> {
             host.tcp = options.to_overrides();
             self.stacks.groups.push(options);
         }
+    }
+
+    /// The congestion control written at `place`, if the stack has its own form of it.
+    pub(super) fn law_in(&self, stack: &str, place: &Path) -> Option<Spec> {
+        elephan_tcp::law_in(stack, &self.tree.at(place)?.to_json())
     }
 
     /// Where an option is written, of several tables.

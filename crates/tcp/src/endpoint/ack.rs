@@ -37,6 +37,7 @@ impl Endpoint {
             delivered: acked,
             duplicate: false,
             pipe_before: flight,
+            lost_before: self.tx.board.lost_total(),
             rtt,
             rate,
             ce: 0,
@@ -65,6 +66,7 @@ impl Endpoint {
             return;
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
+        let lost_before = self.tx.board.lost_total();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         self.take_window(seg, seq, ack, self.tx.window_shift);
@@ -102,6 +104,7 @@ impl Endpoint {
             delivered,
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
+            lost_before,
             rtt,
             rate: self.tx.rate(now, cumulative, sacked),
             ce,

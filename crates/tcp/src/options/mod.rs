@@ -4,10 +4,11 @@
 //! The law of this layer: an option is written once, in the table of [`crate::stacks`], with its documentation and
 //! with a value and a source for every stack; a value without a source says "assumed".
 
-use elephan_cc::Controller;
+use elephan_cc::{Controller, Spec};
 use elephan_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 mod declare;
 
@@ -140,6 +141,18 @@ pub enum NewrenoTimer {
 /// The stack called `name`.
 pub fn stack(name: &str) -> Option<Options> {
     crate::stacks::by_name(name)
+}
+
+/// A congestion control written as a name or a table without `preset`, in a stack that has a preset of it as its own form: that one.
+pub fn law_in(stack: &str, written: &Value) -> Option<Spec> {
+    let mut table = match written {
+        Value::String(kind) => Map::from_iter([("kind".to_owned(), Value::from(kind.as_str()))]),
+        Value::Object(table) if !table.contains_key("preset") => table.clone(),
+        _ => return None,
+    };
+    let preset = crate::stacks::preset_in(stack, table.get("kind")?.as_str()?)?;
+    table.insert("preset".to_owned(), preset.into());
+    serde_json::from_value(Value::Object(table)).ok()
 }
 
 /// Names of the stacks with a line on each.

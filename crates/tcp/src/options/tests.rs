@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::json;
 
 #[test]
 fn every_stack_is_valid_and_every_cell_has_a_source() {
@@ -57,8 +58,24 @@ fn laws_are_shown_as_they_are_written() {
     };
     assert_eq!(shown("rfc"), "reno");
     assert_eq!(shown("linux"), r#"{ kind = "cubic", preset = "linux" }"#);
-    assert_eq!(shown("linux-2.4"), r#"{ kind = "reno", reduce_from = "cwnd" }"#);
+    assert_eq!(shown("linux-2.4"), r#"{ kind = "reno", preset = "linux" }"#);
     assert_eq!(shown("freebsd"), "cubic");
+}
+
+/// What is named without a preset is the stack's own form, with the parameters given; what says its preset is that.
+#[test]
+fn a_law_named_in_a_stack_is_its_own_form() {
+    let law = |stack: &str, written: serde_json::Value| crate::law_in(stack, &written);
+    let cubic = |preset: &str| serde_json::from_value::<Spec>(json!({ "kind": "cubic", "preset": preset })).ok();
+    assert_eq!(law("linux", json!("cubic")), cubic("linux"));
+    assert_eq!(law("windows", json!({ "kind": "cubic" })), cubic("rfc8312"));
+    assert_eq!(law("linux", json!({ "kind": "cubic", "preset": "rfc9438" })), None);
+    let Some(Spec::Cubic(p)) = law("linux", json!({ "kind": "cubic", "beta": 0.5 })) else { panic!("not CUBIC") };
+    let Some(Spec::Cubic(whole)) = cubic("linux") else { panic!("not CUBIC") };
+    assert_eq!((p.beta, p.growth_max), (0.5, whole.growth_max));
+    for (stack, name) in [("rfc", "cubic"), ("linux", "bbr"), ("freebsd", "cubic"), ("winxp", "reno")] {
+        assert_eq!(law(stack, json!(name)), None, "{name} on {stack}");
+    }
 }
 
 #[test]

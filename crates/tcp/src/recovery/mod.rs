@@ -110,14 +110,6 @@ impl Recovery {
         self.previous_ack = from;
     }
 
-    /// An episode has ended with all acknowledged that had been sent when it began.
-    fn recovered(&mut self) {
-        self.mode = Mode::Open;
-        if let Some(rack) = self.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
-            rack.recovered();
-        }
-    }
-
     pub fn is_recovery(&self) -> bool {
         self.mode == Mode::Recovery
     }
@@ -166,7 +158,7 @@ impl Sender {
             RecoveryRule::Sack => sack::detect(self, e, o, stats),
         };
         if self.rec.mode == Mode::Loss && self.board.una() >= self.rec.point {
-            self.rec.recovered();
+            self.recovered();
         }
         let cwr = self.rec.mode == Mode::Cwr;
         if cwr {
@@ -214,6 +206,15 @@ impl Sender {
         if self.rec.watch.is_some() {
             self.watch_reduction(now, false);
         }
+    }
+
+    /// An episode has ended with all acknowledged that had been sent when it began.
+    fn recovered(&mut self) {
+        self.rec.mode = Mode::Open;
+        if let Some(rack) = self.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
+            rack.recovered();
+        }
+        self.cc.on_recovered();
     }
 
     /// A congestion event for the controller.
@@ -305,7 +306,7 @@ impl Sender {
                 (cwnd + extra).saturating_sub(self.board.flight())
             }
             (Mode::Cwr, _) => self.rec.allowed,
-            (Mode::Recovery, RecoveryRule::Sack) if self.rec.reducer.is_some() => self.rec.allowed,
+            (Mode::Recovery, RecoveryRule::Sack) if self.rec.is_reducing() => self.rec.allowed,
             _ => cwnd.saturating_sub(self.board.pipe()),
         }
     }

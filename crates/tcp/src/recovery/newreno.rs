@@ -5,7 +5,7 @@
 //! cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS). Duplicates of data up to `recover` start nothing (section 3.2
 //! step 1), unless the ACK heuristic of section 4.1 says that a retransmission was lost.
 
-use super::{Mode, Verdict, reno};
+use super::{Verdict, reno};
 use crate::options::{NewrenoTimer, Options};
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
@@ -37,7 +37,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options) -> Verdict {
     }
     tx.rec.previous_ack = tx.board.una() - e.acked;
     if tx.board.una() >= tx.rec.point {
-        tx.rec.mode = Mode::Open;
+        tx.recovered();
         tx.rec.inflation = 0;
         tx.rec.dup_acks = 0;
         tx.cc.shrink_to((tx.board.flight().max(mss) + mss) as f64);

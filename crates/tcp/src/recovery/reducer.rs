@@ -6,8 +6,8 @@
 //! later.) Without SACK, or with `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such
 //! state; a loss of the same data is no further event either (RFC 3168 section 6.1.2).
 
-use super::Mode;
 use super::halving::RateHalving;
+use super::{Mode, Recovery};
 use crate::options::{RecoveryRule, Reduction};
 use crate::prr::{Prr, Variant};
 use crate::sender::{AckEvent, Sender};
@@ -16,49 +16,68 @@ use elephan_cc::Signal;
 
 /// What lets segments out while the window comes down.
 #[derive(Clone, Debug)]
-pub(crate) enum Reducer {
+enum Rule {
     Prr(Prr),
     Halving(RateHalving),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reducer {
+    rule: Rule,
+    /// In this episode the law's own window rules instead.
+    idle: bool,
 }
 
 impl Reducer {
     /// None if the window comes down at once.
     pub fn of(reduction: Reduction) -> Option<Box<Reducer>> {
-        let reducer = match reduction {
+        let rule = match reduction {
             Reduction::Immediate => return None,
-            Reduction::RateHalving => Reducer::Halving(RateHalving::default()),
-            Reduction::PrrRfc9937 => Reducer::Prr(Prr::new(Variant::Rfc9937)),
-            Reduction::PrrRfc6937 => Reducer::Prr(Prr::new(Variant::Rfc6937)),
+            Reduction::RateHalving => Rule::Halving(RateHalving::default()),
+            Reduction::PrrRfc9937 => Rule::Prr(Prr::new(Variant::Rfc9937)),
+            Reduction::PrrRfc6937 => Rule::Prr(Prr::new(Variant::Rfc6937)),
         };
-        Some(Box::new(reducer))
+        Some(Box::new(Reducer { rule, idle: false }))
     }
 
     /// A reduction from `window` to `ssthresh` begins with `inflight` bytes in flight.
     fn start(&mut self, mss: u64, window: u64, ssthresh: u64, inflight: u64) {
-        match self {
-            Reducer::Prr(prr) => prr.start(mss, ssthresh, inflight),
-            Reducer::Halving(halving) => halving.start(mss, window, ssthresh),
+        match &mut self.rule {
+            Rule::Prr(prr) => prr.start(mss, ssthresh, inflight),
+            Rule::Halving(halving) => halving.start(mss, window, ssthresh),
         }
     }
 
     /// An ACK that delivered `delivered` bytes and left `pipe` in flight; returns how many bytes may be sent.
     fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) -> u64 {
-        match self {
-            Reducer::Prr(prr) => prr.on_ack(delivered, pipe, safe),
-            Reducer::Halving(halving) => halving.on_ack(pipe),
+        match &mut self.rule {
+            Rule::Prr(prr) => prr.on_ack(delivered, pipe, safe),
+            Rule::Halving(halving) => halving.on_ack(pipe),
         }
     }
 
     fn on_sent(&mut self, bytes: u64) {
-        if let Reducer::Prr(prr) = self {
+        if let Rule::Prr(prr) = &mut self.rule {
             prr.on_sent(bytes);
         }
     }
 
     fn take_back(&mut self, bytes: u64) {
-        if let Reducer::Prr(prr) = self {
+        if let Rule::Prr(prr) = &mut self.rule {
             prr.take_back(bytes);
         }
+    }
+}
+
+impl Recovery {
+    /// What brings the window down in this episode.
+    fn reducer(&mut self) -> Option<&mut Reducer> {
+        self.reducer.as_deref_mut().filter(|reducer| !reducer.idle)
+    }
+
+    /// Whether it says in recovery what may be sent, and not the window.
+    pub(super) fn is_reducing(&self) -> bool {
+        self.reducer.as_ref().is_some_and(|reducer| !reducer.idle)
     }
 }
 
@@ -69,6 +88,7 @@ impl Sender {
         let sacked = self.board.sacked_bytes();
         let inflight = self.board.flight() - (sacked - delivered.min(sacked));
         if let Some(reducer) = &mut self.rec.reducer {
+            reducer.idle = self.cc.steers_recovery();
             reducer.start(u64::from(self.mss), window, self.cc.ssthresh() as u64, inflight);
         }
     }
@@ -76,15 +96,16 @@ impl Sender {
     /// What the reduction lets out on this ACK.
     pub(super) fn reduce(&mut self, delivered: u64, safe: bool) {
         let pipe = self.board.pipe();
-        if let Some(reducer) = &mut self.rec.reducer {
+        if let Some(reducer) = self.rec.reducer() {
             self.rec.allowed = reducer.on_ack(delivered, pipe, safe);
         }
     }
 
     /// The reduction is over: rate halving may have gone below ssthresh.
     pub(super) fn finish_reduction(&mut self) {
-        if let Some(Reducer::Halving(halving)) = self.rec.reducer.as_deref() {
-            self.cc.shrink_to(halving.window() as f64);
+        if let Some(Reducer { rule: Rule::Halving(halving), idle: false }) = self.rec.reducer.as_deref() {
+            let window = halving.window() as f64;
+            self.cc.shrink_to(window);
             self.refresh();
         }
     }
@@ -121,7 +142,7 @@ impl Sender {
     #[inline]
     pub fn spend(&mut self, bytes: u64) {
         if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr)
-            && let Some(reducer) = &mut self.rec.reducer
+            && let Some(reducer) = self.rec.reducer()
         {
             reducer.on_sent(bytes);
             self.rec.allowed = self.rec.allowed.saturating_sub(bytes);
@@ -131,7 +152,7 @@ impl Sender {
     /// `bytes` taken for sent were not; nothing more leaves before the next ACK.
     pub fn unspend(&mut self, bytes: u64) {
         if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr)
-            && let Some(reducer) = &mut self.rec.reducer
+            && let Some(reducer) = self.rec.reducer()
         {
             reducer.take_back(bytes);
         }

@@ -4,7 +4,7 @@
 //! window is ssthresh + 3 SMSS; each further duplicate adds one SMSS; the first ACK of new data takes the inflation
 //! back and ends the episode, so that every further loss of the window needs three duplicates of its own or a timeout.
 
-use super::{Mode, Verdict};
+use super::Verdict;
 use crate::options::Options;
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
@@ -31,7 +31,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent) -> Verdict {
         }
         return Verdict { grow: false, restart_timer: false };
     }
-    tx.rec.mode = Mode::Open;
+    tx.recovered();
     tx.rec.inflation = 0;
     tx.rec.dup_acks = 0;
     Verdict { grow: false, restart_timer: true }

@@ -46,11 +46,11 @@ fn start(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) {
 
 /// RACK's reordering timer has expired.
 pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
-    let pipe = tx.board.pipe();
+    let (pipe, lost) = (tx.board.pipe(), tx.board.lost_total());
     tx.find_losses(now, o, stats);
     if tx.rec.mode == Mode::Open {
         if tx.board.lost_bytes() > 0 {
-            start(tx, &AckEvent::none(now, pipe), o, stats);
+            start(tx, &AckEvent::none(now, pipe, lost), o, stats);
             tx.rec.allowed = 0;
         }
     } else {
@@ -63,7 +63,7 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
     let lost_before = tx.board.lost_bytes();
     tx.find_losses(e.now, o, stats);
     if tx.board.una() >= tx.rec.point {
-        tx.rec.recovered();
+        tx.recovered();
         tx.rec.dup_acks = 0;
         tx.rec.head_due = false;
         tx.finish_reduction();

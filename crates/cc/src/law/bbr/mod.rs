@@ -18,14 +18,13 @@
 //! | PROBE_BW (`probe_bw.rs`) | 1.25, 0.75, 1 six times | 2 | to PROBE_RTT |
 //! | PROBE_RTT (`probe_rtt.rs`) | 1 | 1, at most 4 segments | 200 ms and a round at 4 segments |
 //!
-//! A loss only makes the window what is in flight for one round (packet conservation); then it is what it was before.
-//! A timer leaves one segment, from which the window grows by what is acknowledged. ECN-Echo and local drops do nothing.
+//! A loss makes the window what is in flight for one round (packet conservation), from where it grows by what is
+//! delivered; a timer leaves one segment. With the end of recovery the window is at least what it was before. No other
+//! reduction (PRR) is at work meanwhile. ECN-Echo and local drops do nothing.
 //!
-//! Chosen where Linux asks what a law is not told: PROBE_BW begins with phase `phase` instead of a random one; a round
-//! lasts until what was in flight at its beginning is delivered; the window returns at the end of the round of packet
-//! conservation instead of the end of recovery. The window grows by ACKs only where it was the limit. Pacing lets
-//! out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to segmentation offload, are left out, as is
-//! the detection of token-bucket policers (long-term bandwidth).
+//! Different from Linux: PROBE_BW begins with phase `phase` instead of a random one. The window grows by ACKs only where it
+//! was the limit. Pacing lets out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to
+//! segmentation offload, are left out, as is the detection of token-bucket policers (long-term bandwidth).
 
 mod parameters;
 mod probe_bw;
@@ -38,6 +37,7 @@ use super::Law;
 use crate::declare::states;
 use crate::path::{Path, Repair, Stay, approach, pace, window_rate};
 use crate::registry::{Invalid, Model};
+use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
@@ -125,6 +125,13 @@ impl Law for Bbr {
         }
     }
 
+    /// The first window is paced over the round trip of the handshake (Linux `bbr_init_pacing_rate_from_rtt`).
+    fn begin(&mut self, w: &mut Window, start: &Start) {
+        let Some(rtt) = start.rtt else { return };
+        self.path.begin(start.now, rtt);
+        self.pacing = window_rate(w, self.p.startup_gain, rtt);
+    }
+
     fn grows_by_ack(&self) -> bool {
         false
     }
@@ -140,6 +147,7 @@ impl Law for Bbr {
         let new_round = self.path.count(ack);
         self.path.sample_rate(ack, self.path.round());
         self.path.sample_extra(ack, w.cwnd, new_round);
+        self.lost |= ack.newly_lost > 0;
         if new_round {
             self.repair.conserving = false;
         }
@@ -162,17 +170,23 @@ impl Law for Bbr {
             Signal::Loss { lost, inflight, .. } => {
                 self.prior = self.repair;
                 self.lost = true;
-                self.repair.conserve(w, inflight.saturating_sub(lost));
-                self.path.restart_round(inflight.saturating_sub(lost));
+                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
             }
             Signal::Rto { .. } => {
                 self.prior = self.repair;
                 self.lost = true;
-                self.repair = Repair::default();
-                w.cwnd = w.mss;
+                self.repair.time_out(w, self.probing_rtt());
             }
             _ => self.prior = self.repair,
         }
+    }
+
+    fn on_recovered(&mut self, _w: &mut Window) {
+        self.repair.over();
+    }
+
+    fn steers_recovery(&self) -> bool {
+        true
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
@@ -243,17 +257,13 @@ impl Bbr {
     }
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
-        let probing_rtt = self.probing_rtt();
-        if !self.repair.conserving {
-            if !ack.app_limited && !probing_rtt {
-                self.repair.restore(w);
-            }
+        if !self.repair.steer(w, ack, &mut self.path) {
             let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
             let cap = self.full.then(|| target + self.path.extra_bytes());
             let young = (ack.delivered as f64) < self.initial;
             approach(w, ack, self.p.min_segments * w.mss, cap, target, young);
         }
-        if probing_rtt {
+        if self.probing_rtt() {
             w.cwnd = w.cwnd.min(self.p.min_segments * w.mss);
         }
     }

@@ -9,13 +9,14 @@ impl Bbr {
         let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
         if expired && !self.restarted && !self.probing_rtt() {
             self.mode = Mode::ProbeRtt(Stay::default());
-            self.repair.restore = self.repair.restore.max(w.cwnd);
+            self.repair.save(w, false);
         }
         let Mode::ProbeRtt(mut stay) = self.mode else { return };
         let most = self.p.min_segments * w.mss;
         let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
         self.mode = Mode::ProbeRtt(stay);
         if over {
+            self.repair.probed();
             match self.full {
                 true => self.begin_probe_bw(ack.now),
                 false => self.mode = Mode::Startup,

@@ -42,6 +42,7 @@ use crate::declare::states;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::path::{MinRtt, Path, Repair, Stay, approach, pace, window_rate};
 use crate::registry::Model;
+use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb, Tally};
 use elephan_units::{Span, Time};
@@ -155,6 +156,14 @@ impl Law for Bbr3 {
         }
     }
 
+    /// The first window is paced over the round trip of the handshake (draft, `BBRInitPacingRate`).
+    fn begin(&mut self, w: &mut Window, start: &Start) {
+        let Some(rtt) = start.rtt else { return };
+        self.path.begin(start.now, rtt);
+        self.min_rtt = MinRtt { rtt, at: start.now };
+        self.pacing = window_rate(w, self.p.startup_gain, rtt);
+    }
+
     fn grows_by_ack(&self) -> bool {
         false
     }
@@ -190,13 +199,20 @@ impl Law for Bbr3 {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = (self.repair, self.bounds);
         match *signal {
-            Signal::Loss { lost, inflight, .. } => self.repair.conserve(w, inflight.saturating_sub(lost)),
-            Signal::Rto { .. } => {
-                self.repair = Repair::default();
-                w.cwnd = w.mss;
+            Signal::Loss { lost, inflight, .. } => {
+                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
             }
+            Signal::Rto { .. } => self.repair.time_out(w, self.probing_rtt()),
             _ => {}
         }
+    }
+
+    fn on_recovered(&mut self, _w: &mut Window) {
+        self.repair.over();
+    }
+
+    fn steers_recovery(&self) -> bool {
+        true
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
@@ -302,13 +318,14 @@ impl Bbr3 {
         self.min_rtt.sample(ack.now, self.path.min_rtt(), self.p.min_rtt_window);
         if expired && !self.restarted && !self.probing_rtt() {
             self.mode = Mode::ProbeRtt(Stay::default());
-            self.repair.restore = self.repair.restore.max(w.cwnd);
+            self.repair.save(w, false);
         }
         let Mode::ProbeRtt(mut stay) = self.mode else { return };
         let most = self.probe_rtt_window(w);
         let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
         self.mode = Mode::ProbeRtt(stay);
         if over {
+            self.repair.probed();
             self.bounds.forget_low();
             match self.full {
                 true => self.begin_down(ack.now),
@@ -329,10 +346,7 @@ impl Bbr3 {
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
         let (probing_rtt, least) = (self.probing_rtt(), self.p.min_segments * w.mss);
-        if !self.repair.conserving {
-            if !ack.app_limited && !probing_rtt {
-                self.repair.restore(w);
-            }
+        if !self.repair.steer(w, ack, &mut self.path) {
             let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
             let young = (ack.delivered as f64) < self.initial;
             approach(w, ack, least, self.full.then_some(target), target, young);

@@ -1,0 +1,64 @@
+//! Slow start as Linux has it: HyStart is a part of CUBIC (`tcp_cubic.c`), all other laws call `tcp_slow_start`, which is the classic one.
+
+use super::hystart::Hystart;
+use super::{SlowStart, classic};
+use crate::declare::Internals;
+use crate::law;
+use crate::registry::Model;
+use crate::{Ack, Signal, Window};
+
+#[derive(Clone, Debug)]
+pub struct Linux {
+    /// Under CUBIC.
+    hystart: Option<Hystart>,
+}
+
+impl Internals for Linux {}
+
+impl Model for Linux {
+    type Parameters = classic::Parameters;
+
+    fn new(_: &classic::Parameters) -> Linux {
+        Linux { hystart: None }
+    }
+}
+
+impl SlowStart for Linux {
+    fn growth(&mut self, w: &mut Window, ack: &Ack, allowed: f64) -> f64 {
+        self.hystart.as_mut().map_or(allowed, |hystart| hystart.growth(w, ack, allowed))
+    }
+
+    fn on_congestion(&mut self, signal: &Signal) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_congestion(signal);
+        }
+    }
+
+    fn on_law(&mut self, law: &law::Spec) {
+        self.hystart = matches!(law, law::Spec::Cubic(_)).then(|| Hystart::new(&Default::default()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::MSS;
+    use crate::{Ack, Controller, Spec, slow_start};
+    use elephan_units::{Span, Time};
+
+    /// ACKs a millisecond apart for 60 of the 100 ms of a round trip: CUBIC leaves slow start, Reno does not, and of a flow that
+    /// switches from Reno to CUBIC it is CUBIC's.
+    #[test]
+    fn only_cubic_has_hystart() {
+        let linux = slow_start::Spec::named("linux").unwrap();
+        let law = |name| Spec::named(name).unwrap();
+        for (first, then, leaves) in [("cubic", "cubic", true), ("reno", "reno", false), ("reno", "cubic", true)] {
+            let mut c = Controller::with_slow_start(&law(first), &linux, None, MSS, 80 * MSS);
+            c.switch_law(&law(then));
+            for n in 0..60 {
+                let (now, rtt) = (Time::from_seconds(0.1 + 0.001 * f64::from(n)), Some(Span::from_ms(100)));
+                c.on_ack(&Ack { now, acked: MSS, rtt, min_rtt: rtt, inflight: 80 * MSS, ..Ack::default() });
+            }
+            assert_eq!(c.ssthresh().is_finite(), leaves, "{first}, {then}");
+        }
+    }
+}

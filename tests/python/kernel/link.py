@@ -1,0 +1,157 @@
+"""A link between two network namespaces, for one TCP connection of this machine's kernel through it.
+
+`python link.py PARAMETERS.json` with the keys `rate_bps`, `delay_s` (each way), `buffer_packets` (waiting ones), `duration_s`,
+`congestion_control`, `lost` (ordinals, from 1, of the segments of new data that the link loses), `sysctl` (of the sender) and
+`out`, the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds nothing
+to an IP packet. Needs root, /dev/net/tun and ip(8).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import struct
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+TUNSETIFF = 0x400454CA
+IFF_TUN, IFF_NO_PI = 0x0001, 0x1000
+ENDS = {"sender": ("elephan-a", "10.201.0.1", "10.201.0.2"), "receiver": ("elephan-b", "10.201.0.2", "10.201.0.1")}
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+def device(role: str) -> int:
+    """A TUN device in a namespace of its own: its file descriptor."""
+    space, own, peer = ENDS[role]
+    name = f"tun-{role}"
+    fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH", name.encode(), IFF_TUN | IFF_NO_PI))
+    ip("netns", "add", space)
+    ip("link", "set", name, "netns", space)
+    ip("-n", space, "addr", "add", own, "peer", peer, "dev", name)
+    ip("-n", space, "link", "set", name, "txqueuelen", "10000", "mtu", "1500", "up")
+    return fd
+
+
+def remove() -> None:
+    for space, _, _ in ENDS.values():
+        subprocess.run(["ip", "netns", "del", space], stderr=subprocess.DEVNULL, check=False)
+
+
+def in_space(role: str, *words: str) -> list[str]:
+    return ["ip", "netns", "exec", ENDS[role][0], *words]
+
+
+class Link:
+    """Towards the receiver a queue and a rate; back the delay alone."""
+
+    def __init__(self, given: dict[str, Any], sender: int, receiver: int) -> None:
+        self.given, self.sender, self.receiver = given, sender, receiver
+        self.lost = set(given["lost"])
+        self.there: deque[tuple[float, bytes]] = deque()
+        self.back: deque[tuple[float, bytes]] = deque()
+        self.starts: deque[float] = deque()
+        self.free_at = 0.0
+        self.segments, self.acks, self.new, self.newest = 0, 0, 0, 0
+        self.isn: int | None = None
+        self.worst_s = 0.0
+
+    def forward(self, now: float, packet: bytes) -> None:
+        while self.starts and self.starts[0] <= now:
+            self.starts.popleft()
+        if self.is_lost(packet) or len(self.starts) >= self.given["buffer_packets"]:
+            return
+        start = max(now, self.free_at)
+        if start > now:
+            self.starts.append(start)
+        self.free_at = start + 8 * len(packet) / self.given["rate_bps"]
+        self.there.append((self.free_at + self.given["delay_s"], packet))
+
+    def is_lost(self, packet: bytes) -> bool:
+        """Counts a segment with data; whether it is one that gets lost."""
+        header = 4 * (packet[0] & 15)
+        (sequence,) = struct.unpack_from("!I", packet, header + 4)
+        payload = len(packet) - header - 4 * (packet[header + 12] >> 4)
+        if self.isn is None:
+            self.isn = sequence
+        if payload == 0:
+            return False
+        self.segments += 1
+        end = (sequence + payload - self.isn) & 0xFFFFFFFF
+        if end <= self.newest:
+            return False
+        self.newest = end
+        self.new += 1
+        return self.new in self.lost
+
+    def deliver(self, now: float) -> None:
+        for queue, fd in ((self.there, self.receiver), (self.back, self.sender)):
+            while queue and queue[0][0] <= now:
+                due, packet = queue.popleft()
+                self.worst_s = max(self.worst_s, now - due)
+                os.write(fd, packet)
+
+    def take(self, fd: int) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                packet = os.read(fd, 65536)
+                if packet[0] >> 4 != 4 or packet[9] != 6:
+                    continue  # neighbour discovery
+                now = time.perf_counter()
+                if fd == self.sender:
+                    self.forward(now, packet)
+                else:
+                    self.acks += 1
+                    self.back.append((now + self.given["delay_s"], packet))
+
+    def run(self, sending: subprocess.Popen[bytes]) -> None:
+        end = time.perf_counter() + self.given["duration_s"] + 5
+        while sending.poll() is None and (now := time.perf_counter()) < end:
+            self.deliver(now)
+            due = min(queue[0][0] if queue else end for queue in (self.there, self.back))
+            ready, _, _ = select.select([self.sender, self.receiver], [], [], max(0.0, min(due, now + 0.1) - time.perf_counter()))
+            for fd in ready:
+                self.take(fd)
+
+
+def main() -> None:
+    given = json.loads(Path(sys.argv[1]).read_text())
+    remove()
+    try:
+        sender, receiver = device("sender"), device("receiver")
+        for key, value in given["sysctl"].items():
+            subprocess.run(in_space("sender", "sysctl", "-q", "-w", f"{key}={value}"), check=True)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+        ends = str(Path(__file__).with_name("ends.py"))
+        reading = subprocess.Popen(
+            in_space("receiver", sys.executable, ends, "receive", ENDS["receiver"][1]), stdout=subprocess.PIPE
+        )
+        assert reading.stdout is not None
+        reading.stdout.readline()
+        samples = Path(given["out"]).with_suffix(".samples")
+        words = [ENDS["receiver"][1], given["congestion_control"], str(given["duration_s"]), str(samples)]
+        sending = subprocess.Popen(in_space("sender", sys.executable, ends, "send", *words))
+        link = Link(given, sender, receiver)
+        try:
+            link.run(sending)
+        finally:
+            sending.kill()
+            reading.kill()
+        seen = json.loads(samples.read_text())
+        told = {"segments": link.segments, "acks": link.acks, "worst_s": link.worst_s}
+        Path(given["out"]).write_text(json.dumps(seen | told))
+    finally:
+        remove()
+
+
+main()
