@@ -122,5 +122,5 @@ def test_the_stack_linux_does_what_the_kernel_does(name: str, tmp_path: Path) ->
     assert windows[1].mean() == pytest.approx(windows[0].mean(), rel=0.03)
     trips = [np.interp(grid, seen.time_s, seen.srtt_s) for seen in (real, ours)]
     assert trips[1].mean() == pytest.approx(trips[0].mean(), rel=0.03)
-    # Half of the time the windows lie within 2 % of each other.
-    assert np.median(np.abs(windows[1] / windows[0] - 1)) < 0.02
+    # Half of the time the windows lie within 3 % of each other.
+    assert np.median(np.abs(windows[1] / windows[0] - 1)) < 0.03
