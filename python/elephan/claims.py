@@ -1,16 +1,16 @@
 """Claims: statements about an experiment as data, judged on repetitions with paired seeds.
 
 A part of a claim takes one statistic (`elephan.measures`) of one variant, or compares two variants seed by seed, and says
-what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does),
-fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim holds
-if all its parts hold and fails if one fails. A part whose variants the quick cut of a study leaves out is not run, and so is a
-claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
+what is expected. It holds if the whole 95 % interval satisfies the expectation (with `every`, if each single run does and none
+broke off), fails if none of the interval does (with `every`, if one run does not), and is inconclusive between the two. A claim
+holds if all its parts hold and fails if one fails. A part whose variants the quick cut of a study leaves out is not run, and so
+is a claim that such a part leaves open. What is shown of an interval ends where its quantity does; it is judged whole.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -263,14 +263,20 @@ def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
     return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
 
 
-def _judge_part(part: Part, evidence: Evidence, planned: Collection[tuple[str, str]] | None) -> Finding:
+def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str], int] | None) -> Finding:
     needed = [(part.experiment, variant) for variant in (part.variant, part.against) if variant]
     sample = _sample(part, evidence)
     if not sample:
         cut = planned is not None and not all(one in planned for one in needed)
         return Finding(part, stats.Interval(math.nan, math.nan, math.nan, 0), NOT_RUN if cut else INCONCLUSIVE)
     interval = _interval(part, sample)
-    return Finding(part, _shown(part, interval), _verdict(part, sample, interval))
+    verdict = _verdict(part, sample, interval)
+    if part.every and verdict == HOLDS and planned is not None:
+        # What a run that broke off would have shown nobody knows.
+        found = (len(evidence.by_seed(experiment, variant, part.statistic)) for experiment, variant in needed)
+        if any(n < planned.get(one, 0) for n, one in zip(found, needed, strict=True)):
+            verdict = INCONCLUSIVE
+    return Finding(part, _shown(part, interval), verdict)
 
 
 def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> str:
@@ -287,6 +293,9 @@ def _verdict(part: Part, sample: Sequence[float], interval: stats.Interval) -> s
     return FAILS if outside else INCONCLUSIVE
 
 
-def judge(claims: Sequence[Claim], evidence: Evidence, planned: Collection[tuple[str, str]] | None = None) -> list[Verdict]:
-    """Judges every claim on the evidence. `planned`: the experiments and variants that were to be run, all unless given."""
+def judge(claims: Sequence[Claim], evidence: Evidence, planned: Mapping[tuple[str, str], int] | None = None) -> list[Verdict]:
+    """Judges every claim on the evidence.
+
+    `planned`: how often each (experiment, variant) was to be run; unless given as often as it was.
+    """
     return [Verdict(claim, tuple(_judge_part(part, evidence, planned) for part in claim.parts)) for claim in claims]

@@ -63,8 +63,9 @@ def ecm_congestion_point(*, seed: int = 1, **params: Any) -> Any:
 def ecm_reaction_point(*, line_rate: float | str = 10e9, seed: int = 1, **params: Any) -> Any:
     """The reaction point of one limiter under ECM, in a port of `line_rate` (bit/s, or as "10 Gbps").
 
-    As `qcn_reaction_point`, with `notify(now, feedback, point=0)`: feedback in pages, 0 to stop, from congestion point `point`. The
-    property `point` is the one that limits it, `stopped_until` the end of a stop. Raises InputError.
+    As `qcn_reaction_point`, with `notify(now, feedback, point=0)`: feedback in pages, at most (1 + 2 weight) set points either way
+    (1875 by default), 0 to stop, from congestion point `point`. The property `point` is the one that limits it, `stopped_until`
+    the end of a stop. Raises InputError.
     """
     return _reaction_point("ecm", line_rate, seed, params)
 

@@ -136,9 +136,9 @@ class Study:
         return claims.read_claims(tomllib.loads(read_text(self.path / "claims.toml")))
 
     @cached_property
-    def planned(self) -> set[tuple[str, str]]:
-        """The experiments and variants that are run, of the quick cut those that it keeps."""
-        return {(experiment.name, variant.label) for experiment in self.experiments for variant in experiment.variants}
+    def planned(self) -> dict[tuple[str, str], int]:
+        """Repetitions of the experiments and variants that are run, of the quick cut those that it keeps."""
+        return {(one.name, variant.label): one.repetitions for one in self.experiments for variant in one.variants}
 
     @cached_property
     def figures(self) -> ModuleType:

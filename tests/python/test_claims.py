@@ -28,6 +28,15 @@ def judge(part: str, **values: list[float]) -> claims.Verdict:
 GOODPUT = 'statistic = "goodput_bps.sum", variant = "a"'
 
 
+def test_every_run_is_every_run_that_was_planned() -> None:
+    """Of ten runs nine drop nothing and one broke off: that none drops is not known. One that does drop is enough to fail."""
+    part = '{ experiment = "e", statistic = "drops.sum", variant = "a", max = 0, every = true }'
+    text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{part}]'
+    read = claims.read_claims(tomllib.loads(text))
+    for drops, planned, verdict in (([0.0] * 9, 10, "inconclusive"), ([0.0] * 10, 10, "holds"), ([0.0] * 8 + [1.0], 10, "fails")):
+        assert claims.judge(read, Numbers(a_drops_sum=drops), {("e", "a"): planned})[0].verdict == verdict
+
+
 def test_an_interval_inside_holds_outside_fails_across_is_inconclusive() -> None:
     # 4, 5, 6: 95 % interval 2.516 to 7.484
     values = {"a_goodput_bps_sum": [4.0, 5.0, 6.0]}
@@ -168,7 +177,7 @@ def test_parts_are_counted() -> None:
     parts = ", ".join(f'{{ experiment = "e", statistic = "goodput_bps.sum", variant = "{v}", min = 2.5 }}' for v in "aabcd")
     text = f'[[claims]]\nid = "X-1"\nstatement = "s"\nsource = "t"\nparts = [{parts}]'
     evidence = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0], b_goodput_bps_sum=[1.0, 1.0], c_goodput_bps_sum=[0.0, 5.0])
-    planned = {("e", variant) for variant in "abc"}
+    planned = {("e", variant): 1 for variant in "abc"}
     found = claims.judge(claims.read_claims(tomllib.loads(text)), evidence, planned)[0]
     assert found.tally == "2 of 5 parts hold, 1 fails, 1 is inconclusive, 1 was not run"
 
@@ -179,7 +188,7 @@ def test_what_a_quick_cut_leaves_out_is_not_run_and_what_failed_is_inconclusive(
     some = Numbers(a_goodput_bps_sum=[4.0, 5.0, 6.0])
 
     def seen(evidence: Numbers, planned: str) -> tuple[str, str]:
-        found = claims.judge(read, evidence, {("e", variant) for variant in planned})[0]
+        found = claims.judge(read, evidence, {("e", variant): 1 for variant in planned})[0]
         assert found.as_dict()["verdict"] == found.verdict
         return found.verdict, found.word
 

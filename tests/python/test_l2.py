@@ -171,6 +171,12 @@ def test_a_hot_port_in_a_run_and_its_figure() -> None:
         (lambda: el.l2.qcn_reaction_point(line_rate=1e6), "rate_min 5 Mbps is above line_rate, 1 Mbps"),
         (lambda: el.l2.qcn_reaction_point(jitter=2), "ReactionPoint: jitter: 2: must be at most 1"),
         (lambda: el.l2.qcn_reaction_point().notify(0.0, 64), "feedback must be a whole number from 0 to 63, not 64"),
+        (
+            lambda: el.l2.ecm_reaction_point().notify(0.0, 1876),
+            "feedback must be from -1875 to 1875 pages, (1 + 2 weight) set_point",
+        ),
+        (lambda: el.l2.ecm_reaction_point(weight=0).notify(0.0, -376), "feedback must be from -375 to 375 pages"),
+        (lambda: el.l2.ecm_reaction_point().notify(0.0, float("nan")), "feedback"),
         (lambda: el.l2.ecm_reaction_point().on_sent(-1.0, 1500), "now must be from 0 to 18446744 s, not -1"),
         (lambda: el.l2.ecm_congestion_point(preset="seed-2007"), 'CongestionPoint: unknown key "preset"'),
     ],

@@ -122,6 +122,17 @@ def test_the_memory_of_the_slides() -> None:
     assert theory.forbidden_area(area.FAST_BPS, area.MEMORY_BYTES, 0.0159) is None
 
 
+def test_streams_need_not_start_at_once() -> None:
+    """16 streams over 1.2 Gb/s that open in one burst stall at once in their host's queue; spread over a round trip they do not."""
+    experiment = next(e for e in open_study("uva-2003").experiments if e.name == "starts")
+    starts = {v.points[1].label: v.overrides for v in experiment.variants if v.points[0].label == "Lambda (1.2G)"}
+    burst, spread = (
+        column(el.run(scenario("path.toml"), set={**starts[label], "duration": "20 s"}).flows, "goodput_bps").sum()
+        for label in ("within 10 ms", "within 100 ms")
+    )
+    assert spread > 1.3 * burst
+
+
 @pytest.mark.slow
 def test_the_quick_cut(tmp_path: Path) -> None:
     results, verdicts = run_study("uva-2003", quick=True, out=tmp_path / "r")

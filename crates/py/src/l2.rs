@@ -174,10 +174,18 @@ impl ReactionPoint {
                 Feedback::Qcn(feedback as u8)
             }
             CongestionManagement::Ecm(_) if feedback == 0.0 => Feedback::Ecm(Notification::Stop),
-            CongestionManagement::Ecm(_) if feedback.is_finite() => Feedback::Ecm(Notification::Feedback(feedback)),
+            CongestionManagement::Ecm(words) if feedback.abs() <= words.law.most() => {
+                Feedback::Ecm(Notification::Feedback(feedback))
+            }
+            CongestionManagement::Ecm(words) => {
+                let most = words.law.most();
+                let message =
+                    format!("feedback must be from -{most} to {most} pages, (1 + 2 weight) set_point, not {feedback}");
+                return Err(ScenarioError::new_err(message));
+            }
             _ => {
-                let what = if self.kind() == "qcn" { "a whole number from 0 to 63" } else { "a number of pages" };
-                return Err(ScenarioError::new_err(format!("feedback must be {what}, not {feedback}")));
+                let message = format!("feedback must be a whole number from 0 to 63, not {feedback}");
+                return Err(ScenarioError::new_err(message));
             }
         };
         let at = later(&mut self.now, now)?;

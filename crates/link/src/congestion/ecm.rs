@@ -147,7 +147,7 @@ impl Ecm {
     }
 
     /// Largest |Fb|, in pages.
-    fn most(&self) -> f64 {
+    pub fn most(&self) -> f64 {
         (1.0 + 2.0 * self.weight) * self.set_point_pages()
     }
 }

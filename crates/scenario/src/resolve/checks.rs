@@ -211,13 +211,14 @@ impl Resolver<'_> {
         cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))
     }
 
-    /// A limit of a queue below the XOFF that counts what waits in it: it drops before the switch can pause.
+    /// A limit of a queue below the XOFF that counts what waits in it, or what came from one port (of which no more can wait in it):
+    /// it drops before the switch can pause.
     fn below_xoff(&self, i: usize) -> Option<String> {
         let link = &self.links[i];
         let NodeKind::Switch(switch) = &self.nodes[link.from as usize].kind else { return None };
         let xoff = match &switch.flow_control {
-            FlowControl::Pause(pause) if pause.per == PausePer::Egress => pause.xoff,
-            FlowControl::Pfc(pfc) if pfc.per == PfcPer::Egress => pfc.marks()?.0,
+            FlowControl::Pause(pause) if pause.per != PausePer::Memory => pause.xoff,
+            FlowControl::Pfc(pfc) => pfc.marks()?.0,
             _ => return None,
         };
         let limit = limit_of(&link.queue)?;

@@ -17,7 +17,7 @@ def answer(results: Results) -> list[str]:
     sentences = [_memory(results), _early(results), _remedies(results), _receiver(results), _ideal(results)]
     return [
         *(s for s in sentences if s),
-        "Nothing is random but the cross traffic of the last experiment: elsewhere one run is the answer.",
+        "Nothing is random but the starts of some streams and the cross traffic of the last experiment: else one run is enough.",
     ]
 
 
@@ -106,7 +106,7 @@ def sections(results: Results) -> Sequence[Section]:
             "Throughput",
             "Slides 12 to 17.",
             [*([long] if long else []), streams.txqueuelen(results), streams.jumbo(results)],
-            [streams.table(results)],
+            [streams.table(results), streams.starts(results)],
         ),
         Section(
             "Future work", "What slide 19 names: faster interfaces, and lambdas against routed networks.", streams.future(results)

@@ -12,7 +12,7 @@ from elephan.quantity import show
 from elephan.report import draw as d
 from elephan.report.dots import dot_columns, small_heading
 from elephan.report.flow_phases import ALPHA, PAINT, shade
-from elephan.report.page import Cell, Column, Table
+from elephan.report.page import Cell, Column, Table, interval_cell
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, Drawing, new_figure
 from elephan.rows import Array, column, part_of
 from elephan.runs import Run
@@ -201,7 +201,27 @@ def table(results: Results) -> Table:
             found = value(results, "table", f"{network}/{streams}", GOODPUT)
             cells.append(Cell("n/a" if math.isnan(found) else f"{found * 1e-6:.0f}", f"slide: {figure}"))
         rows.append(cells)
-    return Table(columns, rows, "Mb/s of payload, mean of the first minute; below, what slide 15 says.")
+    note = "Mb/s of payload, mean of the first minute; below, what slide 15 says. The 16 streams start at once."
+    return Table(columns, rows, note)
+
+
+def starts(results: Results) -> Table:
+    """The 16 streams of slide 15 by how far apart they start, over the first two lambdas."""
+    experiment = results.experiment("starts")
+    lambdas = [point.label for point in experiment.points["first_row"]]
+    columns = [Column("16 streams that start"), *(Column(label, True) for label in lambdas)]
+    at_once = [Cell("at once"), *(interval_cell(results.interval("table", f"{one}/multi", GOODPUT), "bps", 3) for one in lambdas)]
+    spread = [
+        [
+            Cell(point.label),
+            *(interval_cell(results.interval("starts", f"{one}/{point.label}", GOODPUT), "bps", 3) for one in lambdas),
+        ]
+        for point in experiment.points["starts"]
+        if point.label != "UDP"
+    ]
+    return Table(
+        columns, [at_once, *spread], "Goodput of the first minute. What opens within a small part of a round trip is one burst."
+    )
 
 
 def future(results: Results) -> list[Drawing]:
