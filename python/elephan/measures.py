@@ -411,6 +411,13 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
         return "no traffic of the scenario is incast"
     if measure.startswith("copy_") and "disk-copy" not in kinds:
         return "no traffic of the scenario is disk-copy"
+    if measure.startswith("burst_") and "burst" not in kinds:
+        return "no traffic of the scenario is burst"
+    hosts = list(resolved.get("hosts", {}).values())
+    if measure in ("host_drops", "cpu") and not any("receive" in host or "cpu" in host for host in hosts):
+        return "no host of the scenario has receive or cpu"
+    if measure in ("logger_gap_ns", "window_after_gap") and not any("logger" in host.get("cpu", {}) for host in hosts):
+        return "no host of the scenario has a logger (cpu.logger)"
     if measure in _SAMPLED and "every" not in resolved.get("record", {}):
         return "it is of samples: set record.every"
     return ""
@@ -435,12 +442,13 @@ def statistic(run: Run, name: str) -> float:
 
 
 def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
-    """Several statistics of a run by name; of measures without any value all but their count, 0, are left out.
+    """Several statistics of a run by name; of measures without any value all but counts and sums, which are 0, are left out.
 
     A part in brackets that the run does not have is an InputError, or with `strict=False` has no values: one list of statistics
     serves runs of several scenarios.
     """
     cache: dict[str, Array] = {}
+    missing: set[str] = set()
     found: dict[str, float] = {}
     for name in names:
         measure, take = parse(name)
@@ -451,10 +459,11 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
                 if strict:
                     raise
                 values = EMPTY
+                missing.add(measure.name)
             cache[measure.name] = values[~np.isnan(values)]
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):
             found[name] = TAKES[take](values)
-        elif take in ("count", "positive"):
+        elif take in ("count", "positive") or (take == "sum" and measure.name not in missing and not absent(name, run.resolved)):
             found[name] = 0.0
     return found

@@ -132,6 +132,64 @@ def test_what_a_run_does_not_have_is_an_error() -> None:
             measures.statistic(el.run(alone), f"fct_ns.{take}")
 
 
+RARE = """
+title = "t"
+duration = "2 s"
+hosts = { a = {}, b = {} }
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbps"
+delay = "50 ms"
+[[traffic]]
+name = "web"
+from = "a"
+to = "b"
+kind = "transfers"
+size = "10 KB"
+arrivals_per_s = 100
+gaps = "fixed"
+"""
+
+
+def test_what_begins_after_the_warm_up_is_counted() -> None:
+    """A transfer each 10 ms that takes 158 ms (handshake, half a round trip, 9 kB), 208 ms to its last ACK: of 50 that begin in the
+    last half second 34 and 29 end in it. 50 end in it, a third of which began before."""
+    run = el.run(RARE, set={"warmup": "1.5 s", "traffic.web.size": "9 KB"})
+    for key, name, expected in (("fct", "fct_ns", 34), ("sender_fct", "sender_fct_ns", 29)):
+        assert run.summary[key]["count"] == pytest.approx(expected, abs=1)
+        assert measures.statistic(run, f"{name}.count") == run.summary[key]["count"]
+    incast = el.run(INCAST, set={"warmup": "2 ms"})
+    shared = (("round_time", "round_time"), ("message_latency", "latency_ns[q]"), ("fct", "fct_ns"), ("slowdown", "slowdown"))
+    for key, name in shared:
+        assert measures.statistic(incast, f"{name}.count") == incast.summary[key]["count"] > 0, key
+
+
+def test_a_run_without_a_flow_has_sums_of_nothing() -> None:
+    """A repetition in which nothing came counts as zero, or the mean over repetitions is that of the others."""
+    run = el.run(RARE, set={"traffic.web.gaps": "exponential", "traffic.web.arrivals_per_s": 1e-6})
+    assert run.flows.num_rows == 0
+    assert measures.statistics(run, ("goodput_bps.sum", "goodput_bps[web].sum", "goodput_bps.mean", "copy_bps.sum")) == {
+        "goodput_bps.sum": 0,
+        "goodput_bps[web].sum": 0,
+    }
+    assert "goodput_bps[wep].sum" not in measures.statistics(run, ("goodput_bps[wep].sum",), strict=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("host_drops.sum", "no host of the scenario has receive or cpu"),
+        ("cpu.sum", "no host of the scenario has receive or cpu"),
+        ("logger_gap_ns.sum", "no host of the scenario has a logger"),
+        ("burst_lost.sum", "no traffic of the scenario is burst"),
+    ],
+)
+def test_what_no_host_models_is_not_zero(name: str, why: str) -> None:
+    run = el.run(RARE, set={"duration": "1 ms"})
+    with pytest.raises(InputError, match=why):
+        measures.statistic(run, name)
+
+
 def test_wire_rate_of_the_last_hop() -> None:
     run = make(
         {

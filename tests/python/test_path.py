@@ -16,7 +16,7 @@ from elephan.errors import InputError
 from elephan.laws import read_laws
 from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
 from elephan.longpath.question import Question, read_question
-from elephan.longpath.rest import BY_ROUNDS, MANY_LOSSES, ROUGH_ROUNDS, by_rounds, goes_by_rounds
+from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, ROUGH_ROUNDS, by_rounds, goes_by_rounds
 from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.simulate import episodes
 from elephan.longpath.verdict import Evidence, what_limits
@@ -449,6 +449,9 @@ RIGHT = {"--rate": "1Gbps", "--rtt": "10ms"}
         ({"--size": "10"}, "no unit"),
         ({"--buffer": "lots"}, "buffer"),
         ({"--window": "0B"}, "above zero"),
+        ({"--window": "1kB"}, "window: 1kB cannot hold one segment, 1460 B"),
+        ({"--buffer": "125B"}, "buffer: 125B cannot hold one packet, 1518 B"),
+        ({"--mtu": "9000", "--buffer": "9017B"}, "one packet, 9018 B"),
         ({"--stack": "rfcc"}, 'did you mean "rfc"'),
         ({"-c": "cubbic"}, 'did you mean "cubic"'),
         ({"-n": "0"}, "repetitions"),
@@ -488,6 +491,63 @@ def test_heavy_loss_and_tiny_buffers_go_on_as_they_were() -> None:
     assert [one.rows[0].method for one in (lossy, tiny)] == [MANY_LOSSES, MANY_LOSSES]
     whole = el.path("100 Mbps", "50 ms", buffer="3 KB", size="300 MB", streams=1, congestion_control="cubic", whole=True)
     assert tiny.rows[0].time_s.mean == pytest.approx(whole.rows[0].time_s.mean, rel=0.03)
+
+
+def test_a_buffer_that_is_not_given_holds_some_packets() -> None:
+    """A bandwidth-delay product of 125 B held none: 10 packets of 1518 B are more; 25 MB are a product of their own."""
+    small, usual = read_question("10 Mbps", "100 us"), read_question("1 Gbps", "200 ms")
+    assert (small.buffer_bytes, usual.buffer_bytes) == (15_180, 25_000_000)
+    assert "the buffer: 10 packets, which are more than a bandwidth-delay product" in small.assumed
+    assert "the buffer: one bandwidth-delay product" in usual.assumed
+
+
+def test_several_streams_say_how_they_start() -> None:
+    assert "several streams start within 50 ms" in read_question("1 Gbps", "50 ms").assumed
+    together = read_question("1 Gbps", "50 ms", set={"traffic.transfer.start": "0 s"})
+    assert not any("start" in words for words in [*together.assumed, *read_question("1 Gbps", "50 ms", streams=1).assumed])
+
+
+@pytest.mark.parametrize("streams", [1, 4])
+def test_a_short_transfer_is_limited_by_slow_start(streams: int) -> None:
+    """Streams that have not begun have not left slow start either."""
+    row = el.path("1 Gbps", "100 ms", size="1 MB", streams=streams, congestion_control="reno").rows[0]
+    assert row.limit == "slow start"
+
+
+def test_closed_forms_alone_are_an_estimate() -> None:
+    """Nothing is known of a law of which only the start was simulated, though the wire is full by its closed forms."""
+    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
+    reno = answer.rows[0]
+    other = replace(
+        reno, law="bbr", method=FORMS_ALONE, simulated_share=0.01, time_s=replace(reno.time_s, mean=0.9 * reno.time_s.mean)
+    )
+    both = type(answer)(answer.question, answer.limits, [reno, other], [], answer.facts)
+    assert [both.is_rough(row) for row in both.rows] == [False, True]
+    assert both.best.law == "reno"
+
+
+def test_data_behind_a_hole_are_waited_for() -> None:
+    """BBR's start overflows the queue so that nothing arrives for a second. By that second a terabyte took 80 days; a full wire
+    takes 85 s."""
+    row = el.path("100 Gbps", "10 ms", size="1 TB", streams=1, congestion_control="bbr").rows[0]
+    assert 85 < row.time_s.mean < 100
+
+
+def test_slow_start_behind_a_full_window_is_not_simulated_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 KiB over 100 ms: 5.24 Mb/s from the first second on, in a slow start that never ends."""
+    from elephan.longpath import simulate
+
+    counted: list[int] = []
+    jobs = simulate.run_jobs
+
+    def counting(work: Any, *more: Any, **named: Any) -> Any:
+        counted.append(len(work))
+        return jobs(work, *more, **named)
+
+    monkeypatch.setattr(simulate, "run_jobs", counting)
+    row = el.path("1 Gbps", "100 ms", size="1 GB", window="64 KiB", streams=1, congestion_control="reno").rows[0]
+    assert row.goodput_bps.mean == pytest.approx(65_536 * 8 / 0.1, rel=0.02)
+    assert counted == [1]
 
 
 def test_a_byte_needs_no_disk() -> None:

@@ -9,7 +9,8 @@
 //!   *throttle* a backlog that was once full drops everything that comes (`throttle`) until it is completely empty (old `netif_rx` in
 //!   net/core/dev.c); with `hold` frames stay in the ring, as under the hardware flow control of some drivers
 //!   (CONFIG_NET_HW_FLOWCONTROL).
-//! - NAPI (Linux 2.6 on): the softirq takes frames straight from the ring, with interrupts off until the ring is empty. No backlog.
+//! - NAPI (Linux 2.6 on): the softirq takes frames straight from the ring, with interrupts off until it comes back for another, the last
+//!   being done, and finds none. No backlog.
 //!
 //! A server of `mu` packets a second behind room for `B` of them loses of a burst of `b` at `f > mu` what is beyond `B`: b (1 - mu/f) - B.
 //! `B` is the backlog under `netif_rx`, ring and backlog with `hold`, the ring under NAPI.
@@ -190,6 +191,8 @@ pub struct Receiver {
     quiet_until: Time,
     /// Frames in the ring of which the last interrupt told: those that NAPI polls, or a full backlog holds back.
     known: u64,
+    /// NAPI's poll goes on: it takes what comes, without another interrupt.
+    polling: bool,
     throttled: bool,
     counts: Counts,
 }
@@ -209,6 +212,7 @@ impl Receiver {
             first: Time::NEVER,
             quiet_until: Time::ZERO,
             known: 0,
+            polling: false,
             throttled: false,
             counts: Counts::default(),
         }
@@ -233,8 +237,7 @@ impl Receiver {
         }
         self.ring.push_back(frame);
         self.counts.ring_max = self.counts.ring_max.max(self.ring.len() as u64);
-        if self.napi && self.known > 0 {
-            // The poll goes on until the ring is empty.
+        if self.polling {
             self.known += 1;
         } else if self.first == Time::NEVER {
             self.first = now;
@@ -261,6 +264,7 @@ impl Receiver {
         let untold = self.ring.len() as u64 - self.known;
         if self.napi {
             self.known += untold;
+            self.polling = true;
             return 0;
         }
         if self.backlog_full == BacklogFull::Hold {
@@ -317,6 +321,7 @@ impl Receiver {
 
     fn poll(&mut self) -> Option<u32> {
         if self.known == 0 {
+            self.polling = false;
             return None;
         }
         self.known -= 1;

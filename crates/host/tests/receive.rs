@@ -1,5 +1,6 @@
 //! Ring, interrupts and backlog against what arithmetic says.
 
+use elephan_host::Alone;
 use elephan_host::receive::{BacklogFull, Receive, Receiver, Refused, UdpSocket};
 use elephan_units::{Bytes, Packets, Rate, Span, Time};
 use proptest::prelude::*;
@@ -126,6 +127,22 @@ fn a_poll_goes_on_without_interrupts() {
     receiver.on_frame(us(3), 3).unwrap();
     assert_eq!((receiver.interrupt_at(), receiver.take()), (us(3), None));
     assert_eq!(receiver.counts().interrupts, 1);
+}
+
+/// A frame that comes while the last of the ring is being served is polled after it: at 10 us a frame those of 1, 5 and 18 us are done at 11,
+/// 21 and 31 us after one interrupt, though the next could not come before 126 us. One of 40 us waits for that.
+#[test]
+fn a_poll_looks_at_the_ring_again() {
+    let words = Receive { napi: true, ..Receive::default() };
+    let mut host = Alone::new(&words, Span::ZERO, Span::from_us(10));
+    let (mut served, mut dropped) = (Vec::new(), Vec::new());
+    for (n, at) in [1, 5, 18, 40].into_iter().enumerate() {
+        host.advance(us(at), &mut served, &mut dropped);
+        host.frame(n as u32).unwrap();
+    }
+    host.advance(us(200), &mut served, &mut dropped);
+    assert_eq!(served, [(0, us(11)), (1, us(21)), (2, us(31)), (3, us(136))]);
+    assert_eq!(host.counts().interrupts, 2);
 }
 
 /// 8000 interrupts a second at 81,274 frames a second: ten or eleven frames each.

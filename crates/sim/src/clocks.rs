@@ -187,7 +187,9 @@ impl World<'_> {
             rounds.open.pop_front();
             rounds.first += 1;
             complete = true;
-            self.tables.rounds.add(now.since(begun));
+            if begun >= self.plan.warmup {
+                self.tables.rounds.add(now.since(begun));
+            }
         }
         if complete && rounds.closed && !clock.stopped {
             self.advance_clock(now, place);

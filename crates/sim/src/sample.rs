@@ -32,7 +32,6 @@ impl World<'_> {
         for flow in flows.iter_mut().flatten() {
             flow.before_warmup = flow.delivered(sockets, roce);
         }
-        self.tables.warm();
         self.warm_copies(now);
         self.warm_hosts(self.plan.warmup);
     }

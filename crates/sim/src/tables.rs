@@ -121,15 +121,6 @@ impl Tables {
         place.map_or(self.empty, |i| self.phases[i])
     }
 
-    /// The warm-up is over.
-    pub fn warm(&mut self) {
-        self.latencies = Spread::default();
-        self.completions = Spread::default();
-        self.rounds = Spread::default();
-        self.acknowledged = Spread::default();
-        self.slowdowns = Spread::default();
-    }
-
     /// Moves what the network has logged into the `events` table.
     pub fn events(&mut self, net: &mut Net, plan: &Plan, recorder: &mut Recorder) -> Result<(), Error> {
         self.pauses(net, plan, recorder);

@@ -266,3 +266,18 @@ fn without_disks_and_with_a_stop() {
     assert_eq!((one("read_bytes"), summary["copies"]["completed"].as_u64()), (one("on_disk_bytes"), Some(1)));
     assert!(one("read_ns") >= 5e9 && one("read_ns") < 5.01e9 && one("on_disk_ns") < 5.1e9, "{}", one("on_disk_ns"));
 }
+
+/// A send buffer that takes the whole file as fast as it is read: the disk of 2 Gb/s is through in 2 s, the gigabit needs 4.25 s, and nobody
+/// ever waits for the disk.
+#[test]
+fn a_large_send_buffer_is_no_slow_disk() {
+    let set = ["warmup=0 s", "tcp.send_buffer=1 GiB", "traffic.copy.size=500 MB"];
+    let summary = run(&set).1;
+    let copies = &summary["copies"];
+    assert_eq!(copies["completed"], 1, "{copies}");
+    assert!(copies["limited"]["read"].as_f64().unwrap() < 0.02, "{copies}");
+    assert!(
+        copies["limited"]["network"].as_f64().unwrap() + copies["limited"]["receive_buffer"].as_f64().unwrap() > 0.95,
+        "{copies}"
+    );
+}

@@ -32,18 +32,22 @@ def copied(question: Question, limits: Bounds, streams: int, time_s: Array, deli
 
     The sender's disk fills the send buffers, the receiver's empties the receive buffers, each at its rate; beyond what is in flight
     the windows of the streams hold so much. Where a send buffer is empty or a receive buffer full the network goes at the disk's
-    rate: what it loses below that rate comes back only from the buffers.
+    rate. What it could have delivered and did not is to be had for a round trip (a window's burst is only drawn out by a disk that
+    takes it more slowly) and lost after that.
     """
     times, network = _longer(time_s, delivered_bytes, question.size_bytes, limits.disk_bps)
     unbound = UNBOUND * limits.wire_bps
     reading, writing = ((bps or unbound) / 8 for bps in (question.disk_read_bps, question.disk_write_bps))  # bytes/s
     ahead, behind = (max(0.0, streams * limits.window_bytes - rate * limits.rtt_s) for rate in (reading, writing))
     first = 1.5 * limits.rtt_s if question.disk_read_bps else 0.0  # what is read arrives no earlier
-    read = sent = written = 0.0
+    read = sent = written = ready = 0.0
     curve = [0.0]
-    for before, now, more in zip(times[:-1], times[1:], np.diff(network), strict=True):
+    latest = network - np.interp(times - limits.rtt_s, times, network)  # in a round trip
+    for before, now, more, trip in zip(times[:-1], times[1:], np.diff(network), latest[1:], strict=True):
         filled, drained = reading * max(0.0, now - max(before, first)), writing * (now - before)
-        sent += max(0.0, min(more, read + filled - sent, written + drained + behind - sent, question.size_bytes - sent))
+        ready += more
+        taken = max(0.0, min(ready, read + filled - sent, written + drained + behind - sent, question.size_bytes - sent))
+        sent, ready = sent + taken, min(ready - taken, trip)
         read, written = min(read + filled, sent + ahead), min(sent, written + drained)
         curve.append(written)
     return Copied(times, np.array(curve))

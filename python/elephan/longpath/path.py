@@ -16,7 +16,7 @@ from elephan import core, folder, stats
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms, expected_bps
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
-from elephan.longpath.rest import LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
+from elephan.longpath.rest import FORMS_ALONE, LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
 from elephan.longpath.settings import Line, settings
 from elephan.longpath.simulate import Result, cases, simulate, tcp_options
 from elephan.longpath.verdict import STALL, what_limits
@@ -132,11 +132,13 @@ class Answer:
         """Whether a row carries on by a rule that may be wrong there.
 
         What a law that is not stepped did in half of a simulation says little where packets were lost in it, or its window
-        may still have grown; and rounds leave out what costs more than a round trip.
+        may still have grown, and closed forms say nothing of it; and rounds leave out what costs more than a round trip.
         """
         rules = row.method.split("; ")
         if ROUGH_ROUNDS in rules:
             return row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
+        if FORMS_ALONE in rules:
+            return True
         growing = SECOND_HALF in rules and row.goodput_bps.mean < NEARLY_FULL * self.limits.top_bps
         return (growing or LOSING_HALF in rules) and row.simulated_share < ROUGH
 

@@ -17,6 +17,10 @@ from elephan.source import Source
 USUAL_LAWS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
 STREAMS = (1, 4)
 SIZE = "10 GB"
+START = "traffic.transfer.start"
+SPREAD_S = 0.1  # within which several streams start, or within a round trip if that is shorter (assumed)
+STORED_OVERHEAD_BYTES = 18  # of a frame in memory beside its packet: header and checksum
+BUFFER_PACKETS = 10  # that a buffer which was not given holds at least (assumed): below them any burst overflows it
 TXQUEUELEN, RING = 1000, 256  # of Linux since 2.6, and of an e1000: what is not given of a transmit side
 PACKETS_MAX = 10_000_000
 MTU_MIN, MTU_MAX = 128, 65_535
@@ -26,7 +30,6 @@ RESERVED = {
     "record.every": "size",
     "traffic.transfer.connections": "streams",
     "traffic.transfer.congestion_control": "congestion_control",
-    "traffic.transfer.start": "streams",
 }
 _ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
 
@@ -68,6 +71,11 @@ class Question:
     def has_transmit(self) -> bool:
         """Whether the sender's queue is bounded or its device paced."""
         return not (self.txqueuelen is None and self.ring is None and self.pacing_bps is None)
+
+    @property
+    def spread_s(self) -> float:
+        """Within which several streams start, unless that is set."""
+        return min(SPREAD_S, self.rtt_s)
 
     @property
     def room_packets(self) -> float:
@@ -212,6 +220,30 @@ def _rate(name: str, given: float | str | None) -> float | None:
     return None if given is None else positive(name, given, bits_per_second)
 
 
+def _buffer(given: float | str | None, rate_bps: float, rtt_s: float, mtu_bytes: int) -> tuple[int, str]:
+    """Bytes of the buffer, and what is assumed of it."""
+    packet = mtu_bytes + STORED_OVERHEAD_BYTES
+    if given is None:
+        bdp, least = read_buffer("1 bdp", rate_bps, rtt_s), BUFFER_PACKETS * packet
+        if bdp >= least:
+            return bdp, "the buffer: one bandwidth-delay product"
+        return least, f"the buffer: {BUFFER_PACKETS} packets, which are more than a bandwidth-delay product"
+    found = read_buffer(given, rate_bps, rtt_s)
+    if found < packet:
+        raise InputError(f"buffer: {given} cannot hold one packet, {packet} B with the header of its frame")
+    return found, ""
+
+
+def _window(given: float | str | None, mtu_bytes: int) -> int | None:
+    """Bytes of the sockets' buffers, a segment at least."""
+    if given is None:
+        return None
+    found, segment = round(positive("window", given, size_bytes)), mtu_bytes - theory.TCP_IP_HEADER_BYTES
+    if found < segment:
+        raise InputError(f"window: {given} cannot hold one segment, {segment} B")
+    return found
+
+
 def _faster(rate_bps: float) -> float:
     """The next rate of Ethernet above the path's: a host's link is faster than a long path."""
     return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), 10 * rate_bps)
@@ -251,30 +283,34 @@ def read_question(
     pace = _rate("pacing", pacing)
     transmit = not (queue is None and slots is None and pace is None)
     usual = [name for name in USUAL_LAWS if name in cc.names()]
+    mtu_bytes, numbers, own = _mtu(mtu), _streams(streams), core.as_overrides(set)
+    memory, memory_is = _buffer(buffer, rate_bps, rtt_s, mtu_bytes)
+    spread = show(min(SPREAD_S, rtt_s), "s")
     assumed = [
-        *([] if buffer is not None else ["the buffer: one bandwidth-delay product"]),
+        *([memory_is] if memory_is else []),
         *([] if host_rate is not None else [f"the hosts' links: {show(_faster(rate_bps), 'bps')}, the next rate of Ethernet"]),
         *([f"txqueuelen: {TXQUEUELEN}, as Linux"] if transmit and queue is None else []),
         *([f"the ring of the driver: {RING}"] if transmit and slots is None else []),
+        *([f"several streams start within {spread}"] if max(numbers) > 1 and START not in own else []),
         *([] if laws is not None else [f"the congestion controls: {', '.join(usual)}"]),
     ]
     return Question(
         rate_bps=rate_bps,
         rtt_s=rtt_s,
-        buffer_bytes=read_buffer("1 bdp" if buffer is None else buffer, rate_bps, rtt_s),
+        buffer_bytes=memory,
         loss=_loss(loss),
-        mtu_bytes=_mtu(mtu),
+        mtu_bytes=mtu_bytes,
         host_rate_bps=_faster(rate_bps) if host_rate is None else positive("host-rate", host_rate, bits_per_second),
         size_bytes=positive("size", size, size_bytes),
-        streams=_streams(streams),
+        streams=numbers,
         laws=tuple(read_laws(usual if laws is None else laws)),
         stack=stack,
-        window_bytes=None if window is None else round(positive("window", window, size_bytes)),
+        window_bytes=_window(window, mtu_bytes),
         assumed=tuple(assumed),
         txqueuelen=queue,
         ring=slots,
         pacing_bps=pace,
         disk_read_bps=_rate("disk-read", disk_read),
         disk_write_bps=_rate("disk-write", disk_write),
-        set=core.as_overrides(set),
+        set=own,
     )

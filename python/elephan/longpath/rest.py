@@ -14,7 +14,7 @@ import numpy as np
 from elephan import rounds
 from elephan.laws import Law
 from elephan.longpath.forms import Bounds, expected_bps, queue_bytes, slow_start_rtts
-from elephan.longpath.question import Question
+from elephan.longpath.question import START, Question
 from elephan.longpath.trace import Array, Trace
 
 ROUNDS_MAX = 200_000  # of all streams together
@@ -22,6 +22,7 @@ PARTS = 400  # that the rest is cut into: points of its curve
 SETTLED_RTTS = 15  # beyond slow start, from which on its second half counts as steady
 BY_ROUNDS, SECOND_HALF = "its law by rounds", "as in its second half"
 LOSING_HALF, MANY_LOSSES = f"{SECOND_HALF}, with losses", f"{SECOND_HALF}, of many losses"
+FORMS_ALONE = "closed forms alone, too large to simulate beyond its start"
 ROUGH_ROUNDS = f"{BY_ROUNDS}, which leaves something out"
 WAITING_MAX = 0.02  # of the time in timeouts, that rounds may leave out
 MANY, SOME = 150, 30  # cuts that make a second half a better sample than rounds, and one at all
@@ -46,7 +47,8 @@ def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, 
     """What follows the simulation until `question.size_bytes` have arrived."""
     left = question.size_bytes - float(found.delivered_bytes[-1])
     # data behind a hole arrive at the application at once, so a stretch can show more than the wire carries
-    rate = min(max(found.late_bps, limits.mss_bytes * 8 / question.rtt_s), limits.wire_bps)
+    held = found.late_bps < limits.mss_bytes * 8 / question.rtt_s  # less than a segment a round trip: they wait for a hole
+    rate = min(float(found.delivered_bytes[-1]) * 8 / found.end_s if held else found.late_bps, limits.wire_bps)
     if goes_by_rounds(question, limits, law):
         waits = found.late_waiting > WAITING_MAX
         if found.late_cuts >= (SOME if waits else MANY):
@@ -60,7 +62,7 @@ def rest(question: Question, limits: Bounds, law: Law, streams: int, seed: int, 
             return replace(ahead, method=ROUGH_ROUNDS) if rough else ahead
     if found.end_s < (slow_start_rtts(limits) + SETTLED_RTTS) * question.rtt_s:
         rate = expected_bps(law, question, limits, streams)
-        return Rest(left * 8 / rate, "closed forms alone, too large to simulate beyond its start")
+        return Rest(left * 8 / rate, FORMS_ALONE)
     return Rest(left * 8 / rate, LOSING_HALF if found.late_drops else SECOND_HALF)
 
 
@@ -77,7 +79,7 @@ def _leaves_out(question: Question, limits: Bounds, law: Law, streams: int, ahea
 
 def goes_by_rounds(question: Question, limits: Bounds, law: Law) -> bool:
     """Whether a law on this path can be stepped by round trips: what is set by hand may be another queue, link or host."""
-    known = all(key.startswith(("tcp.", "record.")) and key != "tcp.mss" for key in question.set)
+    known = all(key == START or (key.startswith(("tcp.", "record.")) and key != "tcp.mss") for key in question.set)
     return known and bool(by_rounds(question, limits, law, 1, 1).suits)
 
 

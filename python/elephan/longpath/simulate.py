@@ -14,7 +14,7 @@ import numpy.typing as npt
 from elephan.laws import Law
 from elephan.longpath.disks import copied
 from elephan.longpath.forms import Bounds, expected_bps, slow_start_rtts
-from elephan.longpath.question import Question
+from elephan.longpath.question import START, Question
 from elephan.longpath.rest import SOME, WAITING_MAX, Rest, goes_by_rounds, rest
 from elephan.longpath.trace import Trace, trace
 from elephan.longpath.verdict import Evidence
@@ -27,12 +27,11 @@ PACKETS_ALONE_MAX = 350_000  # ... and where it does not
 START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
 START_BUDGETS = 2  # ... unless that takes more than so many times its budget
 CALM_RTTS = 6  # without slow start, what it overflows and timeouts, before a law goes on by itself
-HELD = 0.05  # of what is expected: less in a second half is data that wait for a hole to be filled
+HELD = 0.05  # of what is expected: less in a second half, or at its end, is data that wait for a hole to be filled
 LENGTH_MAX_S = 1.5e7
 TRIES = 5  # times that a simulation which was too short is made longer
 SAMPLES = 3000
 CURVE_POINTS = 240
-SPREAD_S = 0.1  # within which several streams start
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,8 @@ def _jobs(question: Question, cases: Sequence[Case], lengths: Sequence[float]) -
             "traffic.transfer.connections": case.streams,
             "traffic.transfer.congestion_control": case.law.value,
         }
-        if case.streams > 1:
-            overrides["traffic.transfer.start"] = {"uniform": ["0 s", span_text(min(SPREAD_S, question.rtt_s))]}
+        if case.streams > 1 and START not in question.set:
+            overrides[START] = {"uniform": ["0 s", span_text(question.spread_s)]}
         jobs.append(Job(source, overrides, case.seed, f"{case.law.label}, {case.streams} streams"))
     return jobs
 
@@ -115,7 +114,6 @@ def simulate(
     network = replace(limits, disk_bps=math.inf)  # what is simulated; disks wait for nothing
     lengths = {case: _length(question, network, case, targets[case], budgets[case]) for case in chosen}
     traces: dict[Case, Trace] = {}
-    held: set[Case] = set()
     broken: list[str] = []
     waiting = list(chosen)
     for _ in range(TRIES if not whole else 20):
@@ -130,13 +128,13 @@ def simulate(
             done = float(found.delivered_bytes[-1])
             left = targets[case] - done
             late, expected = max(found.late_bps, limits.wire_bps * 0.02), expected_bps(case.law, question, network, case.streams)
+            held = found.least_bps < HELD * expected
             if left > 0:
-                longer = 1.05 * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
+                longer = (2 if held else 1.05) * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
                 lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
-            elif case in stepped and done < question.size_bytes and _unsettled(question, found):
+            elif case in stepped and done < question.size_bytes and _unsettled(question, limits, found):
                 lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
-            elif case not in stepped and case not in held and done < question.size_bytes and found.late_bps < HELD * expected:
-                held.add(case)
+            elif case not in stepped and done < question.size_bytes and held:
                 lengths[case] = 2 * found.end_s
             else:
                 continue
@@ -147,11 +145,15 @@ def simulate(
     return [_result(question, limits, case, traces[case]) for case in chosen if case in traces], broken
 
 
-def _unsettled(question: Question, found: Trace) -> bool:
-    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it."""
-    return found.grew_since(found.end_s - CALM_RTTS * question.rtt_s) or (
-        found.late_waiting > WAITING_MAX and found.late_cuts < SOME
-    )
+def _unsettled(question: Question, limits: Bounds, found: Trace) -> bool:
+    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it.
+
+    A window beyond what the sockets hold grows to no effect: that slow start may last for ever.
+    """
+    calm = found.end_s - CALM_RTTS * question.rtt_s
+    if found.grew_since(calm) and not found.exceeds_since(calm, limits.window_bytes):
+        return True
+    return found.late_waiting > WAITING_MAX and found.late_cuts < SOME
 
 
 def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:

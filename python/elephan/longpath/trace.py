@@ -27,7 +27,7 @@ class Trace:
 
     time_s: Array
     delivered_bytes: Array  # of all streams together
-    growing: Array  # share of the streams in the handshake or in slow start
+    growing: Array  # share of the streams before their start, in the handshake or in slow start
     drops: Array  # at the bottleneck so far
     lost: int
     waiting: Array  # share of the streams in a timeout or in the slow start after one
@@ -71,12 +71,25 @@ class Trace:
         """Whether a stream has been in the handshake or in slow start since then."""
         return bool(np.any(self.growing[self.time_s >= when_s] > 0))
 
+    def exceeds_since(self, when_s: float, window_bytes: int) -> bool:
+        """Whether the congestion windows of all streams have been larger than a window of the sockets since then."""
+        late = [one["cwnd"][one["times"] >= when_s] for one in self.streams]
+        return all(cwnd.size > 0 and cwnd.min() >= window_bytes for cwnd in late)
+
     @property
     def late_bps(self) -> float:
         """Goodput in the second half."""
-        half = self.end_s / 2
-        at_half = float(np.interp(half, self.time_s, self.delivered_bytes))
-        return (float(self.delivered_bytes[-1]) - at_half) * 8 / half
+        return self._last_bps(1 / 2)
+
+    @property
+    def least_bps(self) -> float:
+        """Goodput in the second half or in the last eighth, whichever is less."""
+        return min(self.late_bps, self._last_bps(1 / 8))
+
+    def _last_bps(self, share: float) -> float:
+        """Goodput in the last part of the simulation."""
+        before = float(np.interp(self.end_s * (1 - share), self.time_s, self.delivered_bytes))
+        return (float(self.delivered_bytes[-1]) - before) * 8 / (self.end_s * share)
 
 
 def _total(run: Run, name: str, times: Array) -> Array:
@@ -103,8 +116,8 @@ def trace(_job: Job, run: Run) -> Trace:
     times = np.unique(stamps)
     at = np.searchsorted(times, stamps - 1e-12)
     phases = samples.column("phase").to_numpy(zero_copy_only=False)
-    early = np.isin(phases, ("closed", "handshake", "slow_start"))
-    growing = np.bincount(at, weights=early.astype(float), minlength=times.size) / max(1, flows.num_rows)
+    late = ~np.isin(phases, ("closed", "handshake", "slow_start"))
+    growing = 1 - np.bincount(at, weights=late.astype(float), minlength=times.size) / max(1, flows.num_rows)
     after = (phases == "loss") | ((phases == "slow_start") & (column(samples, "cong_signals") > 0))
     waiting = np.bincount(at, weights=after.astype(float), minlength=times.size) / max(1, flows.num_rows)
     ports = run.ports

@@ -22,7 +22,7 @@ impl World<'_> {
             }
             if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
                 flow.sender_done = Some(now);
-                if matches!(flow.application, Application::Transfer { .. }) {
+                if matches!(flow.application, Application::Transfer { .. }) && flow.start >= self.plan.warmup {
                     self.tables.acknowledged.add(now.since(flow.start));
                 }
             }
@@ -66,14 +66,16 @@ impl World<'_> {
     pub fn received(&mut self, now: Time, id: u32, received: u64) {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         let number = i64::from(flow.number);
-        let record = self.plan.record.messages;
+        let (record, warmup) = (self.plan.record.messages, self.plan.warmup);
         let mut answers = None;
         if let Application::Messages(queue) = &mut flow.application {
             let messages = &mut self.recorder.messages;
             let latencies = &mut self.tables.latencies;
             let before = queue.delivered_messages();
             queue.delivered(now, received, |m| {
-                latencies.add(m.latency());
+                if m.enter >= warmup {
+                    latencies.add(m.latency());
+                }
                 if record {
                     messages.push(MessageRow {
                         flow: number,
@@ -103,10 +105,12 @@ impl World<'_> {
         let Some(flow) = &self.flows[id as usize] else { return };
         let Application::Transfer { user } = flow.application else { return };
         let fct = now.since(flow.start);
-        if let Some(ideal) = self.ideal(flow) {
-            self.tables.slowdowns.add_value(fct.ps() as f64 / ideal.ps().max(1) as f64);
+        if flow.start >= self.plan.warmup {
+            if let Some(ideal) = self.ideal(flow) {
+                self.tables.slowdowns.add_value(fct.ps() as f64 / ideal.ps().max(1) as f64);
+            }
+            self.tables.completions.add(fct);
         }
-        self.tables.completions.add(fct);
         if self.plan.record.messages {
             self.recorder.messages.push(MessageRow {
                 flow: i64::from(flow.number),

@@ -109,11 +109,12 @@ impl Copy {
             return;
         }
         self.counted = until;
+        let (parts, unsent) = self.network_parts(now, flows, sockets);
         let stage = match self.ends.cached {
             Some(_) => Stage::Write,
-            None => self.pipeline.stage(),
+            // A stream that has more to send waits for no block, whatever room its send buffer has for one.
+            None => Some(self.pipeline.stage()).filter(|s| *s != Stage::Read || !unsent).unwrap_or(Stage::Network),
         };
-        let parts = self.network_parts(now, flows, sockets);
         match stage {
             Stage::Read => self.limited[READ] += span,
             Stage::Write => self.limited[WRITE] += span,
@@ -129,21 +130,24 @@ impl Copy {
         }
     }
 
-    /// How long senders with something to send were limited by congestion window, send buffer and receiver's window.
-    fn network_parts(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) -> [u64; 3] {
-        let mut sum = [0; 3];
+    /// How long senders with something to send were limited by congestion window, send buffer and receiver's window; whether a send
+    /// buffer holds something that has not been sent.
+    fn network_parts(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) -> ([u64; 3], bool) {
+        let (mut sum, mut any_unsent) = ([0; 3], false);
         for (stream, &(id, number)) in self.flows.iter().enumerate() {
             let Some(flow) = live(flows, id, number) else { continue };
             let Some(sender) = sockets.get(flow.sender as usize) else { continue };
             let stats = sender.endpoint.stats(now);
             let spent = [stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns, stats.snd_lim_time_rwin_ns];
             let before = std::mem::replace(&mut self.spent[stream], spent);
-            if self.pipeline.sending(stream as u32).is_some() {
+            let unsent = stats.cur_app_w_queue > 0;
+            any_unsent |= unsent;
+            if unsent || self.pipeline.sending(stream as u32).is_some() {
                 let queued = stats.smoothed_rtt_ns * 100 > stats.min_rtt_ns * (100 + QUEUE_PERCENT);
                 (0..3).for_each(|i| sum[if queued { 0 } else { i }] += spent[i].saturating_sub(before[i]));
             }
         }
-        sum
+        (sum, any_unsent)
     }
 
     /// The stage that `limited` says has lasted longest since `before`; none if nothing has.

@@ -63,7 +63,7 @@ impl World<'_> {
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if flow.sender_done.is_none() && flow.size.is_some_and(|size| acked >= size) {
             flow.sender_done = Some(now);
-            if matches!(flow.application, Application::Transfer { .. }) {
+            if matches!(flow.application, Application::Transfer { .. }) && flow.start >= self.plan.warmup {
                 self.tables.acknowledged.add(now.since(flow.start));
             }
         }
