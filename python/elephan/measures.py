@@ -37,6 +37,7 @@ from elephan.observed import (
     round_time,
     sampled_drops,
     silence,
+    timeouts,
     window_segments,
     wire,
 )
@@ -153,7 +154,7 @@ _ALL = [
         "smallest congestion window in the second after each logger gap of 0.1 s over that before it",
         hostrows.windows_after_gaps,
     ),
-    Measure("timeouts", "1", "retransmission timeouts of each flow", flow_column("timeouts")),
+    Measure("timeouts", "1", "retransmission timeouts of each flow, those of a back-off included", timeouts),
     Measure("retransmits", "1", "segments retransmitted by each flow", flow_column("segs_retrans")),
     Measure("fast_retransmits", "1", "fast retransmits of each flow", flow_column("fast_retran")),
     Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", after_warmup("flow_samples", "srtt_ns")),
@@ -264,7 +265,7 @@ def interval(name: str, values: Sequence[float]) -> stats.Interval:
     if not known:
         return stats.Interval(math.nan, math.nan, math.nan, 0)
     found = stats.mean_interval(known)
-    # Busy time counts whole packets, so that a port can be busy for a little more than the run.
+    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
     return stats.within(found, 0.0, max(top_of(name), found.mean))
 
 

@@ -26,6 +26,11 @@ def port_column(name: str) -> Callable[[Run], Array]:
     return lambda run: column(run.ports, name)
 
 
+def timeouts(run: Run) -> Array:
+    """Expiries of the retransmission timer of each flow, those of a back-off included."""
+    return np.asarray(column(run.flows, "timeouts") + column(run.flows, "subsequent_timeouts"))
+
+
 def loss(run: Run) -> Array:
     sent, drops = column(run.ports, "tx_packets"), column(run.ports, "drops")
     offered = sent + drops

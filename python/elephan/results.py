@@ -184,6 +184,14 @@ def _mean(values: Mapping[int, float]) -> stats.Interval:
     return stats.mean_interval(known) if known else stats.Interval(math.nan, math.nan, math.nan, 0)
 
 
+def _mean_of(name: str, values: Mapping[int, float]) -> stats.Interval:
+    """The mean of a statistic with its interval as sweeps and panels give it, cut off where its quantity ends."""
+    if name not in STATISTICS:
+        return measures.interval(name, list(values.values()))
+    about = STATISTICS[name]
+    return stats.within(_mean(values), about.low, about.top)
+
+
 def scenario_of(path: Path) -> tuple[str, str]:
     """Name of what a result folder is about, and the digest of its scenario (empty if it has none)."""
     _, manifest = folder.open_result(path)
@@ -207,7 +215,7 @@ def compare(a: Path, b: Path) -> list[Difference]:
             if not others or not seeds:
                 continue
             pairs = {seed: others[seed] - values[seed] for seed in seeds}
-            found.append(Difference(variant, name, _mean(values), _mean(others), _mean(pairs)))
+            found.append(Difference(variant, name, _mean_of(name, values), _mean_of(name, others), _mean(pairs)))
     if not found:
         raise InputError(f"{a} and {b} have no seed in common")
     return found

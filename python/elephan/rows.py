@@ -65,33 +65,56 @@ def adaptive(samples: pa.Table) -> pa.Table:
     return samples.filter(pc.is_valid(samples.column("cwnd_bytes")))
 
 
+Curve = tuple[Array, Array]
+
+
+def delivered_curves(run: Run, datagrams: bool = True) -> dict[int, Curve]:
+    """Times in ns and bytes delivered until then of each flow: 0 at its start, its samples, all that it has delivered at its end.
+
+    The end is its last byte, the end of a flow that was given up, or that of the run. `datagrams`: with UDP and raw frames, and
+    with flows that lived between two samples.
+    """
+    flows, samples = run.flows, run.flow_samples if datagrams else adaptive(run.flow_samples)
+    flow, time, delivered = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
+    order = np.lexsort((time, flow))
+    flow, time, delivered = flow[order], time[order], delivered[order]
+    numbers, start, total = (column(flows, name) for name in ("flow", "start_ns", "delivered_bytes"))
+    last_byte = start + column(flows, "fct_ns")
+    over = np.where(np.isnan(last_byte), column(flows, "end_ns"), last_byte)
+    over = np.where(np.isnan(over), run.duration_ns, over)
+    begins, ends = np.searchsorted(flow, numbers), np.searchsorted(flow, numbers, side="right")
+    found: dict[int, Curve] = {}
+    for number, begin, end, first, last, whole in zip(numbers, begins, ends, start, over, total, strict=True):
+        if begin == end and not datagrams:
+            continue
+        t, y = time[begin:end], delivered[begin:end]
+        if begin == end or first < t[0]:
+            t, y = np.append(first, t), np.append(0.0, y)
+        if last > t[-1]:
+            t, y = np.append(t, last), np.append(y, whole)
+        found[int(number)] = (t, y)
+    return found
+
+
 def windows(run: Run, window_ns: int, begin_ns: float | None = None, datagrams: bool = False) -> tuple[Array, Array, list[int]]:
     """Bytes delivered per window and flow after the warm-up: `(window starts in ns, windows x flows, flow ids)`.
 
     `begin_ns`: where the first window starts, instead of at the end of the warm-up. `datagrams`: with UDP and raw frames,
-    which take no part in sharing a link. From the cumulative `delivered_bytes` of `flow_samples`; empty when the samples are
-    coarser than the window.
+    which take no part in sharing a link. Between samples delivery is taken to be even; empty when the samples are coarser than
+    the window.
     """
-    samples = run.flow_samples if datagrams else adaptive(run.flow_samples)
+    whole = run.of_all_times() if isinstance(run, Part) else run
     nothing: tuple[Array, Array, list[int]] = (EMPTY, np.empty((0, 0)), [])
-    if not samples.num_rows:
-        return nothing
-    time, flow, delivered = (column(samples, name) for name in ("time_ns", "flow", "delivered_bytes"))
-    order = np.lexsort((time, flow))
-    time, flow, delivered = time[order], flow[order], delivered[order]
+    steps = np.diff(np.unique(column(whole.flow_samples, "time_ns")))
     begin_ns = run.warmup_ns if begin_ns is None else begin_ns
     edges = np.arange(begin_ns, run.duration_ns + 1, window_ns, dtype=np.float64)
-    ids, begins = np.unique(flow, return_index=True)
-    ends = np.append(begins[1:], flow.size)
-    steps = np.diff(time[begins[0] : ends[0]])
     if edges.size < 2 or not steps.size or float(np.median(steps)) > window_ns * 1.001:
         return nothing
-    shares = []
-    for begin, end in zip(begins, ends, strict=True):
-        at = np.searchsorted(time[begin:end], edges, side="right") - 1
-        total = np.where(at >= 0, delivered[begin:end][np.maximum(at, 0)], 0.0)
-        shares.append(np.diff(total))
-    return edges[:-1], np.stack(shares, axis=1), [int(i) for i in ids]
+    curves = delivered_curves(whole, datagrams)
+    if not curves:
+        return nothing
+    shares = [np.diff(np.interp(edges, time, total, left=0.0)) for time, total in curves.values()]
+    return edges[:-1], np.stack(shares, axis=1), list(curves)
 
 
 class NoSuchPart(InputError):
@@ -140,6 +163,12 @@ class Part:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)
+
+    def of_all_times(self) -> Run:
+        """The same flows and ports, from the beginning to the end of the run."""
+        whole = Part(self._run, "")
+        whole._flow_conditions, whole._timeouts, whole._port = self._flow_conditions, self._timeouts, self._port
+        return cast("Run", whole)
 
     @property
     def warmup_ns(self) -> int:

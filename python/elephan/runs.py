@@ -42,14 +42,24 @@ TABLES = (
 )
 
 
-# Columns of which no other table has all.
+# Columns of each table of which no other has all.
 _TELLING = {
     "flows": ("flow", "congestion_control"),
     "messages": ("flow", "latency_ns"),
+    "datagrams": ("flow", "payload_bytes"),
     "flow_samples": ("flow", "srtt_ns"),
     "ports": ("port", "tx_packets"),
-    "port_samples": ("port", "queue_bytes"),
+    "port_samples": ("port", "queue_bytes", "tx_bytes"),
     "switch_samples": ("switch", "memory_bytes"),
+    "pauses": ("pause", "cause"),
+    "holds": ("flow", "bound_packets"),
+    "limiter_samples": ("port", "target_bps"),
+    "copies": ("copy", "received_ns"),
+    "copy_samples": ("copy", "cache_bytes"),
+    "hosts": ("host", "cpu", "frames"),
+    "host_samples": ("host", "logger_silent_ns"),
+    "logger_gaps": ("host", "begin_ns"),
+    "transmit_samples": ("host", "qdisc_packets"),
     "events": ("kind", "packet_bytes"),
     "connections": ("connection", "vantage"),
     "connection_samples": ("connection", "sent_bytes"),

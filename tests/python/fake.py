@@ -125,11 +125,19 @@ def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Ta
         "port_samples": port_samples,
         "switch_samples": switch_samples,
         "events": _events(time, drops, lossy),
-    } | dict.fromkeys(EMPTY, pa.table({"time_ns": pa.array([], pa.int64())}))
+    } | {name: pa.table({key: pa.array([], pa.int64()) for key in keys.split()}) for name, keys in EMPTY.items()}
 
 
-# Tables that the made-up network has no rows for.
-EMPTY = ("datagrams", "copies", "copy_samples", "hosts", "host_samples", "logger_gaps", "transmit_samples")
+# Tables that the made-up network has no rows for, with the columns that are read.
+EMPTY = {
+    "datagrams": "time_ns flow payload_bytes",
+    "copies": "copy received_ns",
+    "copy_samples": "time_ns copy cache_bytes",
+    "hosts": "host cpu frames",
+    "host_samples": "time_ns host logger_silent_ns",
+    "logger_gaps": "host begin_ns",
+    "transmit_samples": "time_ns host qdisc_packets",
+}
 
 
 def _flows(delivered: Any, lossy: bool, flows: int) -> pa.Table:

@@ -303,6 +303,8 @@ def test_ss() -> None:
     time, window = trace.series(bulk["connection"], "cwnd_bytes")
     assert window[:2].tolist() == [51 * 1448, 56 * 1448]
     assert np.diff(time[:2])[0] == pytest.approx((1795341554.759440593 - 1795341554.405974114) * 1e9, abs=1e3)
+    # bytes_sent of the last look less that of the first, of which bytes_retrans are a part
+    assert trace.series(bulk["connection"], "data_octets_out")[1].sum() == 69_399_781 - 1_190_293
     assert trace.notes == []
 
 

@@ -100,6 +100,14 @@ def test_an_override_of_no_kind_is_named(value: object, shown: str) -> None:
         el.run("sawtooth", set={"duration": value})
 
 
+def test_none_is_no_value() -> None:
+    for call in (el.run, el.sweep):
+        with pytest.raises(el.InputError, match=r"^-s duration=null: null is no value; leave it out$"):
+            call("sawtooth", set={"duration": None})  # type: ignore[operator]
+    with pytest.raises(el.InputError, match="null is no value"):
+        el.sweep("sawtooth", set={"duration": ["1 s", None]})
+
+
 def test_stepping_a_congestion_control_that_probes() -> None:
     law = el.cc.new("pcp", mss=1210)
     law.set_seed(7)

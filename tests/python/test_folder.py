@@ -12,6 +12,7 @@ import pytest
 from elephan import folder
 from elephan.errors import ElephanError, InputError, OutputError
 from elephan.results import redraw
+from elephan.runs import TABLES
 
 
 def write(target: Path, text: str = "x") -> None:
@@ -222,3 +223,18 @@ def test_ctrl_c_while_a_result_is_replaced(tmp_path: Path, monkeypatch: pytest.M
             write(tmp_path / "r", "new")
     assert (tmp_path / "r" / "data").read_text() == ("old" if after == 1 else "new")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]
+
+
+def test_any_table_in_place_of_another_is_named(tmp_path: Path) -> None:
+    el.run("slow-receiver", set={"duration": "20 ms"}, out=tmp_path / "r", report=False)
+    files = sorted((tmp_path / "r").glob("*.parquet"))
+    assert len(files) == len(TABLES)
+    for name in TABLES:
+        own = tmp_path / "r" / f"{name}.parquet"
+        kept = own.read_bytes()
+        for other in (file for file in files if file != own):
+            own.write_bytes(other.read_bytes())
+            with pytest.raises(InputError, match=f"{name}.parquet: damaged: not the table {name}, it has no column"):
+                _ = el.load(tmp_path / "r").tables[name]  # type: ignore[union-attr]
+        own.write_bytes(kept)
+        assert el.load(tmp_path / "r").tables[name].num_rows >= 0  # type: ignore[union-attr]

@@ -15,7 +15,16 @@ from elephan.runs import Run
 
 
 def make(tables: dict[str, pa.Table], duration: str = "10 ms", warmup: str = "2 ms") -> Run:
-    """A run with just these tables."""
+    """A run with just these tables; what they do not say of sampled flows is that they lasted from the beginning to the end."""
+    if "flow_samples" in tables:
+        found = tables["flow_samples"]
+        last = found.group_by("flow").aggregate([("delivered_bytes", "max")]).sort_by("flow")
+        flows = tables.get("flows", last.select(["flow"]))
+        whole = {name: pa.nulls(flows.num_rows, pa.int64()) for name in ("end_ns", "fct_ns")}
+        whole |= {"start_ns": pa.array([0] * flows.num_rows), "delivered_bytes": last.column("delivered_bytes_max")}
+        for name in [name for name in whole if name not in flows.column_names]:
+            flows = flows.append_column(name, whole[name])
+        tables = {**tables, "flows": flows}
     return Run(tables, {}, f'duration = "{duration}"\nwarmup = "{warmup}"\n', [], {"seed": 1, "name": "x"})  # type: ignore[arg-type]
 
 
@@ -42,6 +51,51 @@ def test_windows_count_bytes_after_the_warmup() -> None:
     assert shares[:, 1].tolist() == [0, 1000] * 4
     assert measures.statistic(run, "jain_1ms.mean") == pytest.approx(0.75)
     assert measures.statistic(run, "goodput_1ms_bps.max") == pytest.approx(16e6)
+
+
+PIPE = """
+duration = "3 s"
+[hosts.a]
+[hosts.b]
+[[links]]
+between = ["a", "b"]
+rate = "10 Mbps"
+delay = "5 ms"
+[[traffic]]
+name = "t"
+kind = "bulk"
+from = "a"
+to = "b"
+"""
+# Payload of a full packet with time stamps over its bytes on the wire.
+PIPE_BPS = 10e6 * 1448 / 1538
+
+
+@pytest.mark.parametrize("begin", ["100", "105", "109.9"])
+def test_a_window_of_a_part_does_not_count_what_came_before_it(begin: str) -> None:
+    """A pipe that is full from 20 ms on; the part begins at a sample or between two."""
+    run = el.run(PIPE, set={"duration": "500 ms", "record.every": "10 ms"})
+    for take in ("min", "mean", "max"):
+        found = measures.statistic(run, f"goodput_10ms_bps[during {begin}-400 ms].{take}")
+        assert found == pytest.approx(PIPE_BPS, rel=0.13), take  # a window has 8 or 9 of its 8.1 packets
+
+
+@pytest.mark.parametrize("every", ["100 ms", "300 ms", "700 ms"])
+def test_windows_need_not_be_whole_numbers_of_samples(every: str) -> None:
+    run = el.run(PIPE, set={"duration": "10 s", "warmup": "1 s", "record.every": every})
+    for take in ("min", "mean", "max"):
+        assert measures.statistic(run, f"goodput_1s_bps.{take}") == pytest.approx(PIPE_BPS, rel=0.003), take
+    assert measures.statistic(run, "goodput_1s_bps.cov") < 0.003
+
+
+def test_windows_count_what_came_after_the_last_sample_of_a_flow() -> None:
+    """A megabyte takes 0.865 s, samples are at tenths of a second; ten kilobytes are over before the first."""
+    run = el.run(PIPE, set={"traffic.t.size": "1 MB", "record.every": "100 ms"})
+    assert measures.statistic(run, "goodput_1s_bps.max") == 8e6
+    assert measures.statistic(run, "goodput_1s_bps.sum") == 8e6
+    short = PIPE + PIPE[PIPE.index("[[traffic]]") :].replace('"t"', '"short"\nsize = "10 kB"')
+    both = el.run(short, set={"traffic.t.size": "1 MB", "record.every": "100 ms"})
+    assert measures.statistic(both, "goodput_1s_bps.sum") == 8.08e6
 
 
 def test_samples_coarser_than_the_window_give_nothing() -> None:
@@ -114,7 +168,7 @@ def test_the_summary_and_statistics_agree() -> None:
     for key, name in (("round_time", "round_time"), ("fct", "fct_ns")):
         spread = run.summary[key]
         assert measures.statistic(run, f"{name}.count") == spread["count"] > 20
-        for take in ("mean", "min", "p50", "p95", "p99", "p999", "max"):
+        for take in ("mean", "sd", "min", "p50", "p95", "p99", "p999", "max"):
             assert measures.statistic(run, f"{name}.{take}") * 1e-9 == pytest.approx(spread[f"{take}_s"], rel=2e-3), (name, take)
 
 
@@ -245,7 +299,7 @@ def test_unknown_statistics_are_one_line(name: str) -> None:
 
 def test_all_default_statistics_of_a_run(fake_run: Run) -> None:
     found = measures.statistics(fake_run)
-    assert found["timeouts.sum"] == 36
+    assert found["timeouts.sum"] == 3 * (12 + 7)
     assert found["goodput_bps.sum"] == pytest.approx(9.3e9, rel=0.01)
     assert 0.3 < found["goodput_bps.jain"] <= 1
     assert "fct_ns.mean" not in found
@@ -309,6 +363,7 @@ def test_a_measure_of_a_host_a_port_and_a_time() -> None:
             "source": ["h[1]", "h[2]", "h[0]"],
             "destination": ["h[0]", "h[0]", "h[1]"],
             "timeouts": [0, 2, 0],
+            "subsequent_timeouts": [0, 3, 0],
             "goodput_bps": [1.0, 2.0, 4.0],
         }
     )
@@ -325,6 +380,7 @@ def test_a_measure_of_a_host_a_port_and_a_time() -> None:
     assert measures.statistic(run, "delivered_bps[during 2000-4000 us, with timeouts].mean") == pytest.approx(8e4)
     assert measures.statistic(run, "silence_ns[with timeouts].min") == 4e6  # from the sample at 4 ms to that at 8 ms
     assert measures.statistic(run, "timeouts.positive") == 1
+    assert measures.statistic(run, "timeouts.sum") == 5
     assert measures.statistic(run, "queue_bytes[at sw->h[0]].sum") == 6
     assert measures.statistic(run, "queue_bytes[at sw->h[1], during 2-6 ms].mean") == 250
     assert measures.statistic(run, "drops[at sw->h[1]].sum") == 5
@@ -386,6 +442,15 @@ def test_a_part_that_the_run_does_not_have_is_refused() -> None:
     ):
         with pytest.raises(InputError, match=words):
             measures.statistic(run, name)
+
+
+def test_every_expiry_of_a_back_off_is_a_timeout() -> None:
+    """Tables, events, summary and statistic count the same."""
+    lossy = PIPE.replace('delay = "5 ms"', 'delay = "5 ms"\nloss = { bernoulli = 0.4 }')
+    run = el.run(lossy, set={"duration": "60 s"})
+    assert run.flows["subsequent_timeouts"][0].as_py() > 0
+    expiries = run.events["kind"].to_pylist().count("rto")
+    assert measures.statistic(run, "timeouts.sum") == run.summary["timeouts"] == expiries
 
 
 def test_window_in_segments() -> None:

@@ -145,6 +145,26 @@ def test_a_sweep_is_written_read_drawn_and_compared(swept: Sweep, tmp_path: Path
     assert "<table" in swept._repr_html_()
 
 
+def test_a_comparison_gives_the_intervals_of_the_sweeps_and_says_whose_runs_it_pairs(
+    swept: Sweep, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A share of 0.58, 1 and 1 has 0.86 +- 0.60, which ends at 1; the other sweep has only the first two of its seeds."""
+
+    def saved(name: str, shares: tuple[float, ...]) -> Path:
+        rows = [Row("a", seed, {"utilisation.max": share}) for seed, share in enumerate(shares)]
+        return Sweep("made up", [Variant("a", {})], rows, swept.facts).save(tmp_path / name)
+
+    a, b = saved("a", (0.58, 1.0, 1.0)), saved("b", (0.58, 1.0))
+    [one] = compare(a, b)
+    assert (one.a.high, one.a.n, one.b.n, one.difference.n) == (1.0, 3, 2, 2)
+    assert (one.difference.low, one.difference.high) == (0.0, 0.0)
+    said = "the difference that of the runs whose seed both have"
+    assert status_of(["diff", str(a), str(b)]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert status_of(["diff", str(a), str(a)]) == 0
+    assert said not in " ".join(capsys.readouterr().out.split())
+
+
 def test_failures_are_reported_with_their_label(fake_core: None) -> None:
     text = '[sweep]\nfail = ["no", "yes"]\n'
     found = el.sweep(text)

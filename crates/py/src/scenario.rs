@@ -71,8 +71,11 @@ impl Overrides {
     /// For a sweep: a JSON array is a list of values to try, as is a text `v1,v2`.
     fn to_axes(&self) -> Result<Vec<AxisArgument>, Errors> {
         let one = |(key, value): &(String, Given)| match value {
-            Given::Json(Value::Array(values)) => AxisArgument::parse(&format!("{key}={}", list(values))),
-            Given::Json(value) => AxisArgument::parse(&format!("{key}={}", toml(value))),
+            Given::Json(value) => {
+                Override::refuse_null(key, value)?;
+                let text = if let Value::Array(values) = value { list(values) } else { toml(value) };
+                AxisArgument::parse(&format!("{key}={text}"))
+            }
             Given::Text(text) => AxisArgument::parse(&format!("{key}={text}")),
         };
         self.0.iter().map(one).collect()

@@ -15,6 +15,7 @@ pub fn data_dictionary() -> String {
          tables. Unit and description of a column are also in the metadata of its Arrow field.\n\n\
          - Times and durations end in `_ns`: whole nanoseconds since the start of the run, rounded down from picoseconds.\n\
          - Rates end in `_bps`: bit/s. Sizes end in `_bytes`.\n\
+         - Sample times are whole multiples of `record.every`, up to the end of the run; a sample comes after all else of its instant.\n\
          - An empty *unit* is a name, a count, a flag or a ratio. *Null* says when a value can be missing.\n",
     );
     let _ = writeln!(text, "- A row group has {ROW_GROUP_ROWS} rows, the last one what is left.");

@@ -8,8 +8,9 @@ use crate::table::table;
 
 table! {
     /// A row is a connection or a UDP stream. The counters from `segs_out` on are those of RFC 4898 at the sender of the
-    /// data, where nothing else is said; a UDP stream has only its segments, octets and nulls. Of RoCE a segment is a packet of
-    /// data, `fast_retran` counts the NAKs that the sender went back for, `ecn_signals` and `ece_sent` congestion notifications.
+    /// data, where nothing else is said; a UDP stream has only its segments and octets, those in counted at its receiver, and nulls.
+    /// Of RoCE a segment is a packet of data, `fast_retran` counts the NAKs that the sender went back for, `ecn_signals` and
+    /// `ece_sent` congestion notifications.
     FlowRow, FlowColumns in "flows" {
         /// Number of the flow, counted from 0 in the order of the scenario
         flow: i64 = "",
@@ -304,7 +305,8 @@ table! {
 }
 
 table! {
-    /// A row is one direction of a link: the port that sends into it, over the whole run.
+    /// A row is one direction of a link: the port that sends into it. `queue_mean_bytes` and `utilisation` are of the measured time
+    /// (warm-up to end of the run), all else is of the whole run.
     PortRow, PortColumns in "ports" {
         /// Number of the port, in the order of the scenario
         port: i64 = "",
@@ -316,7 +318,7 @@ table! {
         peer: Text = "",
         /// Rate of the link
         rate_bps: f64 = "bit/s",
-        /// Packets whose transmission started
+        /// Packets whose transmission started; PAUSE and PFC frames are not among them
         tx_packets: i64 = "",
         /// Bytes of those packets on the wire, framing included
         tx_bytes: i64 = "B",
@@ -330,11 +332,12 @@ table! {
         queue_max_bytes: i64 = "B",
         /// Most packets waiting at any instant
         queue_max_packets: i64 = "",
-        /// Bytes waiting, averaged over time
+        /// Bytes waiting, averaged over the measured time
         queue_mean_bytes: f64 = "B",
         /// Time that the port was not allowed to send, or (PFC) not everything
         paused_ns: i64 = "ns",
-        /// PAUSE or PFC frames sent by the node through this port, resumptions included
+        /// PAUSE or PFC frames sent by the node through this port, resumptions included; one that waits for the frame on the wire gives
+        /// way to what is decided meanwhile
         pauses_sent: i64 = "",
         /// PAUSE or PFC frames received that stop this port
         pauses_received: i64 = "",
@@ -342,7 +345,7 @@ table! {
         notifications_sent: i64 = "",
         /// Notifications of congestion that have reached the host for what it sends through this port
         notifications_received: i64 = "",
-        /// Share of the measured time that the port was sending, 0 to 1
+        /// Share of the measured time that the port was sending packets, 0 to 1
         utilisation: f64 = "",
     }
 }
@@ -358,7 +361,7 @@ table! {
         queue_bytes: i64 = "B",
         /// Packets waiting
         queue_packets: i64 = "",
-        /// Bytes sent on the wire since the start
+        /// Bytes on the wire of the packets whose transmission has started since the start of the run
         tx_bytes: i64 = "B",
         /// Packets dropped since the start
         drops: i64 = "",
@@ -368,7 +371,7 @@ table! {
         paused_ns: i64 = "ns",
         /// Notifications of congestion that the port's congestion point has sent since the start
         notifications: i64 = "",
-        /// Share of the time since the last sample that the port was sending, 0 to 1
+        /// Share of the time since the last sample that the port was sending packets, 0 to 1
         utilisation: f64 = "",
     }
 }

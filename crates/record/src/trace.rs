@@ -78,7 +78,7 @@ table! {
         rwin_limited_ns: i64 = "ns",
         /// Time in which nothing was outstanding, between the first payload and the last ACK
         idle_ns: i64 = "ns",
-        /// MSS announced to the receiver
+        /// MSS announced to the receiver; of a log of `ss` the size of segments in use, without options
         mss_sent: Option<i64> = "B",
         /// MSS announced by the receiver
         mss_rcvd: Option<i64> = "B",

@@ -44,8 +44,16 @@ impl Override {
         }
     }
 
+    /// Refuses `null`, alone or in a list: it says neither a value nor that there is none.
+    pub fn refuse_null(key: &str, value: &Json) -> Result<(), Errors> {
+        let none = value.is_null() || value.as_array().is_some_and(|items| items.iter().any(Json::is_null));
+        let label = || format!("-s {}={}", key.trim(), one_line(&value.to_string()));
+        if none { Err(Errors::one(label(), "", "null is no value; leave it out")) } else { Ok(()) }
+    }
+
     /// A path and a value, as from a program.
     pub fn json(key: &str, value: Json) -> Result<Override, Errors> {
+        Override::refuse_null(key, &value)?;
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Override::new(key.trim(), format!("-s {}={}", key.trim(), one_line(&shown)), Given::Json(value))
     }

@@ -454,6 +454,10 @@ fn errors_in_json_and_in_values() {
     let one = Override::json("hosts.x.count", 3.into()).unwrap();
     let error = read(&Source::value("scenario", serde_json::json!({"duration": "1 s"})), &[one], None).unwrap_err();
     assert_eq!(error.to_string(), "-s hosts.x.count=3: no such key \"hosts.x\"");
+    for (value, shown) in [(serde_json::json!(null), "null"), (serde_json::json!(["1 s", null]), r#"["1 s",null]"#)] {
+        let error = Override::json("duration", value).unwrap_err().to_string();
+        assert_eq!(error, format!("-s duration={shown}: null is no value; leave it out"));
+    }
     let error = Source::open(std::path::Path::new("no/such/file.toml")).unwrap_err().to_string();
     assert!(error.starts_with("no/such/file.toml: cannot be read: "), "{error}");
     let error = read(&source("w3"), &[], Some(u64::MAX)).unwrap_err().to_string();

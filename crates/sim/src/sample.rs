@@ -3,7 +3,7 @@
 use elephan_engine::{Class, Event};
 use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
 use elephan_scenario::{NodeKind, Plan, PortSelection};
-use elephan_units::{PS_PER_S, Time};
+use elephan_units::Time;
 
 use crate::flow::Application;
 use crate::world::World;
@@ -108,15 +108,11 @@ impl World<'_> {
             let link = &mut self.net.links[i];
             let (queue_bytes, queue_packets) = link.queue_at(now);
             let tx_bytes = link.started_bytes(now);
-            let sent = tx_bytes - std::mem::replace(&mut self.tables.tx_before[i], tx_bytes);
+            let busy = link.busy_at(now, self.net.window);
+            let busy_ps = busy - std::mem::replace(&mut self.tables.busy_before[i], busy);
             let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
             let paused_ns = link.paused_until(now).ns();
             let notifications = link.notifications_sent() as i64;
-            let capacity = link.rate.bps() as f64 * every.ps() as f64 / (8.0 * PS_PER_S as f64);
-            let utilisation = match self.net.rates.contains_key(&(i as u32)) {
-                true => self.net.utilisation(i as u32, sent, Time(now.0.saturating_sub(every.ps())), now),
-                false => sent as f64 / capacity,
-            };
             self.recorder.port_samples.push(PortSampleRow {
                 time_ns: now.ns(),
                 port: i as i64,
@@ -127,7 +123,7 @@ impl World<'_> {
                 marks,
                 paused_ns,
                 notifications,
-                utilisation,
+                utilisation: busy_ps as f64 / every.ps() as f64,
             });
         }
     }

@@ -64,7 +64,8 @@ impl Spread {
         out.insert("count".into(), json!(self.count));
         for (name, value) in [
             ("mean", self.mean),
-            ("sd", (self.squares / self.count as f64).sqrt()),
+            // Of the sample, as statistics have it; of one value there is none.
+            ("sd", (self.squares / (self.count - 1) as f64).sqrt()),
             ("min", self.min),
             ("p50", quantile(0.5)),
             ("p95", quantile(0.95)),
@@ -94,11 +95,14 @@ mod tests {
             let value = s[key].as_f64().unwrap();
             assert!((value / expected - 1.0).abs() <= off, "{key}: {value}");
         };
-        // Of 1..n: mean (n+1)/2, variance (n^2-1)/12.
+        // Of 1..n: mean (n+1)/2, variance of the sample n(n+1)/12.
         is("mean_s", 500.5e-6, 1e-9);
-        is("sd_s", (999_999.0f64 / 12.0).sqrt() * 1e-6, 1e-9);
+        is("sd_s", (1_001_000.0f64 / 12.0).sqrt() * 1e-6, 1e-9);
         is("p50_s", 500e-6, 1e-3);
         is("p99_s", 990e-6, 1e-3);
         is("max_s", 1e-3, 1e-12);
+        let mut one = Spread::default();
+        one.add(Span::from_us(1));
+        assert_eq!(one.summary()["sd_s"], Value::Null);
     }
 }

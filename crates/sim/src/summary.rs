@@ -91,9 +91,7 @@ impl World<'_> {
     fn bottleneck(&self) -> Value {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
-        let busy = |i: usize| {
-            self.net.utilisation(i as u32, self.net.links[i].counts.measured_bytes, window.warmup, window.end)
-        };
+        let busy = |i: usize| self.net.links[i].utilisation(window);
         let ports = 0..self.net.links.len();
         let Some(i) = ports.max_by(|&a, &b| {
             let (x, y) = (&self.net.links[a].counts, &self.net.links[b].counts);

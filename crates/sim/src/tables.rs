@@ -27,8 +27,8 @@ pub struct Tables {
     roce: Text,
     ethernet: Text,
     empty: Text,
-    /// Bytes sent by each port at the last sample.
-    pub tx_before: Vec<u64>,
+    /// Time in ps that each port had been sending at the last sample.
+    pub busy_before: Vec<u64>,
     /// Latencies of the messages, and completion times of the transfers, of the measured part.
     pub latencies: Spread,
     pub completions: Spread,
@@ -91,7 +91,7 @@ impl Tables {
             roce: recorder.intern("roce"),
             ethernet: recorder.intern("ethernet"),
             empty: recorder.intern(""),
-            tx_before: vec![0; plan.links.len()],
+            busy_before: vec![0; plan.links.len()],
             latencies: Spread::default(),
             completions: Spread::default(),
             rounds: Spread::default(),
@@ -309,8 +309,6 @@ impl World<'_> {
     fn port_row(&mut self, i: usize, now: Time) -> PortRow {
         let window: Window = self.net.window;
         let measured = window.end.since(window.warmup);
-        let bytes = self.net.links[i].counts.measured_bytes;
-        let utilisation = self.net.utilisation(i as u32, bytes, window.warmup, window.end);
         let link = &mut self.net.links[i];
         link.close_books(window);
         let plan = &self.plan.links[i];
@@ -335,7 +333,7 @@ impl World<'_> {
             pauses_received: c.pauses_received as i64,
             notifications_sent: link.notifications_sent() as i64,
             notifications_received: link.notifications_received() as i64,
-            utilisation,
+            utilisation: link.utilisation(window),
         }
     }
 }

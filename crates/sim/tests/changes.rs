@@ -44,7 +44,7 @@ fn tcp(more: Value) -> Value {
 }
 
 /// Frames of 1538 B at 10 Mb/s take 1230.4 us: 813 start in the first second, the last of them ends as it began, at
-/// 1000.3152 ms. At 5 Mb/s one takes 2460.8 us: 407 start in the rest of two seconds. What the link could carry is 15 Mb.
+/// 1000.3152 ms. At 5 Mb/s one takes 2460.8 us: 407 start in the rest of two seconds. The link is never idle.
 #[test]
 fn a_frame_keeps_its_end_and_the_next_takes_the_new_rate() {
     let mut b = Builder::new(Span::from_s(2));
@@ -58,16 +58,51 @@ fn a_frame_keeps_its_end_and_the_next_takes_the_new_rate() {
     let (tables, _) = run(&b.plan, false);
     assert_eq!(column::<Int64Array>(&tables, "ports", "tx_packets").value(0), 813 + 407);
     let utilisation = column::<Float64Array>(&tables, "ports", "utilisation").value(0);
-    assert!((utilisation - 1220.0 * 1538.0 * 8.0 / 15e6).abs() < 1e-12, "{utilisation}");
+    assert_eq!(utilisation, 1.0);
     // Ports 0 and 1 at 0.5, 1, 1.5 and 2 s.
     let sampled = column::<Float64Array>(&tables, "port_samples", "utilisation");
-    (0..4).for_each(|i| assert!((sampled.value(2 * i) - 1.0).abs() < 0.005, "{}", sampled.value(2 * i)));
+    (0..4).for_each(|i| assert_eq!(sampled.value(2 * i), 1.0));
     let kinds = column::<StringArray>(&tables, "events", "kind");
     let found = (0..kinds.len()).find(|&i| kinds.value(i) == "change").unwrap();
     assert_eq!(column::<Int64Array>(&tables, "events", "time_ns").value(found), 1_000_000_000);
     assert_eq!(column::<Int64Array>(&tables, "events", "port").value(found), 0);
     assert_eq!(column::<Float64Array>(&tables, "events", "value").value(found), 5e6);
     assert_eq!(column::<StringArray>(&tables, "events", "reason").value(found), "rate");
+}
+
+/// Frames of 1538 B at 1 Mb/s take 12.304 ms. With 24.608 ms from one to the next the port sends until 12.304 ms and from 24.608 ms
+/// on, the second frame beyond the end of the run: 2.304 + 5.392 of the 20 ms after the warm-up. Ports of both paths.
+#[test]
+fn a_frame_counts_as_long_as_it_is_sent() {
+    for (changes, offered, expected) in [
+        (false, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848)),
+        (true, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848)),
+        (false, "2 Mbps", ([1.0; 3], 1.0)),
+        (true, "2 Mbps", ([1.0; 3], 1.0)),
+    ] {
+        let mut b = Builder::new(Span::from_ms(30));
+        let (a, c) = (b.host(), b.host());
+        b.link(a, c, Rate(1_000_000), Span::from_us(1), None);
+        let options = b.options("rfc", json!({}));
+        b.traffic(
+            json!({ "kind": "cbr", "rate": offered, "packet_size": "1472 B", "gaps": "fixed" }),
+            &[(a, c)],
+            options,
+        );
+        if changes {
+            at(&mut b, Span::from_ms(29), rate(1, 2_000_000));
+            at(&mut b, Span::from_ms(29), rate(0, 1_000_000));
+        }
+        b.plan.warmup = Time::ZERO + Span::from_ms(10);
+        b.plan.record.every = Some(Span::from_ms(10));
+        let (tables, summary) = run(&b.plan, false);
+        let sampled = column::<Float64Array>(&tables, "port_samples", "utilisation");
+        let found = [0, 2, 4].map(|i| sampled.value(i));
+        let whole = column::<Float64Array>(&tables, "ports", "utilisation").value(0);
+        assert!(found.iter().zip(expected.0).all(|(f, e)| (f - e).abs() < 1e-9), "{changes} {offered}: {found:?}");
+        assert!((whole - expected.1).abs() < 1e-9, "{changes} {offered}: {whole}");
+        assert_eq!(summary["bottleneck"]["utilisation"].as_f64(), Some(whole));
+    }
 }
 
 /// A link of 100 Mb/s and 40 ms with a bdp of buffer falls to 50 Mb/s and rises again: the flow follows.

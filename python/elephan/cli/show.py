@@ -354,6 +354,8 @@ def diff(differences: Sequence[Difference], scenarios: tuple[tuple[str, str], tu
         text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)
     _console().print(table)
+    if any(one.a.n != one.difference.n or one.b.n != one.difference.n for one in differences):
+        _console().print("A and B are means of all their runs, the difference that of the runs whose seed both have.", style="dim")
 
 
 def _slowdowns(console: Console, row: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from elephan import stats
 from elephan.laws import Law
 from elephan.measures import column, texts
+from elephan.observed import timeouts
 from elephan.panel import signals
 from elephan.panel.network import RTT_RATIO, Network
 from elephan.quantity import seconds
@@ -127,7 +128,7 @@ def _measure_alone(run: Run, network: Network, _times: Times) -> Measured:
         "queue_delay_p99_ns": stats.quantiles(delay, [0.99])[0] * 1e9,
         "loss": signals.loss(queue, warm),
         "goodput_cov": stats.coefficient_of_variation(rates),
-        "timeouts": float(column(run.flows, "timeouts")[row]),
+        "timeouts": float(timeouts(run)[row]),
     }
     samples = run.flow_samples
     mine = column(samples, "flow") == column(run.flows, "flow")[row]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from elephan.observed import timeouts
 from elephan.quantity import seconds, show
 from elephan.report.answer import answer
 from elephan.report.interactive import panels
@@ -55,7 +56,8 @@ def _flow_table(view: View) -> Table | None:
     order = np.argsort(-column(flows, "goodput_bps"), kind="stable")[:ROWS_MAX]
     names, source, destination = list(view.flow_names.values()), texts(flows, "source"), texts(flows, "destination")
     law = texts(flows, "congestion_control")
-    numeric = {key: column(flows, key) for key in ("goodput_bps", "segs_retrans", "timeouts", "min_rtt_ns", "fct_ns")}
+    numeric = {key: column(flows, key) for key in ("goodput_bps", "segs_retrans", "min_rtt_ns", "fct_ns")}
+    expiries = timeouts(view.run)
     finite = bool((~np.isnan(numeric["fct_ns"])).any())
     heads = ["flow", "path", "law", "goodput", "retransmitted", "timeouts", "least RTT"] + (["completion"] if finite else [])
     rows = []
@@ -63,7 +65,7 @@ def _flow_table(view: View) -> Table | None:
         cells = [names[i], f"{source[i]} → {destination[i]}", law[i] or "UDP", show(numeric["goodput_bps"][i], "bps")]
         cells += [
             show(numeric["segs_retrans"][i], "1", 9),
-            show(numeric["timeouts"][i], "1", 9),
+            show(expiries[i], "1", 9),
             show(numeric["min_rtt_ns"][i], "ns"),
         ]
         rows.append([Cell(c) for c in cells] + ([Cell(show(numeric["fct_ns"][i], "ns"))] if finite else []))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from elephan.quantity import seconds
 from elephan.report.draw import calmest, phases_of, whole_rounds
-from elephan.rows import adaptive, column, flow_names, texts, windows
+from elephan.rows import adaptive, column, delivered_curves, flow_names, texts, windows
 from elephan.runs import Run
 
 Array = npt.NDArray[np.float64]
@@ -136,20 +136,16 @@ class View:
 
     def _round_rates(self, step: float, round_ns: float) -> tuple[Array, Array, list[int]]:
         """Middles of windows of whole round trips, and the rate of each flow in them, bit/s."""
-        samples = self.run.flow_samples
-        flow, time, total = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
-        order = np.lexsort((time, flow))
-        ids, begins = np.unique(flow[order], return_index=True)
-        each = [(time[own], total[own]) for own in np.split(order, begins[1:])]
-        end = float(time.max())
+        curves = delivered_curves(self.run)
+        end = float(column(self.run.flow_samples, "time_ns").max())
 
         def from_phase(phase: float) -> tuple[Array, Array]:
             edges = phase + step * np.arange(max(int((end - phase) / step + 1e-9), 1) + 1)
-            rates = [np.diff(np.interp(edges, t, y, left=0.0)) * 8e9 / step for t, y in each]
+            rates = [np.diff(np.interp(edges, t, y, left=0.0)) * 8e9 / step for t, y in curves.values()]
             return (edges[:-1] + edges[1:]) / 2, np.stack(rates, axis=1)
 
         middle, rates = calmest(from_phase(phase) for phase in phases_of(round_ns))
-        return middle, rates, [int(i) for i in ids]
+        return middle, rates, list(curves)
 
     def port_names(self) -> dict[int, str]:
         ports = self.run.ports

@@ -1,6 +1,6 @@
 //! From plan to network: which ports are fast, which are fused, what each charges.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use elephan_engine::{EventQueue, Ring};
 use elephan_host::transmit::Device;
@@ -78,7 +78,6 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         dropped: 0,
         duplicated: 0,
         treatments: Vec::new(),
-        rates: BTreeMap::new(),
         management: Management::of(plan),
         told: Vec::new(),
         soon: Flight::default(),

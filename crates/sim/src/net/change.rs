@@ -7,26 +7,10 @@
 use elephan_engine::Class;
 use elephan_link::{pause, queue::Discipline};
 use elephan_scenario::{LinkChange, Plan};
-use elephan_units::{PS_PER_S, Rate, Time, Transmitter};
+use elephan_units::{Time, Transmitter};
 
 use super::build::loss;
 use super::{Kind, NONE, Net, Occurrence};
-
-/// The rates of a link, each from an instant on.
-#[derive(Clone, Debug)]
-pub struct Rates(Vec<(Time, Rate)>);
-
-impl Rates {
-    /// Bits that the link could carry within `[from, to)`, times 10^12.
-    fn bit_ps(&self, from: Time, to: Time) -> f64 {
-        let ends = self.0.iter().skip(1).map(|&(end, _)| end).chain([Time::NEVER]);
-        let part = |(&(begin, rate), end): (&(Time, Rate), Time)| {
-            let ps = end.0.min(to.0).saturating_sub(begin.0.max(from.0));
-            rate.bps() as f64 * ps as f64
-        };
-        self.0.iter().zip(ends).map(part).sum()
-    }
-}
 
 impl Net {
     /// A link is different from now on, by entry `ordinal` of the plan's changes.
@@ -36,7 +20,6 @@ impl Net {
         let l = &mut self.links[id as usize];
         let Some(g) = &mut l.general else { unreachable!("a port that changes is general") };
         if let Some(rate) = change.rate {
-            self.rates.entry(id).or_insert_with(|| Rates(vec![(Time::ZERO, l.rate)])).0.push((now, rate));
             (l.rate, l.tx) = (rate, Transmitter::new(rate));
             g.queue.set_rate(rate);
             let quanta = plan.nodes[planned.from as usize].pause.response_quanta;
@@ -94,31 +77,5 @@ impl Net {
             let link = change.link;
             log.push(Occurrence { time: now, kind: Kind::Change, link, flow: NONE, bytes: 0, value, reason });
         }
-    }
-
-    /// Share of `[from, to)` that `bytes` took on a link; a frame begun at the end counts whole, so it may pass 1 by a
-    /// frame, and so may one that the link got slower under.
-    pub fn utilisation(&self, link: u32, bytes: u64, from: Time, to: Time) -> f64 {
-        let bit_ps = match self.rates.get(&link) {
-            Some(rates) => rates.bit_ps(from, to),
-            None => self.links[link as usize].rate.bps() as f64 * to.since(from).ps().max(1) as f64,
-        };
-        (bytes as f64 * 8.0 * PS_PER_S as f64) / bit_ps
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use elephan_units::Span;
-
-    /// 10 Mb/s for 2 s, 5 for 3 s, 20 from then on: of [1 s, 6 s) 10 + 15 + 20 Mb.
-    #[test]
-    fn what_a_changing_link_could_carry() {
-        let s = |s| Time::ZERO + Span::from_s(s);
-        let rates = Rates(vec![(s(0), Rate(10_000_000)), (s(2), Rate(5_000_000)), (s(5), Rate(20_000_000))]);
-        assert_eq!(rates.bit_ps(s(1), s(6)), 45e6 * 1e12);
-        assert_eq!(rates.bit_ps(s(3), s(4)), 5e6 * 1e12);
-        assert_eq!(rates.bit_ps(s(7), s(8)), 20e6 * 1e12);
     }
 }

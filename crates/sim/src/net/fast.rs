@@ -102,9 +102,9 @@ impl Link {
     /// When the last bit of a packet that starts at `start` is in at the far end.
     #[inline]
     fn transmit(&mut self, start: Time, wire: u32, window: Window) -> Time {
-        self.counts.transmission(start, wire, window);
         // A queue of centuries saturates at "never".
         self.busy_until = start.saturating_add(self.tx.send(wire));
+        self.counts.transmission(start, self.busy_until, wire, window);
         self.busy_until.saturating_add(self.delay)
     }
 

@@ -96,7 +96,7 @@ impl Net {
         let wire = l.framing.wire_bytes(p.ip_bytes);
         let end = now + l.tx.send(wire);
         l.busy_until = end;
-        l.counts.transmission(now, wire, *window);
+        l.counts.transmission(now, end, wire, *window);
         if l.loses(p.traits) {
             p.traits |= traits::LOST;
         }
@@ -408,7 +408,7 @@ impl Net {
         if let Some(device) = &mut g.device {
             device.on_start(now, l.busy_until, wire);
         }
-        l.counts.transmission(now, wire, window);
+        l.counts.transmission(now, l.busy_until, wire, window);
         if l.loses(p.traits) {
             p.traits |= traits::LOST;
         }

@@ -57,8 +57,8 @@ pub struct Waiting {
 #[repr(C)]
 pub struct Counts {
     pub tx_packets: u64,
-    /// Bytes of the transmissions that started in the measured part of the run, and of all.
-    pub measured_bytes: u64,
+    /// Time that transmissions take, as far as it is within the run.
+    pub busy_ps: u64,
     pub tx_bytes: u64,
     pub drops: u64,
     pub marks: u64,
@@ -69,6 +69,8 @@ pub struct Counts {
     pub byte_ps: u128,
     pub pauses_sent: u64,
     pub pauses_received: u64,
+    /// The part of `busy_ps` that is within the warm-up.
+    pub early_ps: u64,
 }
 
 /// The part of the run that is measured.
@@ -88,12 +90,13 @@ impl Window {
 
 impl Counts {
     #[inline]
-    pub fn transmission(&mut self, start: Time, wire: u32, window: Window) {
+    pub fn transmission(&mut self, start: Time, end: Time, wire: u32, window: Window) {
         if start <= window.end {
             self.tx_packets += 1;
             self.tx_bytes += u64::from(wire);
-            if start >= window.warmup {
-                self.measured_bytes += u64::from(wire);
+            self.busy_ps += end.min(window.end).0 - start.0;
+            if start < window.warmup {
+                self.early_ps += end.min(window.warmup).0 - start.0;
             }
         }
     }
@@ -316,6 +319,21 @@ impl Link {
             self.advance(now);
         }
         self.counts.tx_bytes - self.waiting_wire
+    }
+
+    /// Time that transmissions have taken until `now`; only for ports that are not fused, whose transmissions after `now` follow
+    /// the one that is on the wire without a gap.
+    pub fn busy_at(&self, now: Time, window: Window) -> u64 {
+        let ahead = match &self.general {
+            Some(g) if g.sending == Sending::Control => 0,
+            _ => self.busy_until.min(window.end).0.saturating_sub(now.0),
+        };
+        self.counts.busy_ps - ahead
+    }
+
+    /// Share of the measured time in which the port was sending packets.
+    pub fn utilisation(&self, window: Window) -> f64 {
+        (self.counts.busy_ps - self.counts.early_ps) as f64 / window.end.since(window.warmup).ps().max(1) as f64
     }
 
     pub fn paused_until(&self, now: Time) -> Span {

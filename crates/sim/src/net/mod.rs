@@ -30,11 +30,8 @@ use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::Discarded;
 use elephan_units::Time;
 
-use std::collections::BTreeMap;
-
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
-pub use change::Rates;
 pub use closures::Closures;
 pub use cm::{LIMITERS, Management};
 pub use deadlock::Deadlock;
@@ -189,8 +186,6 @@ pub struct Net {
     pub duplicated: u64,
     /// What queues are told of each flow, by its number; empty while all flows are alike.
     pub treatments: Vec<Treatment>,
-    /// The rates of the links whose rate has changed.
-    pub rates: BTreeMap<u32, Rates>,
     /// Congestion management, if there is any.
     pub management: Option<Box<Management>>,
     /// Whom a congestion point has just told; kept to spare an allocation.
