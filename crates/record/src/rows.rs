@@ -41,7 +41,7 @@ table! {
         measured_bytes: i64 = "B",
         /// `measured_bytes` over the measured time (warm-up to end of the run)
         goodput_bps: f64 = "bit/s",
-        /// Flow completion time: from `start_ns` to the last byte at the receiving application
+        /// Flow completion time: from `start_ns` to the last byte at the receiving application; null without a byte
         fct_ns: Option<i64> = "ns",
         /// Completion as the sender sees it: from `start_ns` to the acknowledgement of the last byte
         sender_fct_ns: Option<i64> = "ns",
@@ -322,7 +322,7 @@ table! {
         tx_bytes: i64 = "B",
         /// Packets dropped at the port
         drops: i64 = "",
-        /// Packets that the link's own loss process took after their transmission
+        /// Packets that the link took after their transmission: by its own loss process, or because it went down meanwhile
         lost: i64 = "",
         /// Packets marked (ECN) at the port
         marks: i64 = "",
@@ -342,7 +342,7 @@ table! {
         notifications_sent: i64 = "",
         /// Notifications of congestion that have reached the host for what it sends through this port
         notifications_received: i64 = "",
-        /// Share of the measured time that the port was sending, 0 to 1
+        /// Share of the measured time that the port was sending; a frame counts where it begins, so it may pass 1 by a frame
         utilisation: f64 = "",
     }
 }
@@ -368,7 +368,7 @@ table! {
         paused_ns: i64 = "ns",
         /// Notifications of congestion that the port's congestion point has sent since the start
         notifications: i64 = "",
-        /// Share of the time since the last sample that the port was sending, 0 to 1
+        /// Share of the time since the last sample that the port was sending; it may pass 1 by a frame
         utilisation: f64 = "",
     }
 }
