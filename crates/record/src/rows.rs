@@ -42,7 +42,7 @@ table! {
         measured_bytes: i64 = "B",
         /// `measured_bytes` over the measured time (warm-up to end of the run)
         goodput_bps: f64 = "bit/s",
-        /// Flow completion time: from `start_ns` to the last byte at the receiving application
+        /// Flow completion time: from `start_ns` to the last byte at the receiving application; null without a byte
         fct_ns: Option<i64> = "ns",
         /// Completion as the sender sees it: from `start_ns` to the acknowledgement of the last byte
         sender_fct_ns: Option<i64> = "ns",
@@ -324,7 +324,7 @@ table! {
         tx_bytes: i64 = "B",
         /// Packets dropped at the port
         drops: i64 = "",
-        /// Packets that the link's own loss process took after their transmission
+        /// Packets that the link took after their transmission: by its own loss process, or because it went down meanwhile
         lost: i64 = "",
         /// Packets marked (ECN) at the port
         marks: i64 = "",

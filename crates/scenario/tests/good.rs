@@ -282,6 +282,20 @@ fn every_parameter_has_its_origin() {
     assert_eq!(shared.provenance["links[0].pairing"].origin, Origin::Default);
 }
 
+/// A law among the TCP options of the traffic is told once in the resolved text: it was refused there, as given twice.
+#[test]
+fn a_law_among_the_options_of_traffic() {
+    let first =
+        resolved("pause", &["traffic.upload.tcp.congestion_control.kind=vegas", "traffic.upload.tcp.mss=1000 B"]);
+    let second = again(&first);
+    for r in [&first, &second] {
+        assert_eq!(r.plan.traffic[0].congestion_control.name(), "vegas");
+        assert_eq!(r.provenance["traffic[0].congestion_control.kind"].origin, Origin::Given);
+        assert_eq!(r.provenance["traffic[0].tcp.mss"].origin, Origin::Given);
+    }
+    assert_eq!(first.toml, second.toml);
+}
+
 #[test]
 fn overrides_reach_everything() {
     let r = resolved(

@@ -51,9 +51,9 @@ fn through(path: &[Hop], full: u64, full_bytes: u32, last_bytes: u32) -> u128 {
 }
 
 impl World<'_> {
-    /// The ideal completion time of a finite flow.
+    /// The ideal completion time of a finite flow that carries anything.
     pub fn ideal(&self, flow: &Flow) -> Option<Span> {
-        let bytes = flow.size.filter(|_| !matches!(flow.application, Application::Datagrams(_)))?;
+        let bytes = flow.size.filter(|&bytes| bytes > 0 && !matches!(flow.application, Application::Datagrams(_)))?;
         let FlowPlan { from, to, sender, receiver } = flow.plan;
         if let Some(options) = &self.plan.traffic[flow.traffic as usize].roce {
             return self.ideal_roce(flow.traffic, from, to, options, bytes);

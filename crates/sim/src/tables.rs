@@ -194,7 +194,9 @@ impl World<'_> {
         let option = flow.plan.sender as usize;
         // A flow is called by the law that it has at last.
         let law = sender.map_or(self.laws[flow.traffic as usize].name(), |s| s.endpoint.controller().name());
-        let ideal = self.ideal(flow);
+        // A stream that was given nothing to carry has no last byte.
+        let carried = |done: Option<Time>| done.filter(|_| flow.size != Some(0)).map(|done| done.since(flow.start));
+        let (fct, ideal) = (carried(flow.done), self.ideal(flow));
         let t = &self.tables;
         let mut row = FlowRow {
             flow: i64::from(flow.number),
@@ -218,10 +220,10 @@ impl World<'_> {
             delivered_bytes: delivered as i64,
             measured_bytes: measured as i64,
             goodput_bps: measured as f64 * 8.0 / seconds,
-            fct_ns: flow.done.map(|t| t.since(flow.start).ns()),
+            fct_ns: fct.map(Span::ns),
             ideal_fct_ns: ideal.map(Span::ns),
-            slowdown: ideal.zip(flow.done).map(|(ideal, t)| t.since(flow.start).ps() as f64 / ideal.ps().max(1) as f64),
-            sender_fct_ns: flow.sender_done.map(|t| t.since(flow.start).ns()),
+            slowdown: ideal.zip(fct).map(|(ideal, fct)| fct.ps() as f64 / ideal.ps().max(1) as f64),
+            sender_fct_ns: carried(flow.sender_done).map(Span::ns),
             ..instruments(&stats(sender), &stats(receiver))
         };
         if self.plan.traffic[flow.traffic as usize].roce.is_some() {

@@ -59,7 +59,8 @@ fn column(tables: &Tables, table: &str, name: &str) -> Vec<f64> {
         if let Some(ints) = array.as_any().downcast_ref::<Int64Array>() {
             out.extend(ints.iter().map(|v| v.map_or(f64::NAN, |v| v as f64)));
         } else {
-            out.extend(array.as_any().downcast_ref::<Float64Array>().unwrap().values());
+            let floats = array.as_any().downcast_ref::<Float64Array>().unwrap();
+            out.extend(floats.iter().map(|v| v.unwrap_or(f64::NAN)));
         }
     }
     out
@@ -241,6 +242,41 @@ fn streams_share_a_file() {
 }
 
 /// Two transfers from one disk: its rate is for both.
+/// One byte over four streams: three carry nothing, so that they have no completion time, nor one over the ideal (they were
+/// "faster" than it: at the SYN all their bytes were there).
+#[test]
+fn streams_without_a_byte() {
+    let (tables, _) = run(&["traffic.copy.size=1 B", "traffic.copy.streams=4"]);
+    assert_eq!(column(&tables, "flows", "size_bytes"), [1.0, 0.0, 0.0, 0.0]);
+    for name in ["fct_ns", "sender_fct_ns", "ideal_fct_ns", "slowdown"] {
+        let values = column(&tables, "flows", name);
+        assert_eq!(values.iter().map(|v| v.is_nan()).collect::<Vec<_>>(), [false, true, true, true], "{name}");
+    }
+    assert!(column(&tables, "flows", "slowdown")[0] >= 1.0);
+}
+
+/// What limited a transfer does not depend on how often it was looked at: samples moved 56 ms from one cause to another here.
+#[test]
+fn samples_change_nothing() {
+    let run = |every: &str| {
+        run(&[
+            "warmup=0 s",
+            "links[0].rate=10 Mbps",
+            "links[0].delay=30 ms",
+            "links[0].host_queue={ kind = \"fifo\", limit = \"20 p\" }",
+            "traffic.copy.streams=2",
+            "traffic.copy.window=64 KiB",
+            "traffic.copy.block=4 MiB",
+            &format!("record.every={every}"),
+        ])
+    };
+    let (often, rarely) = (run("1 ms"), run("8 s"));
+    for name in ["limited_network_ns", "limited_send_buffer_ns", "limited_read_ns"] {
+        assert_eq!(column(&often.0, "copies", name), column(&rarely.0, "copies", name), "{name}");
+    }
+    assert_eq!(often.1["copies"], rarely.1["copies"]);
+}
+
 #[test]
 fn transfers_share_a_disk() {
     let other =

@@ -294,13 +294,18 @@ impl Sender {
         }
     }
 
+    /// What is out may become less now: the most so far.
+    #[inline]
+    pub fn note_most(&mut self) {
+        self.max_pipe = self.max_pipe.max(self.board.pipe());
+        self.max_flight = self.max_flight.max(self.board.flight());
+    }
+
     /// Sending has stopped for `why`: remembers whether the window was the limit (Linux `tcp_cwnd_validate`).
     #[inline]
     pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
         let limited = why == Limit::Cwnd;
         let out = self.board.pipe();
-        self.max_pipe = self.max_pipe.max(out);
-        self.max_flight = self.max_flight.max(self.board.flight());
         if why == Limit::Snd
             && let Some(log) = &mut self.log
         {

@@ -32,6 +32,8 @@ use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
 const SOURCES_MAX: u32 = 100_000;
+/// Periods are drawn until one has room for a packet: beyond so many for each packet a run seems to stand still.
+const PERIODS_MAX: f64 = 1000.0;
 
 /// Keys of `kind = "onoff"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,6 +85,13 @@ fn cap() -> f64 {
 /// 1500 less 20 bytes of IP and 8 of UDP.
 fn packet_size() -> Bytes {
     Bytes(1472)
+}
+
+impl Onoff {
+    /// Rate of a source that is ON, in bit/s.
+    fn peak(&self) -> f64 {
+        self.load.0 as f64 / (f64::from(self.sources) * self.duty)
+    }
 }
 
 /// A Pareto law by its mean, capped.
@@ -167,6 +176,16 @@ impl Spec for Onoff {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
             return refuse("packet_size", message);
         }
+        let spacing = self.packet_size.0 as f64 * 8.0 * PS_PER_S as f64 / self.peak();
+        if spacing > PERIODS_MAX * self.on.0 as f64 {
+            let message = format!(
+                "{}: too short: at its peak rate, {}, a source has a packet of {} in one of more than {PERIODS_MAX} such periods",
+                self.on,
+                Rate(self.peak() as u64),
+                self.packet_size
+            );
+            return refuse("on", message);
+        }
         Ok(())
     }
 
@@ -175,7 +194,7 @@ impl Spec for Onoff {
     }
 
     fn source(&self, setting: &Setting<'_>) -> Source {
-        let peak = self.load.0 as f64 / (f64::from(self.sources) * self.duty);
+        let peak = self.peak();
         let mean_on = self.on.0 as f64;
         let mut source = Source {
             payload_bytes: self.packet_size.0,

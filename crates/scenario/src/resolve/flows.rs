@@ -49,6 +49,7 @@ impl Resolver<'_> {
             traffic.name = Some(name);
             if traffic.kind.carrier().is_tcp() {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
+                traffic.tcp.congestion_control = None;
                 traffic.transport = Some(traffic.transport.unwrap_or_default());
                 traffic.roce = plan.roce.as_deref().cloned();
             }

@@ -102,44 +102,66 @@ impl Copy {
 
     /// Counts the time since it was last called for what limited the transfer in it.
     fn count(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) {
+        let mut spent = std::mem::take(&mut self.spent);
+        self.limited = self.limited_at(now, flows, sockets, &mut spent);
+        self.spent = spent;
+        let until = self.end().map_or(now, |end| end.min(now));
+        self.counted = self.counted.max(until);
+    }
+
+    /// What [`Copy::count`] counts, with what has been `spent` brought up to now. A sample only looks: where the counting stops
+    /// in between does not depend on what is recorded.
+    fn limited_at(
+        &self,
+        now: Time,
+        flows: &[Option<Flow>],
+        sockets: &[Socket],
+        spent: &mut [[u64; 3]],
+    ) -> [u64; LIMITS.len()] {
+        let mut limited = self.limited;
         let until = self.end().map_or(now, |end| end.min(now));
         let span = until.since(self.counted).ps();
         if span == 0 || !self.has_begun() {
-            self.counted = self.counted.max(until);
-            return;
+            return limited;
         }
-        self.counted = until;
-        let (parts, unsent) = self.network_parts(now, flows, sockets);
+        let (parts, unsent) = self.network_parts(now, flows, sockets, spent);
         let stage = match self.ends.cached {
             Some(_) => Stage::Write,
             // A stream that has more to send waits for no block, whatever room its send buffer has for one.
             None => Some(self.pipeline.stage()).filter(|s| *s != Stage::Read || !unsent).unwrap_or(Stage::Network),
         };
         match stage {
-            Stage::Read => self.limited[READ] += span,
-            Stage::Write => self.limited[WRITE] += span,
+            Stage::Read => limited[READ] += span,
+            Stage::Write => limited[WRITE] += span,
             Stage::Network => {
                 let [cwnd, buffer, window] = parts.map(u128::from);
                 let whole = cwnd + buffer + window;
                 let share = |part: u128| (u128::from(span) * part).checked_div(whole).unwrap_or(0) as u64;
                 let (buffer, window) = (share(buffer), share(window));
-                self.limited[SEND_BUFFER] += buffer;
-                self.limited[RECEIVE_BUFFER] += window;
-                self.limited[NETWORK] += span - buffer - window;
+                limited[SEND_BUFFER] += buffer;
+                limited[RECEIVE_BUFFER] += window;
+                limited[NETWORK] += span - buffer - window;
             }
         }
+        limited
     }
 
     /// How long senders with something to send were limited by congestion window, send buffer and receiver's window; whether a send
     /// buffer holds something that has not been sent.
-    fn network_parts(&mut self, now: Time, flows: &[Option<Flow>], sockets: &[Socket]) -> ([u64; 3], bool) {
+    fn network_parts(
+        &self,
+        now: Time,
+        flows: &[Option<Flow>],
+        sockets: &[Socket],
+        all_spent: &mut [[u64; 3]],
+    ) -> ([u64; 3], bool) {
         let (mut sum, mut any_unsent) = ([0; 3], false);
         for (stream, &(id, number)) in self.flows.iter().enumerate() {
             let Some(flow) = live(flows, id, number) else { continue };
             let Some(sender) = sockets.get(flow.sender as usize) else { continue };
             let stats = sender.endpoint.stats(now);
             let spent = [stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns, stats.snd_lim_time_rwin_ns];
-            let before = std::mem::replace(&mut self.spent[stream], spent);
+            let before = std::mem::replace(&mut all_spent[stream], spent);
             let unsent = stats.cur_app_w_queue > 0;
             any_unsent |= unsent;
             if unsent || self.pipeline.sending(stream as u32).is_some() {
@@ -149,12 +171,12 @@ impl Copy {
         }
         (sum, any_unsent)
     }
+}
 
-    /// The stage that `limited` says has lasted longest since `before`; none if nothing has.
-    fn longest(&self, before: &[u64; LIMITS.len()]) -> Option<usize> {
-        let since = |i: &usize| self.limited[*i] - before[*i];
-        (0..LIMITS.len()).rev().max_by_key(since).filter(|i| since(i) > 0)
-    }
+/// The stage that `limited` says has lasted longest since `before`; none if nothing has.
+fn longest(limited: &[u64; LIMITS.len()], before: &[u64; LIMITS.len()]) -> Option<usize> {
+    let since = |i: &usize| limited[*i].saturating_sub(before[*i]);
+    (0..LIMITS.len()).rev().max_by_key(since).filter(|i| since(i) > 0)
 }
 
 /// The flow at a place, unless it is over.

@@ -5,7 +5,7 @@ use elephan_scenario::Plan;
 use elephan_units::{Span, Time};
 use serde_json::{Value, json};
 
-use super::{Before, Copies, Copy, LIMITS, NETWORK, READ, RECEIVE_BUFFER, SEND_BUFFER, WRITE, live};
+use super::{Before, Copies, Copy, LIMITS, NETWORK, READ, RECEIVE_BUFFER, SEND_BUFFER, WRITE, live, longest};
 use crate::Error;
 use crate::tables::Tables;
 use crate::world::World;
@@ -26,7 +26,7 @@ impl World<'_> {
         let World { copies, flows, sockets, recorder, roce, .. } = self;
         let Copies { all, disks, words, empty } = copies;
         for (number, copy) in all.iter_mut().enumerate() {
-            copy.count(now, flows, sockets);
+            let limited = copy.limited_at(now, flows, sockets, &mut copy.spent.clone());
             copy.settle(now);
             let delivered = |(stream, &(id, number)): (u32, &(u32, u32))| match live(flows, id, number) {
                 Some(flow) => flow.delivered(sockets, roce),
@@ -35,7 +35,7 @@ impl World<'_> {
             let disk = disks[copy.plan.to as usize].as_ref();
             let [read, _, cached] = copy.pipeline.progress();
             let [near, far] = copy.pipeline.waiting();
-            let ns = copy.limited.map(|ps| Span(ps).ns());
+            let ns = limited.map(|ps| Span(ps).ns());
             recorder.copy_samples.push(CopySampleRow {
                 time_ns: now.ns(),
                 copy: number as i64,
@@ -46,14 +46,14 @@ impl World<'_> {
                 cache_bytes: disk.map_or(0, |disk| disk.cached_bytes(now)) as i64,
                 buffers_near: near as i64,
                 buffers_far: far as i64,
-                limit: copy.longest(&copy.sampled).map_or(*empty, |i| words[i]),
+                limit: longest(&limited, &copy.sampled).map_or(*empty, |i| words[i]),
                 limited_read_ns: ns[READ],
                 limited_network_ns: ns[NETWORK],
                 limited_send_buffer_ns: ns[SEND_BUFFER],
                 limited_receive_buffer_ns: ns[RECEIVE_BUFFER],
                 limited_write_ns: ns[WRITE],
             });
-            copy.sampled = copy.limited;
+            copy.sampled = limited;
         }
     }
 
@@ -136,7 +136,7 @@ impl Copy {
             cached_bps,
             on_disk_bps,
             rate_bps: if program.to_disk { on_disk_bps } else { cached_bps },
-            limit: self.longest(&before.limited).map_or(empty, |i| words[i]),
+            limit: longest(&self.limited, &before.limited).map_or(empty, |i| words[i]),
             limited_read_ns: ns(READ),
             limited_network_ns: ns(NETWORK),
             limited_send_buffer_ns: ns(SEND_BUFFER),

@@ -11,6 +11,7 @@ impl Endpoint {
     /// The acknowledgement field of a segment whose sequence number is `seq`.
     #[inline]
     pub(super) fn on_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) {
+        self.tx.note_most();
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
         let flight = self.tx.board.flight();

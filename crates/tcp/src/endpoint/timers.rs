@@ -31,6 +31,7 @@ impl Endpoint {
             self.reconsider();
         }
         if now >= self.rtx_at {
+            self.tx.note_most();
             self.on_retransmission_timer(now);
         }
     }

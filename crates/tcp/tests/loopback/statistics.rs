@@ -41,6 +41,27 @@ fn one_loss() {
     assert_eq!((a.mss_sent, a.mss_rcvd, a.time_stamps, a.will_use_sack, a.ecn), (1000, 1000, 0, 1, 0));
 }
 
+/// Pacing holds a sender back before its window is full, and before the first ACKs: what is out is never limited by it, and is
+/// noted all the same.
+#[test]
+fn the_most_of_a_paced_sender() {
+    let slow = serde_json::json!({ "startup_gain": 1.05 });
+    let law = elephan_cc::Spec::with("bbr", slow.as_object().unwrap()).unwrap();
+    let o = options("rfc", &Overrides { congestion_control: Some(law), initial_window: Some(20), ..plain() });
+    let mut net = Net::new(&o, &o, Box::new(|_, _| vec![DELAY]));
+    net.open_a();
+    net.a.supply(100_000);
+    let (mut pipe, mut queue) = (0, 0);
+    net.run_until(|net| {
+        let now = net.a.stats(net.now);
+        (pipe, queue) = (pipe.max(now.pipe_size), queue.max(now.cur_retx_queue));
+        now.thru_octets_acked >= 30_000
+    });
+    let a = net.a.stats(net.now);
+    assert!(pipe >= 10_000, "{pipe}");
+    assert_eq!((a.max_pipe_size, a.max_retx_queue), (pipe, queue));
+}
+
 /// The second of four comes after the others: two duplicate ACKs start nothing, and the ACK that ends them moves on by the
 /// three segments from it.
 #[test]
