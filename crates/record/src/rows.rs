@@ -330,7 +330,7 @@ table! {
         queue_max_bytes: i64 = "B",
         /// Most packets waiting at any instant
         queue_max_packets: i64 = "",
-        /// Bytes waiting, averaged over time
+        /// Bytes waiting, averaged over the measured time
         queue_mean_bytes: f64 = "B",
         /// Time that the port was not allowed to send, or (PFC) not everything
         paused_ns: i64 = "ns",
