@@ -152,7 +152,7 @@ def slow_start(view: View) -> Drawing:
     caption = "In slow start the window doubles every round trip: a straight line here."
     if _has_queue(view):
         plot_queues(below, view)
-        caption += " Ticks below are drops at that port."
+        caption += " Ticks above the queue are drops at that port."
     else:
         plot_goodput(below, view)
     d.time_axis(below, 0, view.end_ns)
@@ -185,7 +185,7 @@ def _goodput_notes(view: View) -> str:
     if view.run.warmup_ns > 0:
         notes += " The shaded beginning is warm-up and does not count."
     if column(view.run.flows, "segs_retrans").sum() > 0:
-        notes += " A window can exceed the rate of the line: a retransmission that fills a hole releases all that waited behind it."
+        notes += " For a moment goodput can exceed the rate of the line: what waited behind a hole comes at once when it is filled."
     return notes
 
 

@@ -1,0 +1,133 @@
+"""What a reader of a run's report sees: that figures, tables and words agree with each other and with the run."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan.report.interactive import panels
+from elephan.report.page import Table
+from elephan.report.run_figures import REGISTRY
+from elephan.report.run_figures import draw as draw_figure
+from elephan.report.run_page import answer, run_page
+from elephan.report.view import View
+from elephan.runs import Run
+
+
+def tables(run: Run) -> list[Table]:
+    return [table for section in run_page(run).sections for table in section.tables]
+
+
+@pytest.fixture(scope="module")
+def transfers() -> Run:
+    """Transfers of 250 kB, 20 s of them, of which the first 5 s are warm-up."""
+    return el.run("short-flows", set={"duration": "20 s"})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "compared"),
+    [
+        ("cubic-vs-reno", {"duration": "5 s", "warmup": "1 s"}, True),
+        # Two paths without a link in common.
+        ("long-fat", {"duration": "5 s", "warmup": "1 s"}, False),
+        # Four downloads and a call of 64 kb/s, which wants no more.
+        ("aqm", {"duration": "5 s", "warmup": "1 s"}, False),
+        ("pause-head-of-line", {"duration": "60 ms", "warmup": "55 ms"}, False),
+        ("shared-switch", {"duration": "12 ms"}, True),
+        # Three thousand transfers beside a long flow: an index of 0.0004 says nothing, and no line can be drawn.
+        ("tcp-background", {"duration": "12 s"}, False),
+    ],
+)
+def test_shares_are_compared_of_flows_that_compete_alike(scenario: str, more: dict[str, str], compared: bool) -> None:
+    run = el.run(scenario, set=more)
+    assert ("Jain's index" in " ".join(answer(run))) == compared
+    assert REGISTRY["sharing"].possible(View(run)) == compared
+
+
+def test_what_the_question_is_about_comes_first() -> None:
+    assert answer(el.run("aqm", set={"duration": "12 s"}))[0].startswith("Half of the messages took")
+    held = answer(el.run("pause-head-of-line", set={"duration": "60 ms", "warmup": "55 ms"}))
+    assert "victims: TCP to the fast receiver" in held[0]
+
+
+def test_the_longest_queue_is_of_the_whole_run() -> None:
+    """4 MiB of window over 100 ms leave no queue once it stands; the burst of slow start left one of 1.9 MB before that."""
+    line = " ".join(answer(el.run("socket-buffer", set={"duration": "12 s"})))
+    mean, unit, most = re.search(
+        r"its queue ([0-9.]+) (k?B) \(.*\) on average, ([0-9.]+) MB at most in the whole run", line
+    ).groups()  # type: ignore[union-attr]
+    assert float(mean) * {"B": 1, "kB": 1e3}[unit] < 2000
+    assert float(most) == pytest.approx(1.94, abs=0.02)
+    assert "in the whole run" not in " ".join(answer(el.run("pcp-start")))
+
+
+def test_completion_times_are_of_the_transfers_that_the_answer_counts(transfers: Run) -> None:
+    done = re.match(r"([0-9]+) of ([0-9]+) transfers completed", answer(transfers)[0])
+    assert done is not None
+    caption = draw_figure(transfers, "completion").caption
+    assert caption.startswith(f"{done[1]} transfers that began after the warm-up completed")
+    line = draw_figure(transfers, "completion").figure.axes[0].lines[0]
+    assert np.asarray(line.get_xdata()).max() * 1e9 == pytest.approx(transfers.statistic("fct_ns.max"))
+
+
+def test_transfers_are_listed_by_their_time(transfers: Run) -> None:
+    table = tables(transfers)[0]
+    cells = [dict(zip((column.title for column in table.columns), (cell.text for cell in row), strict=True)) for row in table.rows]
+    worst = max(float(took) for took in transfers.flows["fct_ns"].to_pylist() if took is not None)
+    # One that began 30 ms before the end of the run is not complete, and not slow.
+    assert any(took is None for took in transfers.flows["fct_ns"].to_pylist())
+    assert cells[0]["completion"] == f"{worst * 1e-9:.3g} s"
+    # 250 kB in its own time, not in 15 s
+    assert cells[0]["goodput"] == f"{250e3 * 8e9 / worst / 1e6:.3g} Mb/s"
+    assert re.fullmatch(r"flow [0-9]+", cells[0]["flow"])
+
+
+def test_tables_have_no_value_where_it_has_no_meaning() -> None:
+    flows, ports = tables(el.run("load-latency", set={"duration": "120 ms"}))
+    assert [cell.text for cell in flows.rows[0]][4:] == ["\u2013"] * 3
+    assert not any("n/a" in cell.text for table in (flows, ports) for row in table.rows for cell in row)
+    assert "< 1 B" in [cell.text for row in ports.rows for cell in row]
+
+
+def test_a_drop_is_seen_beside_a_burst_of_them() -> None:
+    """168 packets in slow start, then one at each cut of the window."""
+    axes = draw_figure(el.run("sawtooth"), "drops").figure.axes[0]
+    low, high = axes.get_ylim()
+    place = axes.transData.transform
+    least = min(bar.get_height() for bar in axes.patches if bar.get_height() > 0)  # type: ignore[attr-defined]
+    assert least == 1
+    share = (place((0, least))[1] - place((0, low))[1]) / (place((0, high))[1] - place((0, low))[1])
+    assert share > 0.05
+
+
+def lines_of(run: Run, title: str) -> dict[str, Any]:
+    return next(panel for panel in panels(View(run)) if panel["title"].startswith(title))
+
+
+def test_charts_have_one_time_axis_and_lines_end_with_their_flows() -> None:
+    run = el.run("incast")
+    charts = panels(View(run))
+    assert {(panel["x"][0], panel["x"][-1]) for panel in charts} == {(0.0, 1.0)}
+    window = lines_of(run, "Congestion window")
+    assert "(the first 12 of 32)" in window["title"]
+    ends = {row["source"]: row["end_ns"] * 1e-9 for row in run.flows.to_pylist()}
+    for line in window["series"]:
+        known = [x for x, y in zip(window["x"], line["y"], strict=True) if y is not None]
+        assert known[-1] <= ends[line["name"].removesuffix(" (dashed)")] + 1e-3
+
+
+def test_two_lines_of_a_chart_never_look_alike() -> None:
+    window = lines_of(el.run("incast"), "Congestion window")
+    looks = [(k % 6, bool(line.get("dash"))) for k, line in enumerate(window["series"])]
+    assert len(set(looks)) == len(looks) == 12
+    assert [line["name"].endswith(" (dashed)") for line in window["series"]] == [False] * 6 + [True] * 6
+
+
+def test_of_many_flows_a_chart_shows_the_largest() -> None:
+    run = el.run("tcp-background", set={"duration": "12 s"})
+    window = lines_of(run, "Congestion window")
+    assert "those that delivered most" in window["title"]
+    assert window["series"][0]["name"] == "long"
