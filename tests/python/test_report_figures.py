@@ -131,3 +131,24 @@ def test_of_many_flows_a_chart_shows_the_largest() -> None:
     window = lines_of(run, "Congestion window")
     assert "those that delivered most" in window["title"]
     assert window["series"][0]["name"] == "long"
+
+
+def test_a_full_transmit_queue_is_told_with_the_window_of_that_moment() -> None:
+    """With delayed ACKs a third of the window waits: 356 packets of room are full at three to four times as many segments."""
+    found = re.search(r"at a window of ([0-9\u202f]+) segments", answer(el.run("txqueuelen", set={"duration": "3 s"}))[0])
+    assert found is not None
+    window = int(found[1].replace("\u202f", ""))
+    assert 3 * 356 <= window <= 4 * 356
+    # Linux halves the window of that moment, and its threshold says so.
+    run = el.run("txqueuelen", set={"duration": "3 s"})
+    assert window == pytest.approx(2 * run.flows["cur_ssthresh"][0].as_py() / 1448, abs=2)
+
+
+@pytest.mark.parametrize("limit", ["0.5 bdp", "20 bdp"])
+def test_who_gets_what_is_told_by_name(limit: str) -> None:
+    """BBR takes a shallow buffer for itself and yields in a deep one (Hock, Bless and Zitterbart 2017; Ware et al. 2019)."""
+    run = el.run("bbr-vs-cubic", set={"template.queue.limit": limit})
+    got = {name: run.statistic(name) for name in run.curated_statistics if name.endswith("].sum")}
+    assert list(got) == ["goodput_bps[bbr].sum", "goodput_bps[cubic].sum"]
+    ratio = got["goodput_bps[bbr].sum"] / got["goodput_bps[cubic].sum"]
+    assert ratio > 2 if limit == "0.5 bdp" else ratio < 0.5
