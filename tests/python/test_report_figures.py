@@ -8,13 +8,16 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
+from elephan.report.dots import dot_columns
 from elephan.report.interactive import panels
-from elephan.report.page import Table
+from elephan.report.page import Page, Table, render
 from elephan.report.run_figures import REGISTRY
 from elephan.report.run_figures import draw as draw_figure
 from elephan.report.run_page import answer, run_page
+from elephan.report.sweep_page import sweep_page
 from elephan.report.view import View
 from elephan.runs import Run
+from elephan.stats import Interval
 
 
 def tables(run: Run) -> list[Table]:
@@ -152,3 +155,27 @@ def test_who_gets_what_is_told_by_name(limit: str) -> None:
     assert list(got) == ["goodput_bps[bbr].sum", "goodput_bps[cubic].sum"]
     ratio = got["goodput_bps[bbr].sum"] / got["goodput_bps[cubic].sum"]
     assert ratio > 2 if limit == "0.5 bdp" else ratio < 0.5
+
+
+def test_a_sweep_of_which_nothing_is_random_says_so() -> None:
+    page = sweep_page(el.sweep("sawtooth", set={"template.queue.limit": ["0.5 bdp", "1 bdp"], "duration": "12 s"}, repetitions=2))
+    assert "the repetitions of a variant are all alike" in page.fine
+    assert "interval" not in page.sections[0].drawings[0].caption
+
+
+def test_times_that_differ_a_hundredfold_stand_on_a_logarithmic_axis() -> None:
+    """One answer takes 2 ms; of two one waits for the retransmission timer of 200 ms."""
+    done = el.sweep("incast", set={"template.clients": [1, 2], "tcp.rto_min": "200 ms"}, repetitions=2)
+    by_name = {drawing.name: drawing.figure.axes[0] for section in sweep_page(done).sections for drawing in section.drawings}
+    assert by_name["fct-ns-max"].get_yscale() == "log"
+    assert by_name["timeouts-sum"].get_yscale() == "linear"
+
+
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    page = Page(kicker="", title="", question="", answer=["It took 5 ms at 9.4 Gb/s, 3 % of 2 hosts."], version="1", command="")
+    assert "5\u00a0ms at 9.4\u00a0Gb/s, 3\u00a0% of 2 hosts." in render(page)
+
+
+def test_rows_that_are_all_zero_have_seconds() -> None:
+    figure = dot_columns(["a", "b"], [("until it is used again", "ns", [("", [Interval(0.0, 0.0, 0.0, 2)] * 2)])])
+    assert figure.axes[0].get_title(loc="left") == "until it is used again, s"

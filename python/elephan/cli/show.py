@@ -151,7 +151,8 @@ def _bounds(interval: Interval, unit: str) -> str:
 
 def sweep(done: Sweep, folder: Path) -> None:
     """A sweep: a row per variant."""
-    from elephan.report.sweep_page import shown
+    from elephan.report.sweep_figures import alike
+    from elephan.report.sweep_page import ALIKE, shown
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
@@ -164,7 +165,9 @@ def sweep(done: Sweep, folder: Path) -> None:
             table.add_row(label, *(cells[s][i] for s in group))
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
-    if repetitions > 1:
+    if repetitions > 1 and alike(done, statistics):
+        console.print(ALIKE, style="dim")
+    elif repetitions > 1:
         console.print(
             f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",
             style="dim",

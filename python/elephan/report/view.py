@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.quantity import seconds
+from elephan.quantity import parse_any, seconds, show
 from elephan.report.draw import calmest, phases_of, whole_rounds
 from elephan.rows import adaptive, column, flow_names, texts, windows
 from elephan.runs import Run
@@ -248,7 +248,7 @@ class View:
 
 
 def _words(values: dict[str, Any]) -> list[str]:
-    """`rate 5 Mbps` for `links.left->right.rate = "5 Mbps"`, `htcp` for a congestion control."""
+    """`rate 5 Mb/s` for `links.left->right.rate = "5 Mbps"`, `htcp` for a congestion control."""
     found: list[str] = []
     for key, value in values.items():
         last = key.rsplit(".", 1)[-1]
@@ -261,8 +261,14 @@ def _words(values: dict[str, Any]) -> list[str]:
             # Keys with dots that are not in quotes are tables; a law such as { bernoulli = 0.01 } reads the same way.
             found += [f"{last} {words}" if last == "loss" else words for words in _words(value)]
         else:
-            found.append(f"{last} {kind or value}")
+            found.append(f"{last} {kind or _quantity(value)}")
     return found
+
+
+def _quantity(value: Any) -> str:
+    """A value of the scenario language as reports write it: `5 Mb/s` for `5 Mbps`."""
+    found = parse_any(value) if isinstance(value, str) else None
+    return show(*found, 6) if found else str(value)
 
 
 def arrow(name: str) -> str:
