@@ -188,6 +188,11 @@ class View:
         port, time, value = column(samples, "port"), column(samples, "time_ns"), column(samples, name)
         return {int(p): (time[port == p], value[port == p]) for p in np.unique(port)}
 
+    def port_interval_ns(self) -> float:
+        """Time between samples of ports."""
+        times = np.unique(column(self.run.port_samples, "time_ns"))
+        return float(np.median(np.diff(times))) if times.size > 1 else float("nan")
+
     def queues(self, most: int = 3) -> Series:
         """The queues that hold something, longest first, by port name."""
         series, names = self.port_series("queue_bytes"), self.port_names()
