@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import elephan as el
@@ -17,6 +18,7 @@ from elephan.report.run_figures import draw as draw_figure
 from elephan.report.run_page import answer, run_page
 from elephan.report.sweep_page import sweep_page
 from elephan.report.terminal import braille
+from elephan.report.trace_page import trace_page
 from elephan.report.view import View
 from elephan.runs import Run
 from elephan.stats import Interval
@@ -201,3 +203,14 @@ def test_a_line_of_few_samples_has_no_holes_on_a_terminal() -> None:
     assert "\u2800" in line
     (left, right) = braille(np.arange(2.0), np.array([0.0, 7.0]), 1, 7.0, rows=2)
     assert (left, right) == ("\u28b8", "\u2878"), "a jump is a line"
+
+
+def test_a_value_that_a_capture_cannot_show_has_its_reason(tmp_path: Path) -> None:
+    """At the receiver nobody sees what is in flight at the sender."""
+    run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, pcap=True, out=tmp_path / "run")
+    files = {file.stem: file for file in run.captures}
+    for host, said in (("receiver[0]", True), ("sender[0]", False)):
+        page = trace_page(el.analyze(files[host]))
+        listed = page.sections[-1].tables
+        unseen = any(cell.text == "n/a" for table in listed for row in table.rows for cell in row)
+        assert (unseen, any("a capture at the receiver" in table.note for table in listed)) == (said, said)
