@@ -296,7 +296,7 @@ class Run:
         return run_html(self)
 
     def __repr__(self) -> str:
-        return f"<elephan.Run {self.name} seed {self.seed}: {self.flows.num_rows} flows>"
+        return f"<elephan.Run {self.name} seed {self.seed}: {self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}>"
 
 
 def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:

@@ -224,3 +224,9 @@ def test_without_a_command_there_is_help(capfd: pytest.CaptureFixture[str], word
     out, err = capfd.readouterr()
     assert out == ""
     assert "Commands:" in err
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "elephan", "lst"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "list" in done.stderr

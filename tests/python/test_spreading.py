@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import elephan as el
@@ -117,10 +118,12 @@ def test_the_answer_tells_what_each_change_did() -> None:
     first, *rest = answer(done)
     # Four flows go over the link, and the ACKs of one; routes are new after 50 ms, but timers ring only after 200 ms.
     assert first.startswith("leaf[0] → spine[0] was down from 500 ms to 1 s (new routes after 50 ms): 5 of 6 flows stood still")
-    assert rest[0].startswith("Goodput of all flows together: until 500 ms ")
+    assert re.fullmatch(
+        r"Goodput of all flows together: .* until 500 ms; .* while down \(500 ms to 1 s\); .* once up \(from 1 s\)\.", rest[0]
+    )
     hot = answer(el.run("qcn-hotspot"))
     line = next(line for line in hot if line.startswith("Queue of sw → receiver"))
-    assert "with rate 2 Gbps (20 ms to 80 ms)" in line
+    assert "with rate 2 Gb/s (20 ms to 80 ms)" in line
     assert "The port sw → receiver sent " in " ".join(hot)
     victim = " ".join(answer(el.run("dcqcn-victim", set={"duration": "22 ms"})))
     assert "to one receiver " in victim

@@ -72,10 +72,11 @@ def print_json(value: Any) -> None:
     print(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped))
 
 
-def _grid(*heads: str) -> Table:
+def _grid(*heads: str, words: Sequence[str] = ()) -> Table:
+    """A table: its first column and those of `words` begin at the left, numbers end at the right."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for i, head in enumerate(heads):
-        table.add_column(head, justify="left" if i == 0 else "right", overflow="fold")
+        table.add_column(head, justify="left" if i == 0 or head in words else "right", overflow="fold")
     return table
 
 
@@ -99,7 +100,8 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
         table.add_row(name, quantity(value, measures.unit_of(name), 4))
     console.print(table)
     if ignored_sweep:
-        console.print(f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}", style="dim")
+        words = f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}"
+        console.print(words, style="dim", soft_wrap=True)
     hops = done.manifest["packet_hops"]
     console.print(f"{quantity(hops, '1', len(str(hops)))} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
     if done.captures:
@@ -149,7 +151,8 @@ def _bounds(interval: Interval, unit: str) -> str:
 
 def sweep(done: Sweep, folder: Path) -> None:
     """A sweep: a row per variant."""
-    from elephan.report.sweep_page import shown
+    from elephan.report.sweep_figures import alike
+    from elephan.report.sweep_page import ALIKE, shown
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
@@ -162,7 +165,9 @@ def sweep(done: Sweep, folder: Path) -> None:
             table.add_row(label, *(cells[s][i] for s in group))
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
-    if repetitions > 1:
+    if repetitions > 1 and alike(done, statistics):
+        console.print(ALIKE, style="dim")
+    elif repetitions > 1:
         console.print(
             f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",
             style="dim",
@@ -266,7 +271,7 @@ def path(done: Answer, folder: Path) -> None:
     console.print(done.question.text, style="bold")
     for line in answer_lines(done):
         console.print(line)
-    table = _grid("law", "streams", "time", "goodput", "limit", "how it is known")
+    table = _grid("law", "streams", "time", "goodput", "limit", "how it is known", words=("limit", "how it is known"))
     for row in done.rows:
         values = (row.time_s, "s"), (row.goodput_bps, "bps")
         rough = done.is_rough(row)

@@ -20,16 +20,16 @@ from elephan.report.spreading_table import spread_lines
 from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.rows import Array, column, texts
 from elephan.runs import Run
+from elephan.spreading import spreading
 
 
 def answer(run: Run) -> list[str]:
     """What happened, in a few sentences."""
     found = measures.statistics(run)
     view = View(run)
-    parts = [_delivered(view, found), _repaired(run, found), _at_hosts(run)]
-    if "latency_ns.p50" in found and "fct_ns.mean" not in found:
-        median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
-        parts.append(f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}.")
+    asked = next(iter(run.curated_statistics), "").startswith("latency_ns")
+    took = _took(found)
+    parts = [took if asked else "", _delivered(view, found), _repaired(run, found), _at_hosts(run), "" if asked else took]
     parts.append(_rounds(run, found))
     changed = change_lines(view)
     parts += [
@@ -41,11 +41,19 @@ def answer(run: Run) -> list[str]:
         "" if changed else _bottleneck(run),
         _notified(run),
     ]
-    spread = spread_lines(run)
     # What the scenario is about comes first.
-    first, then = (spread, changed) if run.curated_figure.startswith("pause") else (changed, spread)
+    spread, held = spread_lines(run), any(tree.victims for tree in spreading(run))
+    first, then = (spread, changed) if held or run.curated_figure.startswith("pause") else (changed, spread)
     own = [said] if (said := curated.words(view)) else []
     return [*own, *first, " ".join(part for part in parts if part), *_phases(view), *then]
+
+
+def _took(found: dict[str, float]) -> str:
+    """How long messages took, where they are not transfers."""
+    if "latency_ns.p50" not in found or "fct_ns.mean" in found:
+        return ""
+    median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
+    return f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}."
 
 
 def _phases(view: View) -> list[str]:
@@ -64,7 +72,7 @@ def _delivered(view: View, found: dict[str, float]) -> str:
     total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')} in {measured}{_within(run)}"
     if flows <= 1:
         return f"The flow delivered {total}."
-    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
+    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found and view.rivals() else ""
     rates = column(run.flows, "goodput_bps")
     if flows <= NAMED_MAX:
         each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(view.flow_names.values(), rates, strict=True)]
@@ -271,7 +279,8 @@ def _bottleneck(run: Run) -> str:
     if most[i] <= 0:
         return f"{said}, without a queue."
     delay = f" ({show(mean[i] * 8e9 / column(ports, 'rate_bps')[i], 'ns')} of delay)" if "rate_bps" in ports.column_names else ""
-    return f"{said}, its queue {show(mean[i], 'bytes')}{delay} on average, {show(most[i], 'bytes')} at most."
+    whole = " in the whole run" if run.warmup_ns else ""
+    return f"{said}, its queue {show(mean[i], 'bytes')}{delay} on average, {show(most[i], 'bytes')} at most{whole}."
 
 
 def _nodes(run: Run) -> list[str]:

@@ -31,7 +31,7 @@ def plot_forbidden_area(axes: Axes, fast_bps: float, memory_bytes: float, rtt_to
     least = theory.forbidden_rtt_min(fast_bps, memory_bytes)
     rtt = np.unique(np.concatenate([np.geomspace(least * 1.0001, max(rtt_to_s, 1.01 * least), 300), [rtt_to_s]]))
     rtt = rtt[rtt >= least]
-    for clocked, alpha, words in ((False, 0.16, "sent back to back at f"), (True, 0.30, "sent at min(f, 2 s): slow start")):
+    for clocked, alpha, words in ((False, 0.16, "sent back to back at f"), (True, 0.30, "sent at min(f, 2·s): slow start")):
         ends = [theory.forbidden_area(fast_bps, memory_bytes, float(r), clocked) for r in rtt]
         low = np.array([e[0] if e else np.nan for e in ends]) * 1e-6
         high = np.array([e[1] if e else np.nan for e in ends]) * 1e-6

@@ -110,12 +110,16 @@ def _transmit(view: View) -> str:
     if not column(flows, "send_stall")[0]:
         return f"{said} They were never full."
     first = view.events("send_stall")
-    windows = list(view.flow_series("cwnd_bytes").values())
-    if not first.size or not windows:
+    signals = list(view.flow_series("cong_signals").values())
+    if not first.size or not signals:
         return f"{said} They were full."
-    time, window = windows[0]
-    before = float(window[time <= first[0]].max(initial=0.0)) / float(column(flows, "cur_mss")[0])
-    return f"{said} They were full after {show(float(first[0]), 'ns')}, at a window of {_count(round(before))} segments."
+    full = f"{said} They were full after {show(float(first[0]), 'ns')}"
+    time, count = signals[0]
+    if count[time <= first[0]].max(initial=0.0) > 0:
+        return f"{full}."
+    # Slow start's largest window is the one at its end. The last sample before it may be half as large.
+    window = float(column(flows, "max_ss_cwnd")[0]) / float(column(flows, "cur_mss")[0])
+    return f"{full}, at a window of {_count(round(window))} segments."
 
 
 WORDS: dict[str, Callable[[View], str]] = {

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elephan.quantity import scale_for
+from elephan.report.draw import log_axis
 from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, new_figure
 from elephan.stats import Interval
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.27
 NAME_MAX = 22
+WIDE = 30  # times: from there on an axis of times is logarithmic
 
 
 def short_names(labels: Sequence[str]) -> list[str]:
@@ -72,7 +74,13 @@ def reach(groups: Sequence[Sequence[Interval]]) -> float:
     means = [i.mean for group in groups for i in group if not math.isnan(i.mean)]
     highs = [i.high for group in groups for i in group if math.isfinite(i.high)]
     top = max(means, default=0.0)
-    return min(max([top, *highs]), 1.5 * top) if top > 0 else 1.0
+    return min(max([top, *highs]), 1.5 * top) if top > 0 else 0.0
+
+
+def wide_times(values: Sequence[float], unit: str) -> bool:
+    """Whether times are so different that on a linear axis the short ones would be one."""
+    known = [value for value in values if not math.isnan(value)]
+    return unit in ("s", "ns") and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
 
 
 def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
@@ -92,8 +100,13 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
                 keys.append(
                     axis.plot([], [], "o", color=(BLUE, VERMILLION)[k % 2], markerfacecolor=PAPER if k else BLUE, label=what)[0]
                 )
-        axis.set_xlim(0, top * factor * 1.08)
-        axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
+        means = [interval.mean for _, intervals in groups for interval in intervals]
+        if len(columns) == 1 and wide_times(means, unit):
+            log_axis(axis, "x", min(x for x in means if x > 0) * factor * 0.7, top * factor * 1.4)
+            title += " (logarithmic)"
+        else:
+            axis.set_xlim(0, (top * factor or 1.0) * 1.08)
+            axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
         small_heading(axis, title, label)
     if keys:
         figure.legend(

@@ -315,6 +315,17 @@ def percent_axis(axes: Axes, axis: str = "y") -> None:
     which.set_minor_formatter(NullFormatter())
 
 
+def count_axis(axes: Axes, top: float) -> None:
+    """A logarithmic y axis of counts, with 0 below 1."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    axes.set_yscale("symlog", linthresh=1, linscale=0.4)
+    axes.set_ylim(0, top * 1.5)
+    axes.yaxis.set_major_locator(FixedLocator([0.0, *(10.0**k for k in range(math.floor(math.log10(top)) + 1))]))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value, "1", 9)))
+
+
 def log_axis(axes: Axes, axis: str, low: float, high: float) -> None:
     """A logarithmic axis with plain numbers; within two decades also 2 and 5 are written."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elephan.quantity import scale_for
+from elephan.quantity import scale_for, show
 from elephan.report.draw import thin, time_scale
+from elephan.report.style import SERIES
 from elephan.report.view import Series, View
+from elephan.rows import column
 
 Array = npt.NDArray[np.float64]
 POINTS_MAX = 2500  # of one line; of several together about as many
@@ -23,27 +25,40 @@ def _rounded(values: Array) -> list[float | None]:
     return [None if math.isnan(v) else float(f"{v:.5g}") for v in values.tolist()]
 
 
-def _shown(count: int) -> str:
-    return f" (the first {SERIES_MAX} of {count})" if count > SERIES_MAX else ""
+def _largest(series: Series, view: View) -> tuple[Series, str]:
+    """As many as a chart can tell apart, of flows those that delivered most, in their order; and which these are."""
+    if len(series) <= SERIES_MAX:
+        return series, ""
+    got = dict(zip(view.flow_names.values(), column(view.run.flows, "delivered_bytes").tolist(), strict=True))
+    ranked = sorted(series, key=lambda name: -got.get(name, 0.0))
+    shown = {name: series[name] for name in series if name in ranked[:SERIES_MAX]}
+    of = f"{SERIES_MAX} of {show(len(series), '1', 9)}"
+    if got.get(ranked[0], 0.0) == got.get(ranked[-1], 0.0):
+        return shown, f" (the first {of})"
+    return shown, f" ({of}, those that delivered most)"
 
 
 def _panel(title: str, unit: str, series: Series, view: View, **style: Any) -> dict[str, Any] | None:
-    chosen = dict(list(series.items())[:SERIES_MAX])
+    shown, which = _largest(series, view)
+    chosen = {name: (t[t <= view.end_ns], y[t <= view.end_ns]) for name, (t, y) in shown.items()}
     if not chosen:
         return None
-    # Each line keeps its own peaks.
+    # Each line keeps its own peaks. From the beginning to the end, so that charts below each other have one time axis.
     points = max(POINTS_MAX // len(chosen), POINTS_MIN)
-    time = np.unique(np.concatenate([thin(t, y, points)[0] for t, y in chosen.values()]))
+    time = np.unique(np.concatenate([np.array([0.0, view.end_ns]), *(thin(t, y, points)[0] for t, y in chosen.values())]))
     top = max((float(np.nanmax(y)) for _, y in chosen.values() if y.size and not np.isnan(y).all()), default=0.0)
     factor, label = scale_for(top, unit)
-    x_factor, x_unit = time_scale(view.run.duration_ns)
-    lines = []
+    x_factor, x_unit = time_scale(view.end_ns)
+    lines: list[dict[str, Any]] = []
     for name, (t, y) in chosen.items():
         at = np.searchsorted(t, time, side="right") - 1
-        values = np.where(at >= 0, y[np.maximum(at, 0)], np.nan)
-        lines.append({"name": name, "y": _rounded(values * factor), **style})
+        # Nothing is known before the first sample of a flow, nor after its last.
+        values = np.where((at >= 0) & (time <= t[-1]), y[np.maximum(at, 0)], np.nan) if t.size else np.full(time.size, np.nan)
+        again = len(lines) >= len(SERIES)  # the colours begin anew
+        dashes = {"dash": True} if again else {}
+        lines.append({"name": f"{name} (dashed)" if again else name, "y": _rounded(values * factor), **style, **dashes})
     return {
-        "title": (f"{title}, {label}" if label else title) + _shown(len(series)),
+        "title": (f"{title}, {label}" if label else title) + which,
         "x_label": f"time, {x_unit}",
         "x": [float(f"{v:.7g}") for v in (time * x_factor).tolist()],
         "series": lines,

@@ -8,7 +8,7 @@ from elephan import stats
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
-from elephan.report.style import BLUE, GREEN, PAPER, Drawing, new_figure
+from elephan.report.style import BLUE, GREEN, Drawing, new_figure
 from elephan.report.time_figures import mark_changes
 from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.rows import column, windows
@@ -23,7 +23,7 @@ def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
 
 def _shares(view: View) -> bool:
     """Whether the index is a line: flows deliver something in windows that follow each other."""
-    if not view.sampled or view.sampled_flows() < 2:
+    if not view.sampled or view.sampled_flows() < 2 or _finite(view) or not view.rivals():
         return False
     known = ~np.isnan(_sharing(view)[2])
     return bool(np.sum(known[1:] & known[:-1]) > known.size / 10)
@@ -41,6 +41,10 @@ def sharing(view: View) -> Drawing:
     d.reference(axes, 1 / flows if flows else 0, "one flow has everything")
     d.time_axis(axes, 0, view.end_ns)
     return Drawing("sharing", "Sharing", "1 means equal shares in the window.", fig)
+
+
+def _number(count: int) -> str:
+    return show(float(count), "1", 9)
 
 
 def _finite(view: View) -> bool:
@@ -70,25 +74,35 @@ def latency(view: View) -> Drawing:
         if values.size * (1 - q) >= 3:
             axes.plot([at], [1 - q], "o", color=BLUE, markersize=4)
             left = at > float(x[-1]) / 4
+            # The line falls: below and left of a point of it there is room, above and right too.
             axes.annotate(
                 f"{name}: {show(at, 'ns')}",
                 (at, 1 - q),
-                xytext=(-7 if left else 7, 3),
+                xytext=(-6, -2) if left else (6, 2),
                 textcoords="offset points",
                 ha="right" if left else "left",
+                va="top" if left else "bottom",
                 fontsize=8.5,
                 color=BLUE,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
             )
-    caption = f"{values.size} messages, from entry into TCP to the last byte out at the receiver, retransmissions included."
+    caption = (
+        f"{_number(values.size)} messages, from entry into TCP to the last byte out at the receiver, retransmissions included."
+    )
     return Drawing("latency", "Latency", caption, fig)
 
 
-@figure("completion", "completion time of finite flows", lambda v: bool((~np.isnan(column(v.run.flows, "fct_ns"))).any()))
+def _taken(view: View) -> d.Array:
+    """Completion times in ns of the transfers that began in the measured time; not a number where one did not complete."""
+    flows = view.run.flows
+    finite = ~np.isnan(column(flows, "size_bytes"))
+    return column(flows, "fct_ns")[finite & (column(flows, "start_ns") >= view.run.warmup_ns)]
+
+
+@figure("completion", "completion time of finite flows", lambda v: bool((~np.isnan(_taken(v))).any()))
 def completion(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
-    values = column(view.run.flows, "fct_ns")
-    finished = values[~np.isnan(values)]
+    took = _taken(view)
+    finished = took[~np.isnan(took)]
     factor, unit = scale_for(float(finished.max()), "ns")
     x, y = d.cdf(finished * factor)
     axes.plot(x, y, color=BLUE, drawstyle="steps-post")
@@ -99,8 +113,9 @@ def completion(view: View) -> Drawing:
     axes.set_ylim(0, 1.03)
     d.percent_axis(axes)
     d.heading(axes, "share of transfers that are complete")
-    unfinished = int(np.sum(~np.isnan(column(view.run.flows, "size_bytes"))) - finished.size)
-    caption = f"{finished.size} transfers completed" + (f", {unfinished} did not." if unfinished > 0 else ".")
+    whose = " that began after the warm-up" if view.run.warmup_ns else ""
+    unfinished = took.size - finished.size
+    caption = f"{_number(finished.size)} transfers{whose} completed" + (f", {_number(unfinished)} did not." if unfinished else ".")
     return Drawing("completion", "Completion times", caption, fig)
 
 

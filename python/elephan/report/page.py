@@ -17,6 +17,7 @@ from elephan.report.style import Drawing
 from elephan.stats import Interval
 
 _HERE = Path(__file__).parent
+_UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]?(?:b/s|B)|[mµnp]?s|min|h|%|pp)(?![\w/]))")
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,11 @@ def _json_in_html(value: Any) -> str:
 
 
 def _words(text: str) -> str:
-    """Words as HTML, options such as --whole in one piece."""
+    """Words as HTML, options such as --whole and numbers with their units in one piece."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', str(escape(text))))
+    whole = _UNIT.sub("\u00a0", str(escape(text)))
+    return Markup(re.sub(r"(?<![\w-])--[a-z][\w-]*", r'<span class="option">\g<0></span>', whole))
 
 
 def _code(text: str) -> str:

@@ -234,7 +234,7 @@ def convergence(panel: Panel) -> Drawing:
         factor, unit = scale_for(top, "ns")
         rows_of(axis, labels, named=i == 0)
         mark(axis, [interval for interval, _ in found], factor, BLUE)
-        axis.set_xlim(0, top * factor * 1.12)
+        axis.set_xlim(0, (top * factor or 1.0) * 1.12)
         for row, (interval, late) in enumerate(found):
             if late:
                 axis.annotate(

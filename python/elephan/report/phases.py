@@ -65,12 +65,13 @@ def _early(view: View) -> str:
 
 
 def _spoken(stretch: Stretch, end: float) -> str:
-    """`until 20 ms`, after a warm-up `10 ms to 20 ms`, `with rate 2 Gbps (20 ms to 80 ms)`, `with rate 10 Gbps (from 80 ms)`."""
+    """`until 20 ms`, after a warm-up `from 10 ms to 20 ms`, `with rate 2 Gb/s (20 ms to 80 ms)`, `once up (from 80 ms)`."""
     span = f"{show(stretch.begin, 'ns')} to {show(stretch.end, 'ns')}"
     if not stretch.words:
-        return span if stretch.begin > 0 else f"until {show(stretch.end, 'ns')}"
+        return f"from {span}" if stretch.begin > 0 else f"until {show(stretch.end, 'ns')}"
     when = f"from {show(stretch.begin, 'ns')}" if stretch.end >= end else span
-    return f"with {stretch.words} ({when})" if stretch.words not in ("up", "down") else f"{stretch.words} ({when})"
+    link = {"up": "once", "down": "while"}.get(stretch.words, "with")
+    return f"{link} {stretch.words} ({when})"
 
 
 def _goodput(view: View, stretches: list[Stretch]) -> str:
@@ -87,7 +88,7 @@ def _goodput(view: View, stretches: list[Stretch]) -> str:
             total += float(np.diff(np.interp([stretch.begin, stretch.end], time[mine], delivered[mine], left=0.0))[0])
         rates.append(total * 8e9 / (stretch.end - stretch.begin))
     end = float(view.run.duration_ns)
-    said = [f"{_spoken(stretch, end)} {show(rate, 'bps')}" for stretch, rate in zip(stretches, rates, strict=True)]
+    said = [f"{show(rate, 'bps')} {_spoken(stretch, end)}" for stretch, rate in zip(stretches, rates, strict=True)]
     return f"Goodput of {'the flow' if len(view.flow_ids) == 1 else 'all flows together'}: {'; '.join(said)}."
 
 
@@ -139,7 +140,7 @@ def _port(view: View, stretches: list[Stretch], port: str) -> str:
         lost = int(np.interp(stretch.end, time, drops) - np.interp(stretch.begin, time, drops, left=0.0))
         mean, most = show(float(queue[chosen].mean()), "bytes"), show(float(queue[chosen].max()), "bytes")
         dropped = f", {lost} packet{'' if lost == 1 else 's'} dropped" if lost else ""
-        said.append(f"{_spoken(stretch, end)} {mean} on average and {most} at most{dropped}")
+        said.append(f"{mean} on average and {most} at most {_spoken(stretch, end)}{dropped}")
     return f"Queue of {arrow(port)} (sampled): {'; '.join(said)}." if said else ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from elephan.observed import timeouts
 from elephan.quantity import seconds, show
@@ -19,6 +20,7 @@ from elephan.rows import column, texts
 from elephan.runs import Run
 
 ROWS_MAX = 20
+DASH = "\u2013"  # where a value has no meaning
 CAPTURES_MAX = 8
 COARSE = 0.01  # of the least RTT: a tick that is worth a word
 SPREADING = ("pause-timeline", "pause-tree")
@@ -53,25 +55,42 @@ def _flow_table(view: View) -> Table | None:
     flows = view.run.flows
     if not flows.num_rows:
         return None
-    order = np.argsort(-column(flows, "goodput_bps"), kind="stable")[:ROWS_MAX]
-    names, source, destination = list(view.flow_names.values()), texts(flows, "source"), texts(flows, "destination")
-    law = texts(flows, "congestion_control")
-    numeric = {key: column(flows, key) for key in ("goodput_bps", "segs_retrans", "min_rtt_ns", "fct_ns")}
+    names, law = list(view.flow_names.values()), texts(flows, "congestion_control")
+    paths = [f"{a} → {b}" for a, b in zip(texts(flows, "source"), texts(flows, "destination"), strict=True)]
+    rate, again, least, took, size = (
+        column(flows, key) for key in ("goodput_bps", "segs_retrans", "min_rtt_ns", "fct_ns", "size_bytes")
+    )
     expiries = timeouts(view.run)
-    finite = bool((~np.isnan(numeric["fct_ns"])).any())
-    heads = ["flow", "path", "law", "goodput", "retransmitted", "timeouts", "least RTT"] + (["completion"] if finite else [])
+    finite = ~np.isnan(size)
+    transfers = bool(finite.any())
+    # What a transfer got is over its own time: over the measured time all of one size would have got the same.
+    lasted = np.where(np.isnan(took), np.maximum(view.run.duration_ns - column(flows, "start_ns"), 1), took)
+    rate = np.where(finite, column(flows, "delivered_bytes") * 8e9 / lasted, rate)
+    order = np.lexsort((-rate, np.where(finite, -lasted, 0.0), finite))[:ROWS_MAX]
+    heads = ["flow", "path", "law", "goodput", "retransmitted", "timeouts", "least RTT"] + (["completion"] if transfers else [])
     rows = []
     for i in order:
-        cells = [names[i], f"{source[i]} → {destination[i]}", law[i] or "UDP", show(numeric["goodput_bps"][i], "bps")]
-        cells += [
-            show(numeric["segs_retrans"][i], "1", 9),
-            show(expiries[i], "1", 9),
-            show(numeric["min_rtt_ns"][i], "ns"),
-        ]
-        rows.append([Cell(c) for c in cells] + ([Cell(show(numeric["fct_ns"][i], "ns"))] if finite else []))
-    shown = f"The first {ROWS_MAX} of {flows.num_rows} flows by goodput." if flows.num_rows > ROWS_MAX else ""
-    note = " ".join(part for part in (shown, _coarse_ticks(view.run, order)) if part)
+        of_tcp = [show(again[i], "1", 9), show(expiries[i], "1", 9), _or_dash(least[i], "ns")] if law[i] else [DASH] * 3
+        cells = [names[i].removesuffix(f", {paths[i]}"), paths[i], law[i] or "UDP", show(rate[i], "bps"), *of_tcp]
+        if transfers:
+            cells.append("not complete" if finite[i] and np.isnan(took[i]) else _or_dash(took[i], "ns"))
+        rows.append([Cell(cell) for cell in cells])
+    note = " ".join(part for part in (_which_flows(flows.num_rows, finite), _coarse_ticks(view.run, order)) if part)
     return Table([Column(h, i >= 3) for i, h in enumerate(heads)], rows, note)
+
+
+def _or_dash(value: float, unit: str) -> str:
+    return DASH if np.isnan(value) else show(value, unit)
+
+
+def _which_flows(count: int, finite: npt.NDArray[np.bool_]) -> str:
+    """Which flows the table shows, and what goodput means there."""
+    which = f"{ROWS_MAX} of {show(count, '1', 9)} flows: " if count > ROWS_MAX else ""
+    if not finite.any():
+        return f"{which}those with the most goodput." if which else ""
+    if which:
+        which += "the slowest transfers. " if finite.all() else "those without an end, then the slowest transfers. "
+    return f"{which}Goodput of a transfer: what it delivered over its own time."
 
 
 def _port_table(run: Run) -> Table:
@@ -81,12 +100,17 @@ def _port_table(run: Run) -> Table:
     numeric = {key: column(ports, key) for key in keys}
     busy = np.argsort(-(numeric["utilisation"] + 1e3 * (numeric["drops"] > 0)), kind="stable")[: ROWS_MAX // 2]
     units = {"utilisation": "%", "drops": "1", "queue_mean_bytes": "bytes", "queue_max_bytes": "bytes", "paused_ns": "ns"}
-    rows = [
-        [Cell(arrow(names[i]))] + [Cell(show(numeric[k][i], u, 9 if k == "drops" else 3)) for k, u in units.items()] for i in busy
-    ]
+    rows = [[Cell(arrow(names[i]))] + [Cell(_of_port(k, numeric[k][i], u)) for k, u in units.items()] for i in busy]
     heads = ("port", "busy", "drops", "mean queue", "longest queue", "paused")
-    note = f"The {len(rows)} busiest of {len(names)} ports." if len(names) > len(rows) else ""
+    which = "those that dropped packets, then the busiest" if numeric["drops"].any() else "the busiest"
+    note = f"{len(rows)} of {len(names)} ports: {which}." if len(names) > len(rows) else ""
     return Table([Column(h, i >= 1) for i, h in enumerate(heads)], rows, note)
+
+
+def _of_port(key: str, value: float, unit: str) -> str:
+    if unit == "bytes" and 0 < value < 1:
+        return "< 1 B"
+    return show(value, unit, 9 if key == "drops" else 3)
 
 
 def facts(manifest: dict[str, object]) -> list[tuple[str, str]]:
@@ -143,7 +167,9 @@ def run_page(run: Run) -> Page:
     sections.append(Section("Flows and ports", tables=tables))
     fine = "One run says nothing about chance: elephan sweep with repetitions gives confidence intervals over seeds."
     if run.warmup_ns:
-        fine = f"Goodput, utilisation and queues are of the time after {show(run.warmup_ns, 'ns')}, counts of the whole run. {fine}"
+        after = show(run.warmup_ns, "ns")
+        what = "Goodput, utilisation and mean queues are of the time after"
+        fine = f"{what} {after}, counts and longest queues of the whole run. {fine}"
     return Page(
         kicker=f"elephan · {run.name} · seed {run.seed}",
         title=run.title,

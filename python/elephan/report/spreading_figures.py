@@ -194,7 +194,8 @@ def _draw_tree(names: Axes, bars: Axes, tree: Tree, paint: str, place: int, x: f
         names.text(indent * port.depth + 0.012, place, _label(port), va="center", fontsize=9, color=INK)
         at[port.label] = (indent * port.depth + 0.03, place)
         bars.barh(place, port.paused_ns * x, height=0.62, color=paint, alpha=1.0 if port.depth == 1 else 0.6)
-        words = f" {show(port.paused_ns, 'ns')}, {_count(port.closures, 'time')}"
-        bars.text(port.paused_ns * x, place, words, va="center", fontsize=8.5, color=INK)
+        words = f"{show(port.paused_ns, 'ns')}, {_count(port.closures, 'time')}"
+        at_end = (port.paused_ns * x, place)
+        bars.annotate(words, at_end, xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5, color=INK)
         place -= 1
     return place

@@ -14,7 +14,7 @@ from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
 from elephan.report import wording
-from elephan.report.dots import dot_columns
+from elephan.report.dots import dot_columns, wide_times
 from elephan.report.style import Drawing, color, new_figure
 from elephan.sweeps import Sweep, Variant, as_text
 
@@ -99,13 +99,20 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
         found.append((name, np.array([p for p, _ in points]), mean, low, high))
     top = max((float(np.nanmax(m)) for _, _, m, _, _ in found if not np.isnan(m).all()), default=1.0)
     factor, label = scale_for(top, unit)
-    d.heading(axes, measures.title(statistic), label)
+    means = np.concatenate([mean for _, _, mean, _, _ in found])
+    wide = wide_times(means.tolist(), unit)
+    d.heading(axes, measures.title(statistic) + (" (logarithmic)" if wide else ""), label)
+    least = float(np.nanmin(means)) * factor * 0.7 if wide else -np.inf
     for i, (name, x, mean, low, high) in enumerate(found):
-        d.error_line(axes, x, mean * factor, low * factor, high * factor, color(i))
+        # On a logarithmic axis a band down to 0 ends at its foot.
+        d.error_line(axes, x, mean * factor, np.maximum(low * factor, least), high * factor, color(i))
         last = mean[~np.isnan(mean)]
         ends.append((float(last[-1]) * factor if last.size else 0.0, name, color(i)))
     reach = max(float(np.nanmax(np.nan_to_num(high))) for *_, high in found)
-    axes.set_ylim(0, min(max(reach, top), 1.6 * top) * factor * 1.08 or 1)
+    if wide:
+        d.log_axis(axes, "y", least, min(max(reach, top), 1.6 * top) * factor * 1.2)
+    else:
+        axes.set_ylim(0, min(max(reach, top), 1.6 * top) * factor * 1.08 or 1)
     if axis.logarithmic:
         axes.set_xscale("log")
     d.plain_ticks(axes, axis.places, _spaced([as_text(value) for value in axis.values], axis))
@@ -150,12 +157,20 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
             axes.set_xlabel(wording.parameter(axis.path))
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
+        if n > 1 and alike(sweep, [statistic]):
+            band = f"The {n} runs of a point are all alike."
         if told:
             band += f" {'Rows' if named else 'Lines'}: {told}."
         title = measures.title(statistic)
         name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
         drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
     return drawings
+
+
+def alike(sweep: Sweep, statistics: list[str]) -> bool:
+    """Whether repetitions show no difference, as where nothing is random."""
+    values = (sweep.by_seed(label, statistic).values() for label in sweep.labels for statistic in statistics)
+    return all(len({value for value in one if not math.isnan(value)}) <= 1 for one in values)
 
 
 def span(sweep: Sweep, statistic: str) -> str:

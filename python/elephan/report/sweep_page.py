@@ -12,9 +12,10 @@ from elephan.errors import InputError
 from elephan.report import wording
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
 from elephan.report.run_page import facts
-from elephan.report.sweep_figures import draw_all, span
+from elephan.report.sweep_figures import alike, draw_all, span
 from elephan.sweeps import Sweep
 
+ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
 SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
 
 
@@ -23,6 +24,12 @@ def shown(sweep: Sweep) -> list[str]:
     own = [name for name in sweep.facts.get("answering", []) if name in sweep.statistics]
     varying = [s for s in sweep.statistics if len({sweep.interval(label, s).mean for label in sweep.labels}) > 1]
     return (own or list(dict.fromkeys((*varying, *sweep.statistics))))[:SHOWN_MAX]
+
+
+def _intervals(sweep: Sweep, statistics: list[str]) -> str:
+    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, statistics):
+        return ALIKE[0].lower() + ALIKE[1:]
+    return "brackets are 95 % intervals."
 
 
 def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
@@ -64,11 +71,12 @@ def _means(sweep: Sweep, statistics: list[str]) -> Table:
     for label in sweep.labels:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
         rows.append([Cell(names[label]), *cells])
-    return Table(
-        columns,
-        rows,
-        "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0.",
-    )
+    note = "Means over the repetitions with 95 % t intervals below, cut off where a quantity ends: a share at 1, a count at 0."
+    if len({row.seed for row in sweep.rows}) < 2:
+        note = "One run each."
+    elif alike(sweep, statistics):
+        note = ALIKE
+    return Table(columns, rows, note)
 
 
 def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
@@ -114,7 +122,7 @@ def sweep_page(sweep: Sweep) -> Page:
         title=str(sweep.facts.get("title") or sweep.name),
         question=str(sweep.facts.get("question", "")),
         answer=_answer(sweep, statistics),
-        fine=f"{sweep.size}, the same seeds in each; brackets are 95 % intervals.",
+        fine=f"{sweep.size}, the same seeds in each; {_intervals(sweep, statistics)}",
         warnings=warnings,
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),

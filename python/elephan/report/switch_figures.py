@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+WIDE = 20  # times the usual: a bar beside which the others would not be seen
+
+
 def _counted(axes: Axes, view: View, kind: str, bins: int) -> tuple[d.Array, d.Array, float]:
     """Events of a kind in windows: where windows begin, in the axis' unit, how many in each, and a window in ns."""
     step = nice_step(view.end_ns / bins)
@@ -31,10 +34,15 @@ def drops(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
     begins, counts, step = _counted(axes, view, "drop", 100)
     axes.bar(begins, counts, width=begins[1] - begins[0], align="edge", color=VERMILLION)
-    d.heading(axes, f"packets dropped in {show(step, 'ns')}")
+    wide = counts.max() > WIDE * np.median(counts[counts > 0])
+    d.heading(axes, f"packets dropped in {show(step, 'ns')}{' (logarithmic)' if wide else ''}")
     mark_changes(axes, view)
     axes.set_ylim(0, counts.max() * 1.08)
-    return Drawing("drops", "Drops", f"{int(counts.sum())} packets dropped in the whole run.", fig)
+    if wide:
+        d.count_axis(axes, float(counts.max()))
+    dropped = int(counts.sum())
+    caption = f"{show(float(dropped), '1', 9)} packet{'' if dropped == 1 else 's'} dropped in the whole run."
+    return Drawing("drops", "Drops", caption, fig)
 
 
 @figure("limiters", "rates of limited pairs or flows, and the queue", lambda v: bool(v.limiters()))
@@ -89,7 +97,7 @@ def memory(view: View) -> Drawing:
     for one in axes:
         _pause_lines(one, view, factor)
     axes[0].set_ylim(0, top * factor * 1.12)
-    words = " Right: the stretch in which it varies most." if zoomed else ""
+    words = _pause_words(view) + (" Right: the stretch in which it varies most." if zoomed else "")
     if limits and not near:
         words += f" There are {' and '.join(show(limit, 'bytes') for limit in sorted(set(limits.values())))} of it."
     return Drawing("memory", "Switch memory", f"A frame counts from its last bit in to its last bit out.{words}", fig)
@@ -110,24 +118,38 @@ def _memory_zoom(axes: Axes, view: View, series: dict[str, tuple[d.Array, d.Arra
     axes.set_xlabel(f"{unit} after {show(float(begin), 'ns', 4)}")
 
 
-def _pause_lines(axes: Axes, view: View, factor: float) -> None:
-    """XOFF and XON of the switches: a line each, one label for both, named where switches differ."""
+def _thresholds(view: View) -> dict[tuple[float, float], list[str]]:
+    """XOFF and XON in bytes, and the switches that have them."""
     found: dict[tuple[float, float], list[str]] = {}
     for name, switch in view.run.resolved.get("switches", {}).items():
         control = switch.get("flow_control", {})
         of_memory = control.get("kind") == "pause" and control.get("per", "memory") == "memory"
         if of_memory and "xoff" in control and "xon" in control:
             found.setdefault((size_bytes(control["xoff"]), size_bytes(control["xon"])), []).append(name)
-    for (xoff, xon), names in found.items():
-        whose = f" of {', '.join(names)}" if len(found) > 1 else ""
+    return found
+
+
+def _pause_lines(axes: Axes, view: View, factor: float) -> None:
+    """A line for each XOFF and each XON. A name would lie on the memory that swings about them."""
+    for xoff, xon in _thresholds(view):
+        axes.axhline(xoff * factor, color=MUTED, linewidth=0.9, dashes=(4, 3))
         axes.axhline(xon * factor, color=MUTED, linewidth=0.9, dashes=(1, 2))
-        d.reference(axes, xoff * factor, f"XOFF, below it XON{whose}", "right")
+
+
+def _pause_words(view: View) -> str:
+    """What the lines without a name are."""
+    found = _thresholds(view)
+    each = [
+        f"{show(xoff, 'bytes')} and {show(xon, 'bytes')}{' of ' + ', '.join(names) if len(found) > 1 else ''}"
+        for (xoff, xon), names in found.items()
+    ]
+    return f" Dashed without a name: XOFF, dotted: XON ({'; '.join(each)})." if each else ""
 
 
 def _resumptions(view: View) -> str:
     """PAUSE frames of time 0 end a pause: `pauses_sent` counts them too."""
     resumed = view.events("resume").size
-    return f" (and {resumed} that resume)" if resumed else ""
+    return f" (and {show(float(resumed), '1', 9)} that resume)" if resumed else ""
 
 
 @figure("pause", "PAUSE frames that switches send over time", lambda v: v.events("pause").size > 0)
@@ -141,5 +163,7 @@ def pause(view: View) -> Drawing:
     axes.set_ylim(0, max(1, counts.max()) * 1.08)
     paused = column(view.run.ports, "paused_ns")
     longest = show(float(paused.max()), "ns")
-    caption = f"{int(counts.sum())} PAUSE frames{_resumptions(view)}. The port paused longest stood still for {longest}."
+    caption = (
+        f"{show(float(counts.sum()), '1', 9)} PAUSE frames{_resumptions(view)}. The port paused longest stood still for {longest}."
+    )
     return Drawing("pause", "PAUSE", caption, fig)

@@ -23,15 +23,21 @@ def braille(x: Array, y: Array, width: int, top: float, rows: int = _ROWS) -> li
         return []
     place = np.minimum(((x - x[0]) / (x[-1] - x[0]) * columns).astype(int), columns - 1)
     cells = np.zeros((rows, width), dtype=int)
-    last = 0
+    last, drawn = 0, False
     for column in range(columns):
-        here = y[place == column]
-        here = here[~np.isnan(here)]
+        samples = y[place == column]
+        here = samples[~np.isnan(samples)]
         if not here.size:
+            if not samples.size and drawn:  # fewer samples than columns: the last one holds
+                row = height - 1 - last
+                cells[row // 4, column // 2] |= _DOTS[row % 4][column % 2]
+            drawn = drawn and not samples.size
             continue
         low = int(min(here.min() / top, 1) * (height - 1))
         high = int(min(here.max() / top, 1) * (height - 1))
-        low, high = min(low, max(high, last)), max(high, min(low, last))
+        if drawn:  # from where the line is
+            low, high = min(low, last + 1), max(high, last - 1)
+        drawn = True
         last = int(here[-1] / top * (height - 1))
         for level in range(low, high + 1):
             row = height - 1 - level

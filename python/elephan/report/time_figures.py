@@ -10,11 +10,14 @@ from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
 from elephan.report.style import BLUE, INK, MUTED, ORANGE, PAPER, VERMILLION, Drawing, new_figure
-from elephan.report.view import NAMED_MAX, View
-from elephan.rows import column
+from elephan.report.view import NAMED_MAX, View, arrow
+from elephan.rows import column, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+MORE = 1.2  # times what samples show: a peak between them that is worth a word
 
 
 def few(view: View) -> bool:
@@ -104,6 +107,17 @@ def plot_queues(axes: Axes, view: View, most: int = 1, named: bool = False) -> N
         )
 
 
+def _between_samples(view: View, most: int = 1) -> str:
+    """How long a queue was that no sample shows, where that is far more than what is drawn."""
+    drawn = view.queues(most)
+    longest = dict(zip(map(arrow, texts(view.run.ports, "name")), column(view.run.ports, "queue_max_bytes"), strict=True))
+    hidden = {name: longest[name] for name, (_, y) in drawn.items() if longest[name] > MORE * float(np.nanmax(y))}
+    if not hidden:
+        return ""
+    each = ", ".join(f"{show(peak, 'bytes')}{f' at {name}' if len(drawn) > 1 else ''}" for name, peak in hidden.items())
+    return f" Samples every {show(view.port_interval_ns(), 'ns')}: between them it was up to {each}."
+
+
 def _allowed_note(view: View) -> str:
     """What an allowed rate is not."""
     return (
@@ -121,7 +135,7 @@ def sawtooth(view: View) -> Drawing:
     d.time_axis(below, 0, view.end_ns)
     what = view.sending()[0]
     above_words = f"Above: {what} of each flow.{_allowed_note(view)}"
-    caption = f"{above_words} Below: bytes waiting at the busiest port; ticks at the top are drops there."
+    caption = f"{above_words} Below: bytes waiting at the busiest port; ticks at the top are drops there.{_between_samples(view)}"
     return Drawing("sawtooth", f"{what.capitalize()} and queue", caption, fig)
 
 
@@ -152,7 +166,7 @@ def slow_start(view: View) -> Drawing:
     caption = "In slow start the window doubles every round trip: a straight line here."
     if _has_queue(view):
         plot_queues(below, view)
-        caption += " Ticks below are drops at that port."
+        caption += " Ticks above the queue are drops at that port."
     else:
         plot_goodput(below, view)
     d.time_axis(below, 0, view.end_ns)
@@ -165,6 +179,7 @@ def queue(view: View) -> Drawing:
     plot_queues(axes, view, most=3, named=True)
     d.time_axis(axes, 0, view.end_ns)
     caption = "Bytes waiting (the packet on the wire does not wait). Ticks at the top are drops at the ports that are drawn."
+    caption += _between_samples(view, most=3)
     return Drawing("queue", "Queues", caption, fig)
 
 
@@ -185,7 +200,7 @@ def _goodput_notes(view: View) -> str:
     if view.run.warmup_ns > 0:
         notes += " The shaded beginning is warm-up and does not count."
     if column(view.run.flows, "segs_retrans").sum() > 0:
-        notes += " A window can exceed the rate of the line: a retransmission that fills a hole releases all that waited behind it."
+        notes += " For a moment goodput can exceed the rate of the line: what waited behind a hole comes at once when it is filled."
     return notes
 
 

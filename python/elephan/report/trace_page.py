@@ -98,6 +98,13 @@ def shown(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
     return "n/a" if row[key] is None or unseen else show(row[key], unit, digits)
 
 
+def _unseen_note(trace: Trace) -> str:
+    """Why values are n/a."""
+    if all(row["vantage"] != "receiver" for row in trace.ranked[:ROWS_MAX]):
+        return ""
+    return "n/a: a capture at the receiver does not show it."
+
+
 def _connection_table(trace: Trace) -> Table:
     units = {
         "delivered_bytes": "bytes",
@@ -129,6 +136,7 @@ def _connection_table(trace: Trace) -> Table:
         "burst",
     )
     note = f"The {len(rows)} of {len(trace.ranked)} directions that delivered most." if len(trace.ranked) > len(rows) else ""
+    note = " ".join(part for part in (note, _unseen_note(trace)) if part)
     return Table([Column(head, i >= 2) for i, head in enumerate(heads)], rows, note)
 
 
@@ -154,7 +162,7 @@ def _limits_table(trace: Trace) -> Table:
         "missed by the capture",
         "options",
     )
-    return Table([Column(head, 1 <= i <= 6) for i, head in enumerate(heads)], rows)
+    return Table([Column(head, 1 <= i <= 6) for i, head in enumerate(heads)], rows, _unseen_note(trace))
 
 
 def trace_page(trace: Trace) -> Page:

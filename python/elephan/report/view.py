@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from elephan.quantity import seconds
+from elephan.quantity import parse_any, seconds, show
 from elephan.report.draw import calmest, phases_of, whole_rounds
 from elephan.rows import adaptive, column, delivered_curves, flow_names, texts, windows
 from elephan.runs import Run
+from elephan.steps import path_ports
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Array = npt.NDArray[np.float64]
 Series = dict[str, tuple[Array, Array]]
+WANTS = ("kind", "transport", "load", "rate", "size")  # of a traffic entry: what its flows would take, if they could
 ROUNDS_FEW = 20  # in a window: one more or less of them would show
 NAMED_MAX = 6  # with more flows than this, single ones are not named
+
+
+def _ends(flows: pa.Table) -> tuple[list[str], list[str]]:
+    return texts(flows, "source"), texts(flows, "destination")
 
 
 def nice_step(wanted: float) -> float:
@@ -68,6 +78,21 @@ class View:
     def groups(self) -> dict[str, str]:
         """The traffic of each flow, by the flow's name."""
         return {name: self.traffic[flow] for flow, name in self.flow_names.items()}
+
+    def rivals(self) -> bool:
+        """Whether equal shares are what to expect: several flows that want alike, and whose ways have a port in common."""
+        flows = self.run.flows
+        entries = {str(one.get("name")): one for one in self.run.resolved.get("traffic", [])}
+        wants = {json.dumps([entries.get(t, {}).get(key) for key in WANTS]) for t in set(self.traffic.values())}
+        if flows.num_rows < 2 or len(wants) > 1:
+            return False
+        ways = (path_ports(self.run, *ends) for ends in dict.fromkeys(zip(*_ends(flows), strict=True)))
+        common: set[tuple[str, str]] | None = None
+        for way in filter(None, ways):
+            common = set(way) if common is None else common & set(way)
+            if not common:
+                return False
+        return True
 
     def by_rate(self) -> bool:
         """Whether what was sampled sends at rates (RDMA) and not by windows."""
@@ -159,6 +184,11 @@ class View:
         port, time, value = column(samples, "port"), column(samples, "time_ns"), column(samples, name)
         return {int(p): (time[port == p], value[port == p]) for p in np.unique(port)}
 
+    def port_interval_ns(self) -> float:
+        """Time between samples of ports."""
+        times = np.unique(column(self.run.port_samples, "time_ns"))
+        return float(np.median(np.diff(times))) if times.size > 1 else float("nan")
+
     def queues(self, most: int = 3) -> Series:
         """The queues that hold something, longest first, by port name."""
         series, names = self.port_series("queue_bytes"), self.port_names()
@@ -219,7 +249,7 @@ class View:
 
 
 def _words(values: dict[str, Any]) -> list[str]:
-    """`rate 5 Mbps` for `links.left->right.rate = "5 Mbps"`, `htcp` for a congestion control."""
+    """`rate 5 Mb/s` for `links.left->right.rate = "5 Mbps"`, `htcp` for a congestion control."""
     found: list[str] = []
     for key, value in values.items():
         last = key.rsplit(".", 1)[-1]
@@ -232,8 +262,14 @@ def _words(values: dict[str, Any]) -> list[str]:
             # Keys with dots that are not in quotes are tables; a law such as { bernoulli = 0.01 } reads the same way.
             found += [f"{last} {words}" if last == "loss" else words for words in _words(value)]
         else:
-            found.append(f"{last} {kind or value}")
+            found.append(f"{last} {kind or _quantity(value)}")
     return found
+
+
+def _quantity(value: Any) -> str:
+    """A value of the scenario language as reports write it: `5 Mb/s` for `5 Mbps`."""
+    found = parse_any(value) if isinstance(value, str) else None
+    return show(*found, 6) if found else str(value)
 
 
 def arrow(name: str) -> str:

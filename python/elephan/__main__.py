@@ -1,0 +1,5 @@
+"""`python -m elephan` is `elephan`."""
+
+from elephan.cli import main
+
+main()

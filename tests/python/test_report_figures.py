@@ -1,0 +1,216 @@
+"""What a reader of a run's report sees: that figures, tables and words agree with each other and with the run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import elephan as el
+import numpy as np
+import pytest
+from elephan.quantity import show
+from elephan.report.dots import dot_columns
+from elephan.report.interactive import panels
+from elephan.report.page import Page, Table, render
+from elephan.report.run_figures import REGISTRY
+from elephan.report.run_figures import draw as draw_figure
+from elephan.report.run_page import answer, run_page
+from elephan.report.sweep_page import sweep_page
+from elephan.report.terminal import braille
+from elephan.report.trace_page import trace_page
+from elephan.report.view import View
+from elephan.runs import Run
+from elephan.stats import Interval
+
+
+def tables(run: Run) -> list[Table]:
+    return [table for section in run_page(run).sections for table in section.tables]
+
+
+@pytest.fixture(scope="module")
+def transfers() -> Run:
+    """Transfers of 250 kB, 20 s of them, of which the first 5 s are warm-up."""
+    return el.run("short-flows", set={"duration": "20 s"})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "compared"),
+    [
+        ("cubic-vs-reno", {"duration": "5 s", "warmup": "1 s"}, True),
+        # Two paths without a link in common.
+        ("long-fat", {"duration": "5 s", "warmup": "1 s"}, False),
+        # Four downloads and a call of 64 kb/s, which wants no more.
+        ("aqm", {"duration": "5 s", "warmup": "1 s"}, False),
+        ("pause-head-of-line", {"duration": "60 ms", "warmup": "55 ms"}, False),
+        ("shared-switch", {"duration": "12 ms"}, True),
+        # Three thousand transfers beside a long flow: an index of 0.0004 says nothing, and no line can be drawn.
+        ("tcp-background", {"duration": "12 s"}, False),
+    ],
+)
+def test_shares_are_compared_of_flows_that_compete_alike(scenario: str, more: dict[str, str], compared: bool) -> None:
+    run = el.run(scenario, set=more)
+    assert ("Jain's index" in " ".join(answer(run))) == compared
+    assert REGISTRY["sharing"].possible(View(run)) == compared
+
+
+def test_what_the_question_is_about_comes_first() -> None:
+    assert answer(el.run("aqm", set={"duration": "12 s"}))[0].startswith("Half of the messages took")
+    held = answer(el.run("pause-head-of-line", set={"duration": "60 ms", "warmup": "55 ms"}))
+    assert "victims: TCP to the fast receiver" in held[0]
+
+
+def test_the_longest_queue_is_of_the_whole_run() -> None:
+    """4 MiB of window over 100 ms leave no queue once it stands; the burst of slow start left one of 1.9 MB before that."""
+    line = " ".join(answer(el.run("socket-buffer", set={"duration": "12 s"})))
+    mean, unit, most = re.search(
+        r"its queue ([0-9.]+) (k?B) \(.*\) on average, ([0-9.]+) MB at most in the whole run", line
+    ).groups()  # type: ignore[union-attr]
+    assert float(mean) * {"B": 1, "kB": 1e3}[unit] < 2000
+    assert float(most) == pytest.approx(1.94, abs=0.02)
+    assert "in the whole run" not in " ".join(answer(el.run("pcp-start")))
+
+
+def test_completion_times_are_of_the_transfers_that_the_answer_counts(transfers: Run) -> None:
+    done = re.match(r"([0-9]+) of ([0-9]+) transfers completed", answer(transfers)[0])
+    assert done is not None
+    caption = draw_figure(transfers, "completion").caption
+    assert caption.startswith(f"{done[1]} transfers that began after the warm-up completed")
+    line = draw_figure(transfers, "completion").figure.axes[0].lines[0]
+    assert np.asarray(line.get_xdata()).max() * 1e9 == pytest.approx(transfers.statistic("fct_ns.max"))
+
+
+def test_transfers_are_listed_by_their_time(transfers: Run) -> None:
+    table = tables(transfers)[0]
+    cells = [dict(zip((column.title for column in table.columns), (cell.text for cell in row), strict=True)) for row in table.rows]
+    worst = max(float(took) for took in transfers.flows["fct_ns"].to_pylist() if took is not None)
+    # One that began 30 ms before the end of the run is not complete, and not slow.
+    assert any(took is None for took in transfers.flows["fct_ns"].to_pylist())
+    assert cells[0]["completion"] == f"{worst * 1e-9:.3g} s"
+    # 250 kB in its own time, not in 15 s
+    assert cells[0]["goodput"] == f"{250e3 * 8e9 / worst / 1e6:.3g} Mb/s"
+    assert re.fullmatch(r"flow [0-9]+", cells[0]["flow"])
+
+
+def test_tables_have_no_value_where_it_has_no_meaning() -> None:
+    flows, ports = tables(el.run("load-latency", set={"duration": "120 ms"}))
+    assert [cell.text for cell in flows.rows[0]][4:] == ["\u2013"] * 3
+    assert not any("n/a" in cell.text for table in (flows, ports) for row in table.rows for cell in row)
+    assert "< 1 B" in [cell.text for row in ports.rows for cell in row]
+
+
+def test_a_drop_is_seen_beside_a_burst_of_them() -> None:
+    """168 packets in slow start, then one at each cut of the window."""
+    axes = draw_figure(el.run("sawtooth"), "drops").figure.axes[0]
+    low, high = axes.get_ylim()
+    place = axes.transData.transform
+    least = min(bar.get_height() for bar in axes.patches if bar.get_height() > 0)  # type: ignore[attr-defined]
+    assert least == 1
+    share = (place((0, least))[1] - place((0, low))[1]) / (place((0, high))[1] - place((0, low))[1])
+    assert share > 0.05
+
+
+def lines_of(run: Run, title: str) -> dict[str, Any]:
+    return next(panel for panel in panels(View(run)) if panel["title"].startswith(title))
+
+
+def test_charts_have_one_time_axis_and_lines_end_with_their_flows() -> None:
+    run = el.run("incast")
+    charts = panels(View(run))
+    assert {(panel["x"][0], panel["x"][-1]) for panel in charts} == {(0.0, 1.0)}
+    window = lines_of(run, "Congestion window")
+    assert "(the first 12 of 32)" in window["title"]
+    ends = {row["source"]: row["end_ns"] * 1e-9 for row in run.flows.to_pylist()}
+    for line in window["series"]:
+        known = [x for x, y in zip(window["x"], line["y"], strict=True) if y is not None]
+        assert known[-1] <= ends[line["name"].removesuffix(" (dashed)")] + 1e-3
+
+
+def test_two_lines_of_a_chart_never_look_alike() -> None:
+    window = lines_of(el.run("incast"), "Congestion window")
+    looks = [(k % 6, bool(line.get("dash"))) for k, line in enumerate(window["series"])]
+    assert len(set(looks)) == len(looks) == 12
+    assert [line["name"].endswith(" (dashed)") for line in window["series"]] == [False] * 6 + [True] * 6
+
+
+def test_of_many_flows_a_chart_shows_the_largest() -> None:
+    run = el.run("tcp-background", set={"duration": "12 s"})
+    window = lines_of(run, "Congestion window")
+    assert "those that delivered most" in window["title"]
+    assert window["series"][0]["name"] == "long"
+
+
+def test_a_full_transmit_queue_is_told_with_the_window_of_that_moment() -> None:
+    """With delayed ACKs a third of the window waits: 356 packets of room are full at three to four times as many segments."""
+    found = re.search(r"at a window of ([0-9\u202f]+) segments", answer(el.run("txqueuelen", set={"duration": "3 s"}))[0])
+    assert found is not None
+    window = int(found[1].replace("\u202f", ""))
+    assert 3 * 356 <= window <= 4 * 356
+    # Linux halves the window of that moment, and its threshold says so.
+    run = el.run("txqueuelen", set={"duration": "3 s"})
+    assert window == pytest.approx(2 * run.flows["cur_ssthresh"][0].as_py() / 1448, abs=2)
+
+
+@pytest.mark.parametrize("limit", ["0.5 bdp", "20 bdp"])
+def test_who_gets_what_is_told_by_name(limit: str) -> None:
+    """BBR takes a shallow buffer for itself and yields in a deep one (Hock, Bless and Zitterbart 2017; Ware et al. 2019)."""
+    run = el.run("bbr-vs-cubic", set={"template.queue.limit": limit})
+    got = {name: run.statistic(name) for name in run.curated_statistics if name.endswith("].sum")}
+    assert list(got) == ["goodput_bps[bbr].sum", "goodput_bps[cubic].sum"]
+    ratio = got["goodput_bps[bbr].sum"] / got["goodput_bps[cubic].sum"]
+    assert ratio > 2 if limit == "0.5 bdp" else ratio < 0.5
+
+
+def test_a_sweep_of_which_nothing_is_random_says_so() -> None:
+    page = sweep_page(el.sweep("sawtooth", set={"template.queue.limit": ["0.5 bdp", "1 bdp"], "duration": "12 s"}, repetitions=2))
+    assert "the repetitions of a variant are all alike" in page.fine
+    assert "interval" not in page.sections[0].drawings[0].caption
+
+
+def test_times_that_differ_a_hundredfold_stand_on_a_logarithmic_axis() -> None:
+    """One answer takes 2 ms; of two one waits for the retransmission timer of 200 ms."""
+    done = el.sweep("incast", set={"template.clients": [1, 2], "tcp.rto_min": "200 ms"}, repetitions=2)
+    by_name = {drawing.name: drawing.figure.axes[0] for section in sweep_page(done).sections for drawing in section.drawings}
+    assert by_name["fct-ns-max"].get_yscale() == "log"
+    assert by_name["timeouts-sum"].get_yscale() == "linear"
+
+
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    page = Page(kicker="", title="", question="", answer=["It took 5 ms at 9.4 Gb/s, 3 % of 2 hosts."], version="1", command="")
+    assert "5\u00a0ms at 9.4\u00a0Gb/s, 3\u00a0% of 2 hosts." in render(page)
+
+
+def test_rows_that_are_all_zero_have_seconds() -> None:
+    figure = dot_columns(["a", "b"], [("until it is used again", "ns", [("", [Interval(0.0, 0.0, 0.0, 2)] * 2)])])
+    assert figure.axes[0].get_title(loc="left") == "until it is used again, s"
+
+
+def test_peaks_between_samples_are_told() -> None:
+    """At 80 % load 44 kB wait at worst; samples every millisecond see 29 kB at most."""
+    run = el.run("load-latency")
+    seen = max(run.port_samples["queue_bytes"].to_pylist())
+    most = max(run.ports["queue_max_bytes"].to_pylist())
+    assert most > 1.2 * seen
+    assert f"between them it was up to {show(most, 'bytes')}." in draw_figure(run, "queue").caption
+    assert "between them" not in draw_figure(el.run("sawtooth"), "sawtooth").caption
+
+
+def test_a_line_of_few_samples_has_no_holes_on_a_terminal() -> None:
+    x = np.array([0.0, 50.0, 100.0])
+    (line,) = braille(x, np.array([2.0, 2.0, 2.0]), 5, 3.0, rows=1)
+    assert "\u2800" not in line
+    (line,) = braille(x, np.array([2.0, np.nan, 2.0]), 5, 3.0, rows=1)
+    assert "\u2800" in line
+    (left, right) = braille(np.arange(2.0), np.array([0.0, 7.0]), 1, 7.0, rows=2)
+    assert (left, right) == ("\u28b8", "\u2878"), "a jump is a line"
+
+
+def test_a_value_that_a_capture_cannot_show_has_its_reason(tmp_path: Path) -> None:
+    """At the receiver nobody sees what is in flight at the sender."""
+    run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, pcap=True, out=tmp_path / "run")
+    files = {file.stem: file for file in run.captures}
+    for host, said in (("receiver[0]", True), ("sender[0]", False)):
+        page = trace_page(el.analyze(files[host]))
+        listed = page.sections[-1].tables
+        unseen = any(cell.text == "n/a" for table in listed for row in table.rows for cell in row)
+        assert (unseen, any("a capture at the receiver" in table.note for table in listed)) == (said, said)
