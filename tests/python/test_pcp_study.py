@@ -68,11 +68,11 @@ def test_readings_of_fair_queueing() -> None:
     fq = {e.name: e for e in study.experiments}["fq"]
     short = {"warmup": "10 s", "duration": "100 s"}
     runs = {}
-    for label in ("as in figure 4", "no own queue"):
+    for label in ("as in figure 4", "no own queue (literal)"):
         variant = next(v for v in fq.variants if v.label == f"{label}/45 %")
         points_set = {key: value for point in variant.points for key, value in point.set.items()}
         runs[label] = el.run(study.scenario(fq), set={**fq.set, **points_set, **short}).summary
-    theirs, bare = runs["as in figure 4"], runs["no own queue"]
+    theirs, bare = runs["as in figure 4"], runs["no own queue (literal)"]
     assert bare["bottleneck"]["queue_mean_bytes"] < 5 * 1250 < theirs["bottleneck"]["queue_mean_bytes"]
     assert bare["fct"]["mean_s"] > 1.05 * theirs["fct"]["mean_s"]
     assert bare["drops"] == theirs["drops"] == 0
