@@ -62,6 +62,22 @@ def test_a_lone_transfer_of_the_papers_tcp() -> None:
     assert all(flows["sender_fct_ns"][i] > flows["fct_ns"][i] for i in done)
 
 
+def test_readings_of_fair_queueing() -> None:
+    """Endpoints that aim at no queue keep few packets waiting and take longer; the link idles when a transfer ends."""
+    study = open_study("pcp-2006")
+    fq = {e.name: e for e in study.experiments}["fq"]
+    short = {"warmup": "10 s", "duration": "100 s"}
+    runs = {}
+    for label in ("as in figure 4", "no own queue (literal)"):
+        variant = next(v for v in fq.variants if v.label == f"{label}/45 %")
+        points_set = {key: value for point in variant.points for key, value in point.set.items()}
+        runs[label] = el.run(study.scenario(fq), set={**fq.set, **points_set, **short}).summary
+    theirs, bare = runs["as in figure 4"], runs["no own queue (literal)"]
+    assert bare["bottleneck"]["queue_mean_bytes"] < 5 * 1250 < theirs["bottleneck"]["queue_mean_bytes"]
+    assert bare["fct"]["mean_s"] > 1.05 * theirs["fct"]["mean_s"]
+    assert bare["drops"] == theirs["drops"] == 0
+
+
 @pytest.mark.slow
 def test_the_quick_cut(tmp_path: Path) -> None:
     results, verdicts = run_study("pcp-2006", quick=True, out=tmp_path / "r")

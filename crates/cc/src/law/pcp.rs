@@ -17,9 +17,9 @@
 //! whose last packets are lost fails after `probe_timeout` round trips. Left out: padding, the variance of the history.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{LIMIT, parameters, states};
 use crate::probing::{Prober, RATE_MAX, Test};
-use crate::registry::Model;
+use crate::registry::{Invalid, Model};
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -83,6 +83,10 @@ impl Model for Pcp {
 
     fn new(p: &Parameters) -> Pcp {
         Pcp { prober: Prober::new(p) }
+    }
+
+    fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::between("rtt_max", p.rtt_max.seconds(), 0.0, LIMIT)
     }
 }
 
@@ -412,6 +416,14 @@ mod tests {
         assert_eq!(c.next_timer(), Some(ms(30.0 + 12.5 + 75.0)));
         c.on_timer(ms(117.5));
         assert!(near(state(&c, "delta"), 0.4 * MBPS) && c.next_timer().is_some());
+    }
+
+    /// A longest time of nothing would be a smallest rate without end.
+    #[test]
+    fn the_longest_round_trip_time_takes_time() {
+        let parameters = json!({ "rtt_max": "0 s" });
+        let refused = Spec::with("pcp", parameters.as_object().unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("rtt_max"), "{refused}");
     }
 
     /// A law that takes over goes on at the rate that it finds: 50 packets in 100 ms.

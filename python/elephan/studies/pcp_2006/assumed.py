@@ -22,12 +22,16 @@ def _shared(results: Results, experiment: str) -> list[str]:
     return [point.label for point in results.experiment(experiment).points["some_load"] if point.label in main]
 
 
-def _ratio(results: Results, variant: str, load: str, statistic: str) -> float:
-    """Mean of the ratios to TCP with the same seed."""
-    own = results.by_seed("assumed", f"{variant}/{load}", statistic)
-    tcp = results.by_seed("load", f"TCP/{load}", statistic)
-    found = [own[seed] / tcp[seed] for seed in own if tcp.get(seed, 0.0) > 0 and not np.isnan(own[seed])]
+def _over(results: Results, one: tuple[str, str], other: tuple[str, str], statistic: str) -> float:
+    """Mean of the ratios of one (experiment, variant) to another with the same seed."""
+    above, below = (results.by_seed(*variant, statistic) for variant in (one, other))
+    found = [above[seed] / below[seed] for seed in above if below.get(seed, 0.0) > 0 and not np.isnan(above[seed])]
     return float(np.mean(found)) if found else float("nan")
+
+
+def _ratio(results: Results, variant: str, load: str, statistic: str) -> float:
+    """That of a reading to TCP."""
+    return _over(results, ("assumed", f"{variant}/{load}"), ("load", f"TCP/{load}"), statistic)
 
 
 def _paint(label: str) -> str:
@@ -106,15 +110,19 @@ def holds(results: Results) -> Table:
     return Table(columns, rows, note)
 
 
-def tcp(results: Results) -> Table:
-    """What the paper does not say of its TCP."""
-    loads = _shared(results, "tcp")
-    columns = [Column("TCP"), *(Column(f"{load} load", True) for load in loads)]
+def compared(results: Results, experiment: str, title: str) -> Table:
+    """What the paper does not say of what PCP is compared with: an experiment whose readings are an axis of its name."""
+    loads = _shared(results, experiment)
+    columns = [Column(title), *(Column(f"{load} load", True) for load in loads)]
     rows = []
-    for point in results.experiment("tcp").points["tcp"]:
+    for point in results.experiment(experiment).points[experiment]:
         cells = [Cell(point.label)]
         for load in loads:
-            mean, sd = (results.interval("tcp", f"{point.label}/{load}", name).mean * 1e-6 for name in (MEAN, SD))
-            cells.append(Cell(f"{mean:.0f} ms", f"deviation {sd:.0f} ms"))
+            variant = f"{point.label}/{load}"
+            mean, sd, loss = (results.interval(experiment, variant, name).mean for name in (MEAN, SD, LOSS))
+            pcp = _over(results, ("load", f"PCP/{load}"), (experiment, variant), MEAN)
+            more = f"sd {sd * 1e-6:.0f} ms, loss {100 * loss:.2g} %, PCP {pcp:.2f} of it"
+            cells.append(Cell(f"{mean * 1e-6:.0f} ms", more))
         rows.append(cells)
-    return Table(columns, rows, "Mean response time and its standard deviation; means over the repetitions.")
+    note = "Mean response time; its standard deviation, packets lost, PCP's mean over it. Means over the repetitions."
+    return Table(columns, rows, note)

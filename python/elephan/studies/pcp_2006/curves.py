@@ -92,7 +92,8 @@ def figure_four(results: Results) -> Drawing:
     d.legend(axes[0], loc="upper left")
     caption = (
         "Transfers of 200 packets, Poisson arrivals over 100 pairs with round trips of 15 to 35 ms, 40 Mb/s, buffer of 100 "
-        "packets. Response times from the SYN to the last byte at the receiver. Means of "
+        "packets (FQ: no limit, so that it cannot lose; a round trip of its fair rate waits of each flow, which is assumed). "
+        "Response times from the SYN to the last byte at the receiver. Means of "
         f"{results.experiment('load').repetitions} runs of about 2200 transfers each, with 95 % intervals. Dashed: transfers share "
         "the link evenly, S / (1 - rho) + 1.5 RTT; dotted: the link serves whole transfers one after the other."
     )

@@ -78,7 +78,7 @@ def sections(results: Results) -> Sequence[Section]:
             "How far this depends on what was assumed",
             "The paper gives few numbers, and parts of its text are not to be had. What matters most is varied, one at a time.",
             [assumed.region(results)],
-            [assumed.holds(results), assumed.tcp(results)],
+            [assumed.holds(results), assumed.compared(results, "tcp", "TCP"), assumed.compared(results, "fq", "FQ")],
         ),
         Section("Beside what there is today", "", [curves.today(results)]),
         Section("In numbers", "Means over the repetitions with 95 % intervals.", tables=_tables(results)),
