@@ -218,7 +218,7 @@ def test_a_scenario_of_classes_that_changes() -> None:
     assert run.summary["reordered"] > 0
     assert run.resolved["change"][1]["set"]["traffic.bulk.congestion_control"]["kind"] == "htcp"
     marks = View(run).changes()
-    assert marks == [(1e9, "rate 5 Mbps"), (2e9, "htcp")]
+    assert marks == [(1e9, "rate 5 Mb/s"), (2e9, "htcp")]
     with pytest.raises(el.InputError, match="duration cannot change during a run"):
         el.run(scenario, set={"change[0].set": {"duration": "5 s"}})
 
