@@ -338,6 +338,13 @@ pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
     gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
 }
 
+/// The least whole number that is not below `x`, which is not negative and below 2^63 (the library's way is a call on x86-64 of 2003).
+#[inline]
+pub(crate) fn ceiling(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole < x { whole + 1.0 } else { whole }
+}
+
 /// The largest rate of the last rounds. A round leaves only when a newer one has a sample: a flow that measures nothing
 /// forgets nothing.
 #[derive(Clone, Debug)]

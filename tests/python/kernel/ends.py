@@ -59,9 +59,10 @@ def send(address: str, law: str, seconds: float, out: str) -> None:
     Path(out).write_text(json.dumps({"columns": ["time_s", *NARROW, *WIDE], "rows": rows}))
 
 
-with contextlib.suppress(PermissionError):
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
-if sys.argv[1] == "receive":
-    receive(sys.argv[2])
-else:
-    send(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5])
+if __name__ == "__main__":
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+    if sys.argv[1] == "receive":
+        receive(sys.argv[2])
+    else:
+        send(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5])

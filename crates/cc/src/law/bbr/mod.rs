@@ -35,7 +35,7 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::path::{Path, Repair, Stay, approach, pace, window_rate};
+use crate::path::{Path, Repair, Stay, approach, ceiling, pace, window_rate};
 use crate::registry::{Invalid, Model};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
@@ -243,10 +243,10 @@ impl Bbr {
 
     /// Bytes in flight at `gain` times bandwidth and delay, with room for bursts; none while the path is unknown.
     fn inflight(&self, w: &Window, gain: f64) -> Option<f64> {
-        let segments = (gain * self.path.bdp()? / w.mss).ceil() + BURSTS * self.burst();
+        let segments = ceiling(gain * self.path.bdp()? / w.mss) + BURSTS * self.burst();
         let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
         let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
-        Some(w.mss * (2.0 * (segments / 2.0).ceil() + extra))
+        Some(w.mss * (2.0 * ceiling(segments / 2.0) + extra))
     }
 
     fn pace(&mut self, w: &Window) {
