@@ -33,7 +33,7 @@ use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
 const SOURCES_MAX: u32 = 100_000;
 /// Periods are drawn until one has room for a packet: beyond so many for each packet a run seems to stand still.
-const PERIODS_MAX: f64 = 1000.0;
+const PERIODS_MAX: f64 = 100_000.0;
 
 /// Keys of `kind = "onoff"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
