@@ -217,7 +217,7 @@ pub(crate) struct Repair {
 impl Repair {
     /// Remembers the window to return to; while it is low already, the larger one.
     pub fn save(&mut self, w: &Window, probing_rtt: bool) {
-        self.before = if self.recovering || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
+        self.before = if self.recovering || self.returns || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
     }
 
     /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
@@ -271,11 +271,11 @@ impl Repair {
         self.returns = true;
     }
 
-    /// The repair before a spurious event takes over again, and whether the pipe is full is found out anew; in PROBE_RTT the
-    /// window to return to stays.
-    pub fn undo(&mut self, prior: Repair, probing_rtt: bool) {
-        let before = if probing_rtt { prior.before.max(self.before) } else { prior.before };
-        *self = Repair { before, plateau: Plateau::default(), ..prior };
+    /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
+    pub fn undo(&mut self) {
+        if self.recovering {
+            *self = Repair { before: self.before, returns: true, ..Repair::default() };
+        }
     }
 }
 

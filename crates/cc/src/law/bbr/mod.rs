@@ -65,8 +65,6 @@ pub struct Bbr {
     mode: Mode,
     path: Path,
     repair: Repair,
-    /// As it was before the last event.
-    prior: Repair,
     /// The bandwidth has stopped growing: STARTUP is done for good.
     full: bool,
     pacing_gain: f64,
@@ -88,7 +86,6 @@ impl Model for Bbr {
             mode: Mode::Startup,
             path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
             repair: Repair::default(),
-            prior: Repair::default(),
             full: false,
             pacing_gain: p.startup_gain,
             pacing: 0.0,
@@ -168,16 +165,14 @@ impl Law for Bbr {
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         match *signal {
             Signal::Loss { lost, inflight, .. } => {
-                self.prior = self.repair;
                 self.lost = true;
                 self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
             }
             Signal::Rto { .. } => {
-                self.prior = self.repair;
                 self.lost = true;
                 self.repair.time_out(w, self.probing_rtt());
             }
-            _ => self.prior = self.repair,
+            _ => {}
         }
     }
 
@@ -190,7 +185,7 @@ impl Law for Bbr {
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        self.repair.undo(self.prior, self.probing_rtt());
+        self.repair.undo();
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {

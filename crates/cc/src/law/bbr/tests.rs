@@ -249,6 +249,32 @@ fn the_window_of_before_outlasts_losses_and_a_timer() {
     assert_eq!(c.window(), 10.0 * S);
 }
 
+/// While the application is the limit the window does not come back, and a loss in between does not make it forget where to; a
+/// timeout in an episode that proves needless gives back the window of before the episode.
+#[test]
+fn the_way_back_is_not_forgotten() {
+    for undone in [false, true] {
+        let mut c = bbr();
+        let ack = |n: u64, app_limited| Ack { app_limited, inflight: 2 * MSS, ..limited_round(n) };
+        c.on_congestion(&loss(0.1, 6.0));
+        c.on_ack(&ack(1, true));
+        assert!(c.window() < 10.0 * S);
+        if undone {
+            c.on_congestion(&Signal::Rto { now: Time::from_seconds(0.2), inflight: 2 * MSS });
+            c.on_congestion(&Signal::Undo { now: Time::from_seconds(0.3) });
+        } else {
+            c.on_recovered();
+            c.on_ack(&ack(2, true));
+            assert!(c.window() < 10.0 * S);
+            c.on_congestion(&loss(0.3, 2.0));
+            c.on_ack(&ack(3, true));
+            c.on_recovered();
+        }
+        c.on_ack(&ack(4, false));
+        assert_eq!(c.window(), 11.0 * S, "{undone}");
+    }
+}
+
 /// A round ends with the first segment sent since it began, although a third of what was in flight then is lost (Linux
 /// `bbr_update_bw`: `prior_delivered` not before `next_rtt_delivered`): three rounds without growth end STARTUP.
 #[test]

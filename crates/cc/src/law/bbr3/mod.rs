@@ -86,7 +86,7 @@ pub struct Bbr3 {
     judging: bool,
     repair: Repair,
     /// As they were before the last event.
-    prior: (Repair, Bounds),
+    prior: Bounds,
     /// The bandwidth has stopped growing: STARTUP is done for good.
     full: bool,
     /// bit/s, 0 until a round-trip time is known.
@@ -114,7 +114,7 @@ impl Model for Bbr3 {
             climb: Climb::default(),
             judging: false,
             repair: Repair::default(),
-            prior: (Repair::default(), Bounds::NONE),
+            prior: Bounds::NONE,
             full: false,
             pacing: 0.0,
             initial: 0.0,
@@ -197,7 +197,7 @@ impl Law for Bbr3 {
     fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        self.prior = (self.repair, self.bounds);
+        self.prior = self.bounds;
         match *signal {
             Signal::Loss { lost, inflight, .. } => {
                 self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
@@ -216,8 +216,8 @@ impl Law for Bbr3 {
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        self.repair.undo(self.prior.0, self.probing_rtt());
-        self.bounds = self.prior.1;
+        self.repair.undo();
+        self.bounds = self.prior;
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
