@@ -19,7 +19,7 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts a made-up core in the place of the compiled one."""
     import elephan
 
-    monkeypatch.setitem(sys.modules, "elephan._core", fake)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "elephan._core", fake)
     monkeypatch.setattr(elephan, "_core", fake, raising=False)
 
 

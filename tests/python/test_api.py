@@ -103,7 +103,7 @@ def test_an_override_of_no_kind_is_named(value: object, shown: str) -> None:
 def test_none_is_no_value() -> None:
     for call in (el.run, el.sweep):
         with pytest.raises(el.InputError, match=r"^-s duration=null: null is no value; leave it out$"):
-            call("sawtooth", set={"duration": None})  # type: ignore[operator]
+            call("sawtooth", set={"duration": None})
     with pytest.raises(el.InputError, match="null is no value"):
         el.sweep("sawtooth", set={"duration": ["1 s", None]})
 
@@ -228,13 +228,13 @@ def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
         lambda: el.rtt.Estimator(rto_mn=1),
         lambda: el.rtt.Estimator(rto_min=[]),
         lambda: el.cc.new("reno", mss=-1),
-        lambda: el.cc.new("reno", mss="x"),  # type: ignore[arg-type]
+        lambda: el.cc.new("reno", mss="x"),
         lambda: el.cc.new("reno", mss=2**70),
-        lambda: el.cc.new("reno", initial_window="x"),  # type: ignore[arg-type]
+        lambda: el.cc.new("reno", initial_window="x"),
         lambda: el.cc.new("reno", initial_window=0),
         lambda: [law.on_timer(at) for law in [el.cc.new("reno")] for at in (1.0, 0.5)],
-        lambda: el.cc.new(3),  # type: ignore[arg-type]
-        lambda: el.cc.describe(3),  # type: ignore[arg-type]
+        lambda: el.cc.new(3),
+        lambda: el.cc.describe(3),
     ):
         with pytest.raises(el.InputError) as caught:
             make()

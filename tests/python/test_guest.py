@@ -255,11 +255,11 @@ class NoState(Reno):
 
 
 class WordForSwitch(Reno):
-    slow_start = "no"  # type: ignore[assignment]
+    slow_start = "no"
 
 
 class CountForSwitch(Reno):
-    measures_rate = 1  # type: ignore[assignment]
+    measures_rate = 1
 
 
 class NotOurs:

@@ -72,7 +72,7 @@ def test_a_list_of_names_and_dicts() -> None:
 )
 def test_bad_laws_are_one_line(given: object, why: str) -> None:
     with pytest.raises(InputError) as error:
-        read_laws(given)  # type: ignore[arg-type]
+        read_laws(given)
     assert why in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -25,7 +25,7 @@ def make(tables: dict[str, pa.Table], duration: str = "10 ms", warmup: str = "2 
         for name in [name for name in whole if name not in flows.column_names]:
             flows = flows.append_column(name, whole[name])
         tables = {**tables, "flows": flows}
-    return Run(tables, {}, f'duration = "{duration}"\nwarmup = "{warmup}"\n', [], {"seed": 1, "name": "x"})  # type: ignore[arg-type]
+    return Run(tables, {}, f'duration = "{duration}"\nwarmup = "{warmup}"\n', [], {"seed": 1, "name": "x"})
 
 
 def samples(every_ns: int, rates: list[list[int]]) -> pa.Table:

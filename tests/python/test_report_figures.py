@@ -65,7 +65,7 @@ def test_the_longest_queue_is_of_the_whole_run() -> None:
     line = " ".join(answer(el.run("socket-buffer", set={"duration": "12 s"})))
     mean, unit, most = re.search(
         r"its queue ([0-9.]+) (k?B) \(.*\) on average, ([0-9.]+) MB at most in the whole run", line
-    ).groups()  # type: ignore[union-attr]
+    ).groups()
     assert float(mean) * {"B": 1, "kB": 1e3}[unit] < 2000
     assert float(most) == pytest.approx(1.94, abs=0.02)
     assert "in the whole run" not in " ".join(answer(el.run("pcp-start")))
@@ -104,7 +104,7 @@ def test_a_drop_is_seen_beside_a_burst_of_them() -> None:
     axes = draw_figure(el.run("sawtooth"), "drops").figure.axes[0]
     low, high = axes.get_ylim()
     place = axes.transData.transform
-    least = min(bar.get_height() for bar in axes.patches if bar.get_height() > 0)  # type: ignore[attr-defined]
+    least = min(bar.get_height() for bar in axes.patches if bar.get_height() > 0)
     assert least == 1
     share = (place((0, least))[1] - place((0, low))[1]) / (place((0, high))[1] - place((0, low))[1])
     assert share > 0.05

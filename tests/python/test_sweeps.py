@@ -210,7 +210,7 @@ def test_a_run_in_a_folder(fake_core: None, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
     assert manifest["format"] == "elephan"
     assert manifest["seed"] == 7
-    assert run.flows.equals(el.load(tmp_path / "r").flows)  # type: ignore[union-attr]
+    assert run.flows.equals(el.load(tmp_path / "r").flows)
 
 
 def test_nothing_is_left_of_a_run_that_fails(fake_core: None, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_study_end_to_end(fake_core: None, tmp_path: Path) -> None:
 def test_seeds_are_checked(fake_core: None) -> None:
     for seed in (-1, 2**63, 1.5, True):
         with pytest.raises(InputError, match="seed"):
-            el.run("x = 1\n", seed=seed)  # type: ignore[arg-type]
+            el.run("x = 1\n", seed=seed)
 
 
 def test_a_sweep_describes_its_first_run_whichever_is_done_first(fake_core: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ def test_the_earliest_job_tells() -> None:
     jobs = [Job(Source("", "", "toml", ""), {}, seed, "") for seed in (1, 2, 3)]
     first = Earliest(jobs)
     for job in (jobs[1], jobs[2], jobs[0], jobs[1]):
-        first.offer(job, lambda job=job: {"seed": job.seed})  # type: ignore[misc]
+        first.offer(job, lambda job=job: {"seed": job.seed})
     assert first.told == {"seed": 1}
 
 
@@ -286,11 +286,11 @@ def test_arguments_of_the_wrong_kind(fake_core: None) -> None:
     ]  # fmt: skip
     for named in wrong:
         with pytest.raises(InputError, match=next(iter(named))) as caught:
-            el.sweep(TEXT, **named)  # type: ignore[arg-type]
+            el.sweep(TEXT, **named)
         assert "\n" not in str(caught.value)
     for given in ([1], 3, {1: 2}):
         with pytest.raises(InputError, match="set is a dict"):
-            el.run("x = 1\n", set=given)  # type: ignore[arg-type]
+            el.run("x = 1\n", set=given)
 
 
 def test_a_target_is_checked_before_the_sweep(fake_core: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,7 +323,7 @@ def test_a_damaged_run(fake_core: None, tmp_path: Path) -> None:
     (where / "flows.parquet").write_bytes(b"PAR1 not really")
     assert "flows.parquet: the table flows is damaged" in damaged(where)
     fresh()
-    pq.write_table(el.load(where).flows.drop_columns(["traffic"]), where / "flows.parquet")  # type: ignore[union-attr]
+    pq.write_table(el.load(where).flows.drop_columns(["traffic"]), where / "flows.parquet")
     assert "traffic" in damaged(where)
     for text in ("x = [", "x = 1", 'duration = "ten"', "duration = [1]"):
         fresh()

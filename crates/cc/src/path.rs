@@ -121,7 +121,7 @@ impl Path {
 
     /// The handshake took `rtt`.
     pub fn begin(&mut self, now: Time, rtt: Span) {
-        self.least = MinRtt { rtt, at: now };
+        self.least = MinRtt::new(rtt, now);
     }
 
     /// PROBE_RTT has seen the round-trip time of the path.
@@ -145,9 +145,9 @@ impl Path {
 /// The smallest round-trip time, until it is too old.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
-    pub rtt: Span,
+    rtt: Span,
     /// When it was measured.
-    pub at: Time,
+    at: Time,
 }
 
 impl Default for MinRtt {
@@ -157,6 +157,11 @@ impl Default for MinRtt {
 }
 
 impl MinRtt {
+    /// `rtt`, measured at `at`.
+    pub fn new(rtt: Span, at: Time) -> MinRtt {
+        MinRtt { rtt, at }
+    }
+
     pub fn get(&self) -> Option<Span> {
         (self.rtt != Span::MAX).then_some(self.rtt)
     }
@@ -338,7 +343,8 @@ pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
     gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
 }
 
-/// The least whole number that is not below `x`, which is not negative and below 2^63 (the library's way is a call on x86-64 of 2003).
+/// The least whole number that is not below `x`, which is not negative and below 2^63. (`f64::ceil` is a call where the processor that is
+/// built for need not have an instruction for it, as x86-64 without SSE4.1.)
 #[inline]
 pub(crate) fn ceiling(x: f64) -> f64 {
     let whole = x as i64 as f64;

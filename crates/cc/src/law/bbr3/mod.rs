@@ -160,7 +160,7 @@ impl Law for Bbr3 {
     fn begin(&mut self, w: &mut Window, start: &Start) {
         let Some(rtt) = start.rtt else { return };
         self.path.begin(start.now, rtt);
-        self.min_rtt = MinRtt { rtt, at: start.now };
+        self.min_rtt = MinRtt::new(rtt, start.now);
         self.pacing = window_rate(w, self.p.startup_gain, rtt);
     }
 
