@@ -41,7 +41,6 @@ pub struct IngressMemory {
     used: u64,
     /// In headroom.
     above: u64,
-    peak: u64,
     threshold: Threshold,
     accounts: Vec<Account>,
     paused: Vec<u32>,
@@ -67,27 +66,49 @@ impl IngressMemory {
             shared: capacity.saturating_sub(reserved),
             used: 0,
             above: 0,
-            peak: 0,
             threshold,
             accounts,
             paused: Vec::new(),
         }
     }
 
-    /// What an account may have of the shared part.
-    fn limit(&self) -> u64 {
+    /// What an account may have of the shared part while so much of it is in use.
+    fn limit(&self, used: u64) -> u64 {
         match self.threshold {
             Threshold::Static { xoff, .. } => xoff.get(),
-            Threshold::Dynamic { alpha } => (alpha * (self.shared - self.used) as f64) as u64,
+            Threshold::Dynamic { alpha } => (alpha * (self.shared - used) as f64) as u64,
             Threshold::None => u64::MAX,
         }
+    }
+
+    /// Charges a frame that came in for `account` if it fits into the shared part and makes nobody pause, whatever else has been
+    /// released by now: with less in use, limits are higher.
+    #[inline]
+    pub fn admit_easily(&mut self, account: u32, bytes: u32) -> bool {
+        let bytes = u64::from(bytes);
+        let used = self.used + bytes;
+        if used > self.shared || used + self.above > self.capacity {
+            return false;
+        }
+        let own = self.accounts[account as usize].shared + bytes;
+        let a = &self.accounts[account as usize];
+        let easy = match (a.headroom, self.threshold) {
+            (Some(_), _) => own < self.limit(used) && !a.paused,
+            (None, Threshold::Dynamic { .. }) => own <= self.limit(self.used),
+            (None, _) => true,
+        };
+        if easy {
+            self.used = used;
+            self.accounts[account as usize].shared = own;
+        }
+        easy
     }
 
     /// Charges a frame that came in for `account`; false if it does not fit. Appends the account if it must be paused now.
     #[inline]
     pub fn admit(&mut self, account: u32, bytes: u32, out: &mut Vec<u32>) -> bool {
         let bytes = u64::from(bytes);
-        let limit = self.limit();
+        let limit = self.limit(self.used);
         let a = &mut self.accounts[account as usize];
         let room = limit.saturating_sub(a.shared).min(self.shared - self.used);
         let Some(headroom) = a.headroom else {
@@ -100,7 +121,6 @@ impl IngressMemory {
             }
             a.shared += bytes;
             self.used += bytes;
-            self.peak = self.peak.max(self.used + self.above);
             return true;
         };
         let of_shared = bytes.min(room);
@@ -111,9 +131,8 @@ impl IngressMemory {
             a.above += rest;
             self.used += of_shared;
             self.above += rest;
-            self.peak = self.peak.max(self.used + self.above);
         }
-        let full = !fits || rest > 0 || self.accounts[account as usize].shared >= self.limit();
+        let full = !fits || rest > 0 || self.accounts[account as usize].shared >= self.limit(self.used);
         let a = &mut self.accounts[account as usize];
         if full && !a.paused && self.threshold != Threshold::None {
             a.paused = true;
@@ -190,9 +209,6 @@ impl IngressMemory {
     pub fn used(&self) -> u64 {
         self.used + self.above
     }
-    pub fn peak(&self) -> u64 {
-        self.peak
-    }
 }
 
 #[cfg(test)]
@@ -227,7 +243,7 @@ mod tests {
         assert_eq!(release(&mut m, 0, 1500), [0u32; 0]);
         assert_eq!(release(&mut m, 0, 1600), [0u32; 0], "1900 left");
         assert_eq!((release(&mut m, 0, 900), m.is_paused(0)), (vec![0], false));
-        assert_eq!((m.used(), m.peak()), (2500, 6500));
+        assert_eq!(m.used(), 2500);
     }
 
     /// A lossy account cannot take headroom: of 20 000 only 16 000 are shared. With the shared part full, a lossless account is

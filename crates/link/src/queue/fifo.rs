@@ -102,6 +102,11 @@ impl Discipline for Fifo {
         Some((item, false))
     }
 
+    #[inline]
+    fn pass(&mut self, _priority: u8, bytes: u32) -> bool {
+        self.limit.admits(0, 0, bytes) && !self.mark_above.is_exceeded(0, 0)
+    }
+
     fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -84,6 +84,11 @@ pub trait Discipline {
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict;
     /// The next packet to send and whether it must be marked. Packets that it drops on the way go to `discarded`.
     fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)>;
+    /// Lets a packet pass that finds nothing waiting and leaves at once, unmarked, as it would through [`Discipline::enqueue`] and
+    /// [`Discipline::dequeue`]. False, with nothing changed, if it would not, or if the discipline cannot say.
+    fn pass(&mut self, _priority: u8, _bytes: u32) -> bool {
+        false
+    }
     /// Waiting bytes and packets.
     fn bytes(&self) -> u64;
     fn packets(&self) -> u64;
@@ -189,6 +194,10 @@ macro_rules! queues {
             #[inline]
             fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
                 match self { $(Queue::$variant(q) => q.dequeue(now, discarded),)+ }
+            }
+            #[inline]
+            fn pass(&mut self, priority: u8, bytes: u32) -> bool {
+                match self { $(Queue::$variant(q) => q.pass(priority, bytes),)+ }
             }
             fn bytes(&self) -> u64 {
                 match self { $(Queue::$variant(q) => q.bytes(),)+ }

@@ -136,6 +136,10 @@ impl Discipline for Prio {
         Some((item, false))
     }
 
+    fn pass(&mut self, priority: u8, bytes: u32) -> bool {
+        self.paused >> (priority & 7) & 1 == 0 && self.limit.admits(0, 0, bytes)
+    }
+
     fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
         let mut out = Vec::new();
         for queue in &mut self.waiting {

@@ -219,6 +219,14 @@ impl Discipline for Red {
         item.map(|item| (item, false))
     }
 
+    fn pass(&mut self, _priority: u8, bytes: u32) -> bool {
+        let passes = !self.minds_idle() && self.min > 0.0 && self.limit.admits(0, 0, bytes);
+        if passes {
+            (self.average, self.passed) = (0.0, 0);
+        }
+        passes
+    }
+
     fn bytes(&self) -> u64 {
         self.store.bytes()
     }
@@ -227,8 +235,9 @@ impl Discipline for Red {
         self.store.packets()
     }
 
+    /// With a weight of 1 the average is what waits, whenever that came.
     fn minds_idle(&self) -> bool {
-        true
+        self.spec.weight < 1.0 || self.spec.adaptive
     }
 
     fn set_stream(&mut self, stream: Stream) {
@@ -252,7 +261,7 @@ impl Red {
 
     /// The average at `now`, if the link has been idle since `since`.
     fn idle_average(&self, now: Time, since: Time) -> f64 {
-        if self.average == 0.0 {
+        if self.average == 0.0 || self.spec.weight >= 1.0 {
             return 0.0;
         }
         self.average * libm::pow(1.0 - self.spec.weight, now.since(since).seconds() / self.packet_s)

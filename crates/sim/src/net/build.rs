@@ -23,6 +23,8 @@ use crate::packet::Packets;
 pub struct Paths {
     /// Every port general, for comparing the two paths.
     pub general: bool,
+    /// Each frame goes through the queue of its general port and each end of a transmission there has its event, for comparing.
+    pub eager: bool,
 }
 
 /// Builds the network. `observed[i]` says whether the queue of link `i` is looked at during the run; `layout`
@@ -54,7 +56,8 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let roce = nic::Needs::of(plan);
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths.general || changes[i], roce));
+    let paths = |i: usize| Paths { general: paths.general || changes[i], ..paths };
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths(i), roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
@@ -89,7 +92,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     })
 }
 
-fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, roce): (bool, nic::Needs)) -> Link {
+fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (paths, roce): (Paths, nic::Needs)) -> Link {
     let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
@@ -119,7 +122,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     let plain = fifo.is_some() && device.is_none() && l.impairments.is_none() && taps == Taps::NONE;
     let managed = !plan.congestion_management.is_none();
     let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
-    let general = general
+    let general = paths.general
         || (roce.is_used && at_host)
         || (roce.telemetry && !at_host)
         || !plain
@@ -134,6 +137,9 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
     let (nic, tells) = (roce.is_used && at_host, roce.telemetry && !at_host);
     let (pfc, points) = (flow_control::station(plan, l), cm::points(plan, l, &queue));
     let looks = device.is_some() || counted || nic || tells || pfc.is_some() || points.is_some() || limiters.is_some();
+    let impair = Impair::new(plan.seed, &l.name, &l.impairments);
+    let minds_idle = queue.minds_idle() || paths.eager;
+    let aside = device.is_none() && impair.is_none() && taps == Taps::NONE && !managed && !tells;
     Link {
         tx: Transmitter::new(l.rate),
         busy_until: Time::ZERO,
@@ -147,8 +153,9 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
+                open: aside && !minds_idle && !flow_control::stops_queues(plan, l.from),
                 straight: plain && matches!(queue, Queue::Fifo(_)) && !looks,
-                minds_idle: queue.minds_idle(),
+                minds_idle,
                 queue,
                 sending: Sending::Nothing,
                 down: !l.up,
@@ -171,7 +178,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (general, ro
                 urgent: VecDeque::new(),
                 points,
                 limiters,
-                impair: Impair::new(plan.seed, &l.name, &l.impairments),
+                impair,
                 taps,
                 nic: nic.then(Box::default),
                 tells,

@@ -32,6 +32,15 @@ pub fn counts_queues(plan: &Plan, node: u32) -> bool {
     }
 }
 
+/// Whether a node pauses for what comes to an egress queue, even what does not wait there.
+pub fn stops_queues(plan: &Plan, node: u32) -> bool {
+    match of(plan, node) {
+        FlowControl::None => false,
+        FlowControl::Pause(pause) => pause.per == PausePer::Egress,
+        FlowControl::Pfc(pfc) => pfc.per == PfcPer::Egress,
+    }
+}
+
 /// The queue of a port. One of a switch with PFC, or whose neighbour pauses single priorities, keeps them apart: a kind that
 /// does not by itself is had once for each priority, and these share the link alike.
 pub fn queue(plan: &Plan, link: &Link) -> Queue {

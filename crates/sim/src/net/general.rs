@@ -23,7 +23,7 @@ impl General {
         self.integrated = now;
     }
 
-    /// Whether nothing is in the way of a frame that comes to a straight port, but for what is on the wire.
+    /// Whether nothing is in the way of a frame that comes to an open port, but for what is on the wire and the queue's own rules.
     #[inline(always)]
     fn is_clear(&self, now: Time) -> bool {
         self.queue.packets() == 0
@@ -63,26 +63,40 @@ impl Net {
         }
     }
 
-    /// Sends a frame that need not wait: nothing is on the wire or waits, nobody has paused the port, and neither its queue nor
-    /// anything else at it looks at frames that do not wait. False if it is not so.
+    /// Sends a frame that need not wait: nothing is on the wire or waits, nobody has paused the port, its queue lets it pass, and
+    /// nothing else looks at frames that do not wait. False if it is not so.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
-        let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { return false };
-        if !g.straight || !g.is_clear(now) || g.end_scheduled || l.busy_until > now {
+        let l = &self.links[link as usize];
+        let Some(g) = &l.general else { return false };
+        if !g.open || !g.is_clear(now) || g.end_scheduled || l.busy_until > now {
             return false;
         }
+        if !g.straight && !self.lets_pass(now, link, packet) {
+            return false;
+        }
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return false };
         if let Sending::Frame { charged, ingress } = g.sending
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.memory.release(ingress >> 3, charged, &mut self.scratch);
+            switch.release(ingress, charged, &mut self.scratch);
         }
         l.tx.idle();
         self.transmit_straight(now, link, packet, false);
         true
     }
 
-    /// A frame goes onto the wire of a straight port, which is free; whether `more` wait.
+    /// Whether the queue of an open port, where nothing waits, lets a frame pass.
+    fn lets_pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
+        let priority = self.priority(packet);
+        let (p, l) = (&self.packets[packet], &mut self.links[link as usize]);
+        let Some(g) = &mut l.general else { return false };
+        g.close_gates(now);
+        p.traits & traits::HEADED == 0 && g.queue.pass(priority, l.framing.charged_bytes(p.ip_bytes))
+    }
+
+    /// A frame goes onto the wire of an open port, which is free; whether `more` wait.
     #[inline(always)]
     fn transmit_straight(&mut self, now: Time, link: u32, packet: u32, more: bool) {
         let Net { links, switches, packets, routes, events, window, .. } = self;
@@ -385,7 +399,7 @@ impl Net {
         if let Sending::Frame { charged, ingress } = sent
             && let Some(switch) = self.switches.get_mut(l.out_of as usize)
         {
-            switch.memory.release(ingress >> 3, charged, &mut self.scratch);
+            switch.release(ingress, charged, &mut self.scratch);
         }
     }
 

@@ -169,7 +169,9 @@ pub struct General {
     pub sending: Sending,
     /// Its link is down.
     pub down: bool,
-    /// A frame that finds the port idle need not pass through the queue.
+    /// Nothing at the port but its queue looks at a frame that need not wait.
+    pub open: bool,
+    /// Nor does its queue.
     pub straight: bool,
     /// Its queue looks at when the link goes idle.
     pub minds_idle: bool,

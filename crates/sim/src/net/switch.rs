@@ -40,6 +40,26 @@ impl Switch {
         if self.pfc { ingress } else { ingress >> 3 }
     }
 
+    /// Charges a frame that came in at `ingress` if nothing comes of it, whatever has been released by now.
+    #[inline]
+    fn admit_easily(&mut self, ingress: u32, charged: u32) -> bool {
+        let account = self.account(ingress);
+        match &mut self.by_ingress {
+            None => self.memory.admit_easily(account, charged),
+            Some(memory) => memory.admit_easily(account, charged),
+        }
+    }
+
+    /// Releases a frame that had come in at `ingress`; appends the accounts that may resume now.
+    #[inline]
+    pub fn release(&mut self, ingress: u32, charged: u32, out: &mut Vec<u32>) {
+        let account = self.account(ingress);
+        match &mut self.by_ingress {
+            None => self.memory.release(account, charged, out),
+            Some(memory) => memory.release(account, charged, out),
+        }
+    }
+
     /// Whether it is pausing anybody.
     pub fn is_pausing(&self) -> bool {
         match (&self.by_queue, &self.by_ingress) {
@@ -54,11 +74,11 @@ impl Switch {
         self.by_ingress.as_ref().map_or(self.memory.used(), |memory| memory.used())
     }
 
-    /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that all ports share and that
-    /// pauses nobody is looked at when a frame comes that may find it full: until then the frame stays charged.
+    /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that pauses nobody is looked at
+    /// when a frame comes that may find it full: until then the frame stays charged.
     #[inline]
     pub fn awaits_end(&mut self, link: u32, unsettled: &mut bool) -> bool {
-        if self.by_ingress.is_some() || self.by_queue.is_some() || self.memory.is_pausing() {
+        if self.by_ingress.as_ref().map_or(self.memory.is_pausing(), |memory| memory.is_pausing()) {
             return true;
         }
         if !std::mem::replace(unsettled, true) {
@@ -129,7 +149,7 @@ impl Net {
         (p.charged, p.ingress) = (charged, port << 3 | u32::from(priority));
         let (route, ingress) = (p.route, p.ingress);
         let switch = &mut self.switches[into];
-        let easy = switch.by_ingress.is_none() && switch.memory.admit_easily(port, charged);
+        let easy = switch.admit_easily(ingress, charged);
         let latency = switch.latency;
         if !easy && !self.admit(now, into, ingress, charged) {
             let out = self.routes.link(route);
@@ -151,9 +171,7 @@ impl Net {
 
     /// Charges a frame that came in at `ingress`, with all that it may lead to; false if it does not fit.
     fn admit(&mut self, now: Time, into: usize, ingress: u32, charged: u32) -> bool {
-        if self.switches[into].by_ingress.is_none() {
-            self.settle(now, into);
-        }
+        self.settle(now, into);
         let switch = &mut self.switches[into];
         let account = switch.account(ingress);
         let (admitted, blame) = match &mut switch.by_ingress {
@@ -224,12 +242,7 @@ impl Net {
         if switch == NONE {
             return;
         }
-        let of = &mut self.switches[switch as usize];
-        let account = of.account(ingress);
-        match &mut of.by_ingress {
-            None => of.memory.release(account, charged, &mut self.scratch),
-            Some(memory) => memory.release(account, charged, &mut self.scratch),
-        }
+        self.switches[switch as usize].release(ingress, charged, &mut self.scratch);
         if !self.scratch.is_empty() {
             self.tell_ports(now, switch as usize, None);
         }

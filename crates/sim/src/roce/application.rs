@@ -4,6 +4,7 @@ use elephan_engine::Alarm;
 use elephan_traffic::Generate;
 use elephan_units::Time;
 
+use super::ready;
 use crate::flow::Application;
 use crate::net::NONE;
 use crate::world::World;
@@ -90,8 +91,7 @@ impl World<'_> {
         pair.number = NONE;
         pair.alarm = Alarm::default();
         if std::mem::take(&mut pair.queued) {
-            let queue = self.roce.ready.entry(pair.link).or_default();
-            queue[usize::from(pair.priority)].retain(|&waiting| waiting != place);
+            ready(&mut self.roce.ready, pair.link).forget(pair.priority, place);
         }
         self.roce.free.push(place);
     }

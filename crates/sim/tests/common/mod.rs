@@ -123,6 +123,6 @@ impl Builder {
 /// Runs a plan; the tables and the summary.
 pub fn run(plan: &Plan, general: bool) -> (Tables, Value) {
     let mut recorder = Recorder::memory();
-    let summary = elephan_sim::run_on(plan, &mut recorder, Paths { general }, &mut |_| true).unwrap();
+    let summary = elephan_sim::run_on(plan, &mut recorder, Paths { general, eager: false }, &mut |_| true).unwrap();
     (recorder.finish().unwrap(), summary)
 }

@@ -34,7 +34,6 @@ struct Class {
     /// None: strictly before all that have one.
     weight: Option<i64>,
     credit: i64,
-    paused: bool,
 }
 
 /// A class to be: its priorities, its weight unless it is strict, and its queue.
@@ -51,6 +50,13 @@ pub struct Classes {
     /// The class of each priority.
     of: [u8; PRIORITIES],
     cost: Cost,
+    /// Classes, a bit each: those before all others, those where packets wait, those that mind an idle link, and those that are
+    /// paused, by the priorities that `stopped` has.
+    strict: u8,
+    waiting: u8,
+    minding: u8,
+    paused: u8,
+    stopped: u8,
     /// Whose turn it is, and whether it has had its weight.
     turn: usize,
     granted: bool,
@@ -63,7 +69,7 @@ pub struct Classes {
 impl Classes {
     /// Priorities that no class names belong to the last one.
     pub fn new(cost: Cost, members: impl IntoIterator<Item = Member>) -> Classes {
-        let class = |Member { mask, weight, queue }| Class { queue, mask, weight, credit: 0, paused: false };
+        let class = |Member { mask, weight, queue }| Class { queue, mask, weight, credit: 0 };
         let mut classes: Vec<Class> = members.into_iter().map(class).collect();
         let named = classes.iter().fold(0, |all, c| all | c.mask);
         if let Some(last) = classes.last_mut() {
@@ -71,7 +77,24 @@ impl Classes {
         }
         let of = |priority: usize| classes.iter().position(|c| c.mask >> priority & 1 == 1).unwrap_or(0) as u8;
         let of = std::array::from_fn(of);
-        Classes { classes, of, cost, turn: 0, granted: false, sent: 0, bytes: 0, packets: 0 }
+        let strict = bits(&classes, |c| c.weight.is_none());
+        let minding = bits(&classes, |c| c.queue.minds_idle());
+        let (waiting, paused, stopped) = (0, 0, 0);
+        Classes {
+            classes,
+            of,
+            cost,
+            strict,
+            waiting,
+            minding,
+            paused,
+            stopped,
+            turn: 0,
+            granted: false,
+            sent: 0,
+            bytes: 0,
+            packets: 0,
+        }
     }
 
     /// Asks class `i`; what waits there may be held back by a shaper.
@@ -84,7 +107,14 @@ impl Classes {
             self.packets -= 1;
             self.sent = i;
         }
+        self.look(i);
         sent
+    }
+
+    /// Looks whether packets wait in class `i`.
+    fn look(&mut self, i: usize) {
+        let waits = u8::from(self.classes[i].queue.packets() > 0);
+        self.waiting = self.waiting & !(1 << i) | waits << i;
     }
 
     /// What a class has dropped of what waited.
@@ -95,83 +125,117 @@ impl Classes {
         }
     }
 
-    fn class_of(&mut self, priority: u8) -> &mut Class {
-        &mut self.classes[usize::from(self.of[usize::from(priority) % PRIORITIES])]
+    fn class_of(&self, priority: u8) -> usize {
+        usize::from(self.of[usize::from(priority) % PRIORITIES])
     }
 
-    fn may_send(&self, i: usize) -> bool {
-        let class = &self.classes[i];
-        !class.paused && (class.queue.packets() > 0 || class.queue.minds_idle())
+    /// The classes, a bit each, that may be asked.
+    fn able(&self) -> u8 {
+        (self.waiting | self.minding) & !self.paused
     }
 
     fn pass_on(&mut self) {
-        self.turn = (self.turn + 1) % self.classes.len();
+        self.turn += 1;
+        if self.turn == self.classes.len() {
+            self.turn = 0;
+        }
         self.granted = false;
     }
 
-    /// The classes that share: round after round until one sends or a whole round has found none that could.
-    fn shared(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-        let mut idle = 0;
-        while idle < self.classes.len() {
-            let i = self.turn;
-            let Some(weight) = self.classes[i].weight.filter(|_| self.may_send(i)) else {
-                self.forfeit(i);
-                idle += 1;
-                continue;
-            };
-            if !self.granted {
-                self.classes[i].credit += weight;
-                self.granted = true;
-            }
-            if self.classes[i].credit <= 0 {
-                idle = 0;
-                self.pass_on();
-                continue;
-            }
-            match self.ask(i, now, discarded) {
-                Some((item, marked)) => {
-                    let cost = if self.cost == Cost::Bytes { i64::from(item.bytes) } else { 1 };
-                    self.classes[i].credit -= cost;
-                    return Some((item, marked));
-                }
-                None => {
-                    self.forfeit(i);
-                    idle += 1;
-                }
-            }
+    /// Which of the classes that share and may be asked, a bit each, has its turn.
+    fn next_turn(&mut self, able: u8) -> Option<usize> {
+        if able == 0 {
+            return None;
         }
-        None
+        loop {
+            if able >> self.turn & 1 == 0 {
+                self.forfeit();
+                // Only the class whose turn it is has credit: the others on the way have none to lose.
+                let from = (0xFF << self.turn) as u8;
+                let next = if able & from == 0 { able } else { able & from };
+                self.turn = next.trailing_zeros() as usize;
+            }
+            let class = &mut self.classes[self.turn];
+            if !std::mem::replace(&mut self.granted, true) {
+                class.credit += class.weight.unwrap_or(1);
+            }
+            if class.credit > 0 {
+                return Some(self.turn);
+            }
+            self.pass_on();
+        }
+    }
+
+    /// The class whose turn it is sends a packet.
+    fn charge(&mut self, bytes: u32) {
+        let i = self.turn;
+        self.classes[i].credit -= if self.cost == Cost::Bytes { i64::from(bytes) } else { 1 };
+        if self.waiting >> i & 1 == 0 {
+            self.forfeit();
+        }
     }
 
     /// The class whose turn it is cannot use it.
-    fn forfeit(&mut self, i: usize) {
-        self.classes[i].credit = self.classes[i].credit.min(0);
+    fn forfeit(&mut self) {
+        let class = &mut self.classes[self.turn];
+        class.credit = class.credit.min(0);
         self.pass_on();
     }
+}
+
+/// The classes of which `is` holds, a bit each.
+fn bits(classes: &[Class], is: impl Fn(&Class) -> bool) -> u8 {
+    (0..).zip(classes).fold(0, |mask, (i, class)| mask | u8::from(is(class)) << i)
+}
+
+/// The bits of a mask, from the first.
+fn each(mask: u8) -> impl Iterator<Item = usize> {
+    (0..PRIORITIES).filter(move |i| mask >> i & 1 == 1)
 }
 
 impl Discipline for Classes {
     fn enqueue(&mut self, now: Time, item: Item, discarded: &mut Discarded) -> Verdict {
         let before = discarded.len();
-        let verdict = self.class_of(item.priority).queue.enqueue(now, item, discarded);
+        let i = self.class_of(item.priority);
+        let verdict = self.classes[i].queue.enqueue(now, item, discarded);
         if !matches!(verdict, Verdict::Dropped(_)) {
             self.bytes += u64::from(item.bytes);
             self.packets += 1;
         }
         self.gone(&discarded[before..]);
+        self.look(i);
         verdict
     }
 
     fn dequeue(&mut self, now: Time, discarded: &mut Discarded) -> Option<(Item, bool)> {
-        for i in 0..self.classes.len() {
-            if self.classes[i].weight.is_none()
-                && self.may_send(i)
-                && let Some(sent) = self.ask(i, now, discarded)
-            {
+        let able = self.able();
+        for i in each(able & self.strict) {
+            if let Some(sent) = self.ask(i, now, discarded) {
                 return Some(sent);
             }
         }
-        self.shared(now, discarded)
+        let mut able = able & !self.strict;
+        while let Some(i) = self.next_turn(able) {
+            if let Some((item, marked)) = self.ask(i, now, discarded) {
+                self.charge(item.bytes);
+                return Some((item, marked));
+            }
+            able &= !(1 << i);
+            self.forfeit();
+        }
+        None
+    }
+
+    fn pass(&mut self, priority: u8, bytes: u32) -> bool {
+        let i = self.class_of(priority);
+        let other = (self.waiting | self.minding) != 0 || self.paused >> i & 1 == 1;
+        if other || !self.classes[i].queue.pass(priority, bytes) {
+            return false;
+        }
+        if self.strict >> i & 1 == 0 && self.next_turn(1 << i).is_some() {
+            self.charge(bytes);
+        }
+        true
     }
 
     fn bytes(&self) -> u64 {
@@ -183,12 +247,12 @@ impl Discipline for Classes {
     }
 
     fn ready_at(&self) -> Time {
-        let able = self.classes.iter().filter(|c| !c.paused && c.queue.packets() > 0);
-        able.map(|c| c.queue.ready_at()).min().unwrap_or(Time::NEVER)
+        let able = each(self.waiting & !self.paused);
+        able.map(|i| self.classes[i].queue.ready_at()).min().unwrap_or(Time::NEVER)
     }
 
     fn minds_idle(&self) -> bool {
-        self.classes.iter().any(|c| c.queue.minds_idle())
+        self.minding != 0
     }
 
     fn set_stream(&mut self, mut stream: Stream) {
@@ -210,11 +274,14 @@ impl Discipline for Classes {
     }
 
     fn set_paused(&mut self, mask: u8) {
-        for class in &mut self.classes {
-            class.paused = class.mask & mask != 0;
-            if class.paused {
-                class.credit = class.credit.min(0);
-            }
+        if mask == self.stopped {
+            return;
+        }
+        self.stopped = mask;
+        self.paused = bits(&self.classes, |c| c.mask & mask != 0);
+        if self.paused >> self.turn & 1 == 1 {
+            self.classes[self.turn].credit = self.classes[self.turn].credit.min(0);
+            self.granted = false;
         }
     }
 
@@ -236,17 +303,20 @@ impl Discipline for Classes {
             }
         }
         self.gone(&discarded[before..]);
+        self.waiting = bits(&self.classes, |c| c.queue.packets() > 0);
     }
 
     fn extract(&mut self, of: &mut dyn FnMut(&Item) -> bool) -> Vec<Item> {
         let out: Vec<Item> = self.classes.iter_mut().flat_map(|c| c.queue.extract(of)).collect();
         self.bytes -= out.iter().map(|item| u64::from(item.bytes)).sum::<u64>();
         self.packets -= out.len() as u64;
+        self.waiting = bits(&self.classes, |c| c.queue.packets() > 0);
         out
     }
 
     fn on_arrival(&mut self, now: Time, wire_bytes: u32, priority: u8, header: Option<&CongestionHeader>) {
-        self.class_of(priority).queue.on_arrival(now, wire_bytes, priority, header);
+        let i = self.class_of(priority);
+        self.classes[i].queue.on_arrival(now, wire_bytes, priority, header);
     }
 
     fn on_departure(&mut self, wire_bytes: u32, header: &mut CongestionHeader) {
@@ -258,7 +328,7 @@ impl Discipline for Classes {
     }
 
     fn part_of(&self, priority: u8) -> (u8, u64) {
-        let class = self.of[usize::from(priority) % PRIORITIES];
-        (class, self.classes[usize::from(class)].queue.bytes())
+        let i = self.class_of(priority);
+        (i as u8, self.classes[i].queue.bytes())
     }
 }
