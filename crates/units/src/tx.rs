@@ -6,21 +6,18 @@ use crate::{PS_PER_S, Rate, Span};
 /// The arithmetic of one transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmitter {
-    rate_bps: u64,
-    /// Picoseconds a byte when that is a whole number, else 0.
-    ps_per_byte: u64,
+    /// Picoseconds a byte when that is a whole number, else the rate in bit/s with [`BY_RATE`]: small enough for the hot lines of a link.
+    pace: u64,
     remainder: u64,
 }
+
+const BY_RATE: u64 = 1 << 63;
 
 impl Transmitter {
     pub fn new(rate: Rate) -> Transmitter {
         let byte = 8 * PS_PER_S;
-        let ps_per_byte = if byte.is_multiple_of(rate.0) { byte / rate.0 } else { 0 };
-        Transmitter { rate_bps: rate.0, ps_per_byte, remainder: 0 }
-    }
-
-    pub fn rate(&self) -> Rate {
-        Rate(self.rate_bps)
+        let pace = if byte.is_multiple_of(rate.0) { byte / rate.0 } else { rate.0 | BY_RATE };
+        Transmitter { pace, remainder: 0 }
     }
 
     /// The port went idle: the next transmission starts without a remainder.
@@ -32,15 +29,15 @@ impl Transmitter {
     /// Time that the next `bytes` take; at least 1 ps.
     #[inline]
     pub fn send(&mut self, bytes: u32) -> Span {
-        if self.ps_per_byte != 0 {
-            return Span(u64::from(bytes) * self.ps_per_byte);
+        if self.pace & BY_RATE == 0 {
+            return Span(u64::from(bytes) * self.pace);
         }
         self.send_inexact(bytes)
     }
 
     fn send_inexact(&mut self, bytes: u32) -> Span {
         let total = u128::from(bytes) * u128::from(8 * PS_PER_S) + u128::from(self.remainder);
-        let rate = u128::from(self.rate_bps);
+        let rate = u128::from(self.pace & !BY_RATE);
         let ps = (total / rate) as u64;
         if ps == 0 {
             self.remainder = 0;

@@ -163,10 +163,16 @@ impl LossProcess {
     }
 }
 
-/// What a port of the general path keeps: everything that may change while a frame waits.
+/// What a port of the general path keeps: everything that may change while a frame waits. A frame that need not wait touches
+/// the first cache line, one that does the next two: the order of the fields is theirs.
+#[repr(C, align(64))]
 pub struct General {
-    pub queue: Queue,
+    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
+    pub watch: Option<Box<Watch>>,
+    pub gate: Gate,
     pub sending: Sending,
+    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
+    pub control: Option<u32>,
     /// Its link is down.
     pub down: bool,
     /// Nothing at the port but its queue looks at a frame that need not wait.
@@ -181,25 +187,27 @@ pub struct General {
     pub end_scheduled: bool,
     /// Its switch has it among [`super::Switch::unsettled`].
     pub unsettled: bool,
-    pub gate: Gate,
-    /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
-    pub response: Option<Span>,
-    /// A wake-up is scheduled for this time.
-    pub wake: Time,
-    /// Gates of single priorities, if the far end sends PFC.
-    pub pfc: Option<Box<Station>>,
-    /// MAC control frame to send before anything else: a pause time, or what [`super::pfc::PFC`] says.
-    pub control: Option<u32>,
-    /// When the PAUSE sent last must be sent again.
-    pub refresh: Time,
-    pub refresh_armed: Time,
-    /// When the integrals of the queue were last brought up to date.
-    pub integrated: Time,
+    /// Of a switch: packets that ask for telemetry get it here.
+    pub tells: bool,
+
     /// Sum over the waiting packets of the instant from which their wait is measured.
     pub waiting_since_ps: u128,
     /// Integral of the waiting packets over the measured time, and the sum of the waits within it: equal by Little's law.
     pub packet_ps: u128,
     pub wait_ps: u128,
+    /// When the integrals of the queue were last brought up to date.
+    pub integrated: Time,
+    /// A wake-up is scheduled for this time.
+    pub wake: Time,
+
+    pub queue: Queue,
+    /// Gates of single priorities, if the far end sends PFC.
+    pub pfc: Option<Box<Station>>,
+    /// Reaction time to a PAUSE; none if PAUSE is not obeyed.
+    pub response: Option<Span>,
+    /// When the PAUSE sent last must be sent again.
+    pub refresh: Time,
+    pub refresh_armed: Time,
     /// The part of the link's delay that is the latency of a far-end switch without memory, or of the host's device.
     pub latency: Span,
     /// Of a host's port that does not send as fast as the wire.
@@ -215,10 +223,6 @@ pub struct General {
     pub taps: Taps,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
-    /// Of a switch: packets that ask for telemetry get it here.
-    pub tells: bool,
-    /// What closures of this port, and of those that it is to blame for, have done; kept only when somebody reads it.
-    pub watch: Option<Box<Watch>>,
 }
 
 /// What is on the wire of a general port.
