@@ -77,7 +77,7 @@ impl SharedMemory {
     }
 
     /// Releases a frame that had come in through `port`; appends the ports that may resume now.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self, port: u32, bytes: u32, out: &mut Vec<u32>) {
         self.used -= u64::from(bytes);
         self.ports[port as usize].charged -= u64::from(bytes);

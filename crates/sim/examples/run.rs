@@ -16,8 +16,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let resolved = read(&source, &overrides, None)?;
     let mut recorder = Recorder::memory();
     let before = Instant::now();
-    let summary =
-        elephan_sim::run_on(&resolved.plan, &mut recorder, Paths { general: !flags.is_empty(), eager: false }, &mut |_| true)?;
+    let summary = elephan_sim::run_on(
+        &resolved.plan,
+        &mut recorder,
+        Paths { general: !flags.is_empty(), eager: false },
+        &mut |_| true,
+    )?;
     let wall = before.elapsed().as_secs_f64();
     println!("{summary:#}");
     let hops = summary["packet_hops"].as_f64().unwrap_or(0.0);

@@ -27,7 +27,7 @@ impl Transmitter {
     }
 
     /// Time that the next `bytes` take; at least 1 ps.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, bytes: u32) -> Span {
         if self.pace & BY_RATE == 0 {
             return Span(u64::from(bytes) * self.pace);

@@ -56,8 +56,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut changes = vec![false; plan.links.len()];
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let roce = nic::Needs::of(plan);
-    let paths = |i: usize| Paths { general: paths.general || changes[i], ..paths };
-    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths(i), roce));
+    let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths, changes[i], roce));
     let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
@@ -92,7 +91,13 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     })
 }
 
-fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (paths, roce): (Paths, nic::Needs)) -> Link {
+fn link(
+    plan: &Plan,
+    i: usize,
+    nodes: (&[u32], &[u32]),
+    taps: Taps,
+    (paths, changes, roce): (Paths, bool, nic::Needs),
+) -> Link {
     let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
@@ -123,6 +128,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (paths, roce
     let managed = !plan.congestion_management.is_none();
     let at_host = matches!(plan.nodes[l.from as usize].kind, NodeKind::Host);
     let general = paths.general
+        || changes
         || (roce.is_used && at_host)
         || (roce.telemetry && !at_host)
         || !plain
@@ -156,6 +162,7 @@ fn link(plan: &Plan, i: usize, nodes: (&[u32], &[u32]), taps: Taps, (paths, roce
                 open: aside && !minds_idle && !flow_control::stops_queues(plan, l.from),
                 straight: plain && matches!(queue, Queue::Fifo(_)) && !looks,
                 minds_idle,
+                steady: !changes,
                 queue,
                 sending: Sending::Nothing,
                 down: !l.up,

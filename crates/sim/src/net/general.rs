@@ -1,5 +1,5 @@
 //! The general path: a port that may be paused, that shares memory or that decides at dequeue. A transmission ends with
-//! an event; what follows at the same instant is a call.
+//! an event; what follows at the same instant is a call. What need not wait goes past the queue: `straight.rs`.
 
 use elephan_engine::Class;
 use elephan_link::{
@@ -11,7 +11,7 @@ use elephan_units::{Span, Time};
 
 use super::cm::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
-use super::{DELIVER, END, NONE, Net, Treatment, note_mark};
+use super::{NONE, Net, Treatment, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -23,23 +23,13 @@ impl General {
         self.integrated = now;
     }
 
-    /// Whether nothing is in the way of a frame that comes to an open port, but for what is on the wire and the queue's own rules.
-    #[inline(always)]
-    fn is_clear(&self, now: Time) -> bool {
-        self.queue.packets() == 0
-            && !self.down
-            && self.control.is_none()
-            && self.gate.until_at(now).is_none()
-            && self.watch.as_ref().is_none_or(|watch| watch.is_quiet())
-    }
-
     /// A packet waits from now on.
     fn begin_wait(&mut self, item: Item, window: Window) {
         self.waiting_since_ps += u128::from(item.at.max(window.warmup).0);
     }
 
     /// A packet waits no more.
-    fn end_wait(&mut self, now: Time, item: Item, window: Window) {
+    pub(super) fn end_wait(&mut self, now: Time, item: Item, window: Window) {
         self.waiting_since_ps -= u128::from(item.at.max(window.warmup).0);
         self.wait_ps += u128::from(window.overlap(item.at, now));
     }
@@ -63,87 +53,7 @@ impl Net {
         }
     }
 
-    /// Sends a frame that need not wait: nothing is on the wire or waits, nobody has paused the port, its queue lets it pass, and
-    /// nothing else looks at frames that do not wait. False if it is not so.
-    #[inline(always)]
-    fn pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
-        let l = &self.links[link as usize];
-        let Some(g) = &l.general else { return false };
-        if !g.open || !g.is_clear(now) || g.end_scheduled || l.busy_until > now {
-            return false;
-        }
-        if !g.straight && !self.lets_pass(now, link, packet) {
-            return false;
-        }
-        let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { return false };
-        if let Sending::Frame { charged, ingress } = g.sending
-            && let Some(switch) = self.switches.get_mut(l.out_of as usize)
-        {
-            switch.release(ingress, charged, &mut self.scratch);
-        }
-        l.tx.idle();
-        self.transmit_straight(now, link, packet, false);
-        true
-    }
-
-    /// Whether the queue of an open port, where nothing waits, lets a frame pass.
-    fn lets_pass(&mut self, now: Time, link: u32, packet: u32) -> bool {
-        let priority = self.priority(packet);
-        let (p, l) = (&self.packets[packet], &mut self.links[link as usize]);
-        let Some(g) = &mut l.general else { return false };
-        g.close_gates(now);
-        p.traits & traits::HEADED == 0 && g.queue.pass(priority, l.framing.charged_bytes(p.ip_bytes))
-    }
-
-    /// A frame goes onto the wire of an open port, which is free; whether `more` wait.
-    #[inline(always)]
-    fn transmit_straight(&mut self, now: Time, link: u32, packet: u32, more: bool) {
-        let Net { links, switches, packets, routes, events, window, .. } = self;
-        let l = &mut links[link as usize];
-        let Some(g) = &mut l.general else { return };
-        let p = &mut packets[packet];
-        g.sending = Sending::Frame { charged: p.charged, ingress: p.ingress };
-        let switch = switches.get_mut(l.out_of as usize);
-        let awaited = more || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
-        g.end_scheduled = awaited;
-        let wire = l.framing.wire_bytes(p.ip_bytes);
-        let end = now + l.tx.send(wire);
-        l.busy_until = end;
-        l.counts.transmission(now, end, wire, *window);
-        if l.loses(p.traits) {
-            p.traits |= traits::LOST;
-        }
-        let next = routes.link(p.route + 1);
-        let then = if next == END { DELIVER | p.dest } else { next };
-        let arrival = l.arrival(end, Span::ZERO);
-        l.launch(link, Flight { arrival, packet, then }, events);
-        if awaited {
-            self.schedule(end, Class::End, link);
-        }
-    }
-
-    /// Sends the next frame that waits at a straight port.
-    #[inline]
-    fn start_straight(&mut self, now: Time, link: u32) {
-        let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { return };
-        let Some((item, marked)) = g.queue.dequeue(now, &mut self.discarded) else { return };
-        g.end_wait(now, item, self.window);
-        let more = g.queue.packets() > 0;
-        debug_assert!(!marked && self.discarded.is_empty(), "a FIFO decides when a frame comes");
-        if let Some(watch) = &mut g.watch {
-            // As a rule nothing is closed: then nothing was held, and no route is looked up.
-            if watch.is_quiet() {
-                let ingress = (l.out_of != NONE).then_some(self.packets[item.handle].ingress >> 3);
-                watch.leave_quietly(item, ingress, true);
-            } else {
-                self.count_held(now, link, item);
-            }
-        }
-        self.transmit_straight(now, link, item.handle, more);
-    }
-
+    #[inline(never)]
     fn offer_to_queue(&mut self, now: Time, link: u32, packet: u32) {
         let window = self.window;
         if let Some(g) = &self.links[link as usize].general
@@ -386,20 +296,6 @@ impl Net {
         self.discard(now, link);
         if counted && !urgent {
             self.left_queue(now, link, ingress, item.bytes);
-        }
-    }
-
-    /// The transmission on `link` was over before anybody waited for its end. Where that holds memory, nobody is paused.
-    #[inline]
-    pub(super) fn finish_unseen(&mut self, link: u32) {
-        let l = &mut self.links[link as usize];
-        let Some(g) = &mut l.general else { return };
-        let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
-        l.tx.idle();
-        if let Sending::Frame { charged, ingress } = sent
-            && let Some(switch) = self.switches.get_mut(l.out_of as usize)
-        {
-            switch.release(ingress, charged, &mut self.scratch);
         }
     }
 

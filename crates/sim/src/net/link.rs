@@ -189,6 +189,8 @@ pub struct General {
     pub unsettled: bool,
     /// Of a switch: packets that ask for telemetry get it here.
     pub tells: bool,
+    /// Its link keeps its delay.
+    pub steady: bool,
 
     /// Sum over the waiting packets of the instant from which their wait is measured.
     pub waiting_since_ps: u128,

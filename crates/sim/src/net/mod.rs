@@ -22,6 +22,7 @@ mod nic;
 mod pause;
 mod pfc;
 mod route;
+mod straight;
 mod switch;
 mod watch;
 

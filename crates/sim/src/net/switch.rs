@@ -41,7 +41,7 @@ impl Switch {
     }
 
     /// Charges a frame that came in at `ingress` if nothing comes of it, whatever has been released by now.
-    #[inline]
+    #[inline(always)]
     fn admit_easily(&mut self, ingress: u32, charged: u32) -> bool {
         let account = self.account(ingress);
         match &mut self.by_ingress {
@@ -51,7 +51,7 @@ impl Switch {
     }
 
     /// Releases a frame that had come in at `ingress`; appends the accounts that may resume now.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self, ingress: u32, charged: u32, out: &mut Vec<u32>) {
         let account = self.account(ingress);
         match &mut self.by_ingress {
@@ -76,7 +76,7 @@ impl Switch {
 
     /// Whether the end of a transmission that begins on `link` must be told by an event. Memory that pauses nobody is looked at
     /// when a frame comes that may find it full: until then the frame stays charged.
-    #[inline]
+    #[inline(always)]
     pub fn awaits_end(&mut self, link: u32, unsettled: &mut bool) -> bool {
         if self.by_ingress.as_ref().map_or(self.memory.is_pausing(), |memory| memory.is_pausing()) {
             return true;

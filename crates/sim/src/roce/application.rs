@@ -4,7 +4,6 @@ use elephan_engine::Alarm;
 use elephan_traffic::Generate;
 use elephan_units::Time;
 
-use super::ready;
 use crate::flow::Application;
 use crate::net::NONE;
 use crate::world::World;
@@ -91,7 +90,7 @@ impl World<'_> {
         pair.number = NONE;
         pair.alarm = Alarm::default();
         if std::mem::take(&mut pair.queued) {
-            ready(&mut self.roce.ready, pair.link).forget(pair.priority, place);
+            self.roce.ready.at(pair.link).forget(pair.priority, place);
         }
         self.roce.free.push(place);
     }

@@ -5,9 +5,10 @@
 //! interface of their host has room at its port ([`crate::net::NIC`]); connections of one priority take turns, packet by packet.
 
 mod application;
+mod ready;
 mod rows;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use elephan_cc::{Nic, Spec};
 use elephan_engine::{Alarm, Bell, Class, Event};
@@ -22,8 +23,6 @@ use crate::world::World;
 
 /// Marks the timers of RoCE among those of endpoints; with [`NIC`], that of an interface, by its link.
 pub const ROCE: u32 = 1 << 30;
-
-const PRIORITIES: usize = 8;
 
 /// Both ends of a connection.
 pub struct Pair {
@@ -68,37 +67,7 @@ pub struct Roce {
     pairs: Vec<Pair>,
     free: Vec<u32>,
     /// Connections that may send and wait for room, by link of their interface.
-    ready: Vec<Ready>,
-}
-
-/// Connections that an interface has to send for, by priority.
-#[derive(Default)]
-struct Ready {
-    lines: [VecDeque<u32>; PRIORITIES],
-    /// Lines with somebody in them, a bit each.
-    some: u8,
-}
-
-impl Ready {
-    fn push(&mut self, priority: u8, id: u32) {
-        self.lines[usize::from(priority)].push_back(id);
-        self.some |= 1 << priority;
-    }
-
-    fn remove(&mut self, priority: u8, place: usize) {
-        let line = &mut self.lines[usize::from(priority)];
-        line.remove(place);
-        if line.is_empty() {
-            self.some &= !(1 << priority);
-        }
-    }
-
-    /// Forgets a connection.
-    fn forget(&mut self, priority: u8, id: u32) {
-        if let Some(place) = self.lines[usize::from(priority)].iter().position(|&waiting| waiting == id) {
-            self.remove(priority, place);
-        }
-    }
+    ready: ready::Waiting,
 }
 
 impl Roce {
@@ -125,22 +94,13 @@ impl Roce {
                 pair.sender.set_line(net.links[link as usize].rate.bps() as f64);
             }
             if link != before && pair.queued {
-                ready(&mut self.ready, before).forget(pair.priority, place);
-                ready(&mut self.ready, link).push(pair.priority, place);
+                self.ready.at(before).forget(pair.priority, place);
+                self.ready.at(link).push(pair.priority, place);
                 called.insert(link);
             }
         }
         (moved, called)
     }
-}
-
-/// Who waits at the interface of `link`.
-fn ready(all: &mut Vec<Ready>, link: u32) -> &mut Ready {
-    let place = link as usize;
-    if place >= all.len() {
-        all.resize_with(place + 1, Ready::default);
-    }
-    &mut all[place]
 }
 
 impl World<'_> {
@@ -233,7 +193,7 @@ impl World<'_> {
         if !pair.queued && pair.sender.next_send().is_some_and(|at| at <= now) {
             pair.queued = true;
             let link = pair.link;
-            ready(&mut self.roce.ready, link).push(pair.priority, id);
+            self.roce.ready.at(link).push(pair.priority, id);
             self.roce_pump(now, link);
         }
         self.roce_arm(id);
@@ -249,15 +209,10 @@ impl World<'_> {
 
     /// An interface hands packets to its port while there is room.
     pub fn roce_pump(&mut self, now: Time, link: u32) {
-        let mut left = ready(&mut self.roce.ready, link).some;
-        while left != 0 {
-            let priority = 7 - left.leading_zeros() as u8;
-            left &= !(1 << priority);
+        for priority in self.roce.ready.at(link).priorities() {
             // Connections whose turn it is and that have to wait for their limiter.
             let mut passed = 0;
-            loop {
-                let ready = &mut self.roce.ready[link as usize];
-                let Some(&id) = ready.lines[usize::from(priority)].get(passed) else { break };
+            while let Some(id) = self.roce.ready.at(link).get(priority, passed) {
                 let pair = &mut self.roce.pairs[id as usize];
                 if !self.net.nic_has_room(link, priority, pair.number, pair.to) {
                     if self.net.nic_is_limited(link) {
@@ -266,7 +221,7 @@ impl World<'_> {
                     }
                     break;
                 }
-                ready.remove(priority, passed);
+                self.roce.ready.at(link).remove(priority, passed);
                 pair.queued = false;
                 if let Some(data) = pair.sender.poll_transmit(now) {
                     self.roce_send_data(now, id, data);
