@@ -49,8 +49,8 @@ pub(crate) struct Backlog {
     /// The smallest time between two arrivals, and the last arrival.
     spacing_s: f64,
     last_came: Option<Time>,
-    /// The standing queue in seconds when a reaction was last asked for.
-    reacted_to_s: Option<f64>,
+    /// The standing queues in seconds to which the last two round trips have reacted, the later one first.
+    reacted_to_s: [Option<f64>; 2],
     pub in_vain: u32,
 }
 
@@ -64,7 +64,7 @@ impl Backlog {
             trains: [(Time::NEVER, Time::ZERO); TRAINS],
             spacing_s: f64::INFINITY,
             last_came: None,
-            reacted_to_s: None,
+            reacted_to_s: [None; 2],
             in_vain: 0,
         }
     }
@@ -102,7 +102,7 @@ impl Backlog {
             return Some(Reaction::default());
         }
         let standing_s = (round_s - self.least.seconds()).max(0.0);
-        self.look_for_effect(standing_s);
+        self.look_for_effect(standing_s, rule);
         let amount = if self.in_vain >= rule.patience { 1.0 / rule.divisor } else { 1.0 };
         let mut reaction = Reaction::default();
         if let Some((slope, Some(error))) = line.slope()
@@ -114,7 +114,8 @@ impl Backlog {
         if standing_s > self.theta_s(rule) {
             reaction.drain = (standing_s / rtt.seconds()).min(rule.drain_max) * amount;
         }
-        self.reacted_to_s = (reaction != Reaction::default()).then_some(standing_s);
+        let reacted_to_s = (reaction != Reaction::default()).then_some(standing_s);
+        self.reacted_to_s = [reacted_to_s, self.reacted_to_s[0]];
         Some(reaction)
     }
 
@@ -124,10 +125,11 @@ impl Backlog {
         rule.standing_min_s.max(packets)
     }
 
-    /// A reaction after which the queue is no shorter was in vain.
-    fn look_for_effect(&mut self, standing_s: f64) {
-        self.in_vain = match self.reacted_to_s {
-            Some(before) if standing_s >= before => self.in_vain.saturating_add(1),
+    /// A reaction after which a queue stands that is no shorter was in vain. The packets that leave under a reaction are
+    /// acknowledged in the second round trip after it: those of the first had left before.
+    fn look_for_effect(&mut self, standing_s: f64, rule: &Rule) {
+        self.in_vain = match self.reacted_to_s[1] {
+            Some(before) if standing_s >= before && standing_s > self.theta_s(rule) => self.in_vain.saturating_add(1),
             _ => 0,
         };
     }
@@ -193,27 +195,42 @@ mod tests {
         assert_eq!(round(&mut b, 15_000, |_| 17.5).drain, 0.0);
     }
 
-    /// Three round trips in vain, then a tenth; the first that has an effect ends it.
-    #[test]
-    fn tit_for_tat() {
+    /// What a reaction to each of these queues (ms) leaves free, round trip after round trip.
+    fn drains(queues_ms: &[f64]) -> Vec<f64> {
         let mut b = Backlog::new();
         round(&mut b, 0, |_| 12.5);
-        let drains: Vec<f64> = [5.0, 5.0, 6.0, 5.0, 6.0, 6.0, 5.0]
-            .iter()
-            .enumerate()
-            .map(|(n, queue)| round(&mut b, 25 * (n as u64 + 1), |_| 12.5 + queue).drain)
-            .collect();
-        let expected = [0.2, 0.2, 0.24, 0.2, 0.24, 0.24, 0.2];
-        assert!(drains.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{drains:?}");
-        // The queue stands still: full, full, full, then a tenth, until it falls.
-        let queues = [5.0, 5.0, 5.0, 5.0, 5.0, 4.0, 4.0];
-        let drains: Vec<f64> = queues
-            .iter()
-            .enumerate()
-            .map(|(n, queue)| round(&mut b, 25 * (n as u64 + 8), |_| 12.5 + queue).drain)
-            .collect();
-        let expected = [0.2, 0.2, 0.02, 0.02, 0.02, 0.16, 0.16];
-        assert!(drains.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{drains:?}");
+        queues_ms.iter().zip(1..).map(|(queue, n)| round(&mut b, 25 * n, |_| 12.5 + queue).drain).collect()
+    }
+
+    fn near(found: &[f64], expected: &[f64]) {
+        assert!(
+            found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9) && found.len() == expected.len(),
+            "{found:?}"
+        );
+    }
+
+    /// Effects show two round trips later. A queue that stands still is reacted to in full until three of them have not shown,
+    /// then by a tenth, and in full again when it falls.
+    #[test]
+    fn tit_for_tat() {
+        let found = drains(&[5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 4.0, 4.0]);
+        near(&found, &[0.2, 0.2, 0.2, 0.2, 0.02, 0.02, 0.02, 0.16, 0.16]);
+    }
+
+    /// One's own overshoot grows for as long as the first reaction is under way; that it has not shown says nothing of others.
+    #[test]
+    fn an_effect_takes_a_round_trip_to_show() {
+        near(&drains(&[3.0, 4.0, 6.0, 6.6, 5.0, 3.0]), &[0.12, 0.16, 0.24, 0.264, 0.2, 0.12]);
+    }
+
+    /// Delays that grow from nothing in each round trip anew: no queue stands, so none is left.
+    #[test]
+    fn without_a_queue_nothing_is_in_vain() {
+        let mut b = Backlog::new();
+        for n in 0..8 {
+            let reaction = round(&mut b, 25 * n, |n| 12.5 + 0.1 * n as f64);
+            assert!((reaction.excess - 0.1).abs() < 1e-9 && b.in_vain == 0, "{n}: {reaction:?}");
+        }
     }
 
     #[test]
