@@ -13,7 +13,7 @@
 //!
 //! so that all flows gain alike and lose in proportion: alpha = 0.4, beta = 0.226, gamma = 0.1. What an interval may hand
 //! out is bounded by what is left of (h + max(phi, 0)) / d and (h + max(-phi, 0)) / d (the residues). Q is the smallest
-//! queue that packets found since it was last taken, each (d - queue / capacity) / 2.
+//! queue that packets found since it was last taken, each (d - queue / capacity) / 2 and not oftener than `queue_time_min`.
 //!
 //! Both timers are looked at when a packet comes, so an interval ends with the first packet after its end and its sums are
 //! scaled to d. The first interval is the round-trip time of the first header. Packets without a header, or whose sender
@@ -26,10 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fifo::{Fifo, FifoSpec, Limit};
 use super::header::{CongestionHeader, Request, WindowRequest};
-use super::{Discarded, Discipline, Item, Parameters, Verdict};
-
-/// Shortest time after which the standing queue is taken again (draft-falk-xcp-spec, TOQ of 2 ms).
-const QUEUE_TIME_MIN: Span = Span::from_ms(2);
+use super::{Discarded, Discipline, Item, Parameters, Problem, Verdict, positive};
 
 /// Parameters of `xcp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,11 +44,14 @@ pub struct XcpSpec {
     /// Share of the traffic that an interval shuffles between the flows.
     #[schemars(extend("x-source" = "Katabi, Handley and Rohrs 2002"), range(min = 0, max = 1))]
     pub gamma: f64,
+    /// Shortest time after which the standing queue is taken again; with round trips far below it, lower it or queues stand.
+    #[schemars(extend("x-source" = "draft-falk-xcp-spec-03"))]
+    pub queue_time_min: Span,
 }
 
 impl Default for XcpSpec {
     fn default() -> XcpSpec {
-        XcpSpec { limit: None, alpha: 0.4, beta: 0.226, gamma: 0.1 }
+        XcpSpec { limit: None, alpha: 0.4, beta: 0.226, gamma: 0.1, queue_time_min: Span::from_ms(2) }
     }
 }
 
@@ -71,6 +71,10 @@ impl Parameters for XcpSpec {
             smallest: 0,
             queue_taken: Time::NEVER,
         }
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        positive("queue_time_min", self.queue_time_min)
     }
 }
 
@@ -199,7 +203,7 @@ impl Xcp {
             return;
         }
         let drain = self.fifo.bytes() as f64 / self.capacity;
-        let queue_time = Span::from_seconds(((self.interval - drain) / 2.0).max(0.0)).max(QUEUE_TIME_MIN);
+        let queue_time = Span::from_seconds(((self.interval - drain) / 2.0).max(0.0)).max(self.spec.queue_time_min);
         if now.since(self.queue_taken) >= queue_time {
             (self.standing, self.smallest, self.queue_taken) = (self.smallest, self.fifo.bytes(), now);
         }
@@ -325,6 +329,39 @@ mod tests {
         interval(&mut q, 0, 99);
         let first = interval(&mut q, 100, 99);
         near(feedback(&first), -113.0);
+    }
+
+    /// A round-trip time of 200 us and a queue of 5000 bytes that is gone after 50: with 2 ms it counts as standing for ten intervals.
+    /// With 20 us it is read every (200 - 0) / 2 = 100 us: the packet at 100 finds it gone, which is read with the one at 200.
+    #[test]
+    fn the_standing_queue_is_read_again() {
+        for (least_us, forgotten_us) in [(2000, 2000), (20, 200)] {
+            let mut q = XcpSpec { queue_time_min: Span::from_us(least_us), ..XcpSpec::default() }.build(0);
+            q.set_rate(Rate(800_000_000));
+            let at = |us| Time::ZERO + Span::from_us(us);
+            let header = CongestionHeader {
+                request: Request::Window(WindowRequest {
+                    cwnd_bytes: 10_000.0,
+                    rtt: Span::from_us(200),
+                    feedback_bytes: f64::INFINITY,
+                }),
+                ..CongestionHeader::default()
+            };
+            q.on_arrival(at(0), 1000, 0, Some(&header));
+            let item = Item { bytes: 5000, ..Item::default() };
+            q.enqueue(at(0), item, &mut Vec::new());
+            (q.smallest, q.standing, q.queue_taken) = (5000, 5000, at(0));
+            q.dequeue(at(50), &mut Vec::new());
+            let mut forgotten = 0;
+            for us in (100..).step_by(100) {
+                q.on_arrival(at(us), 1000, 0, Some(&header));
+                if q.standing == 0 {
+                    forgotten = us;
+                    break;
+                }
+            }
+            assert_eq!(forgotten, forgotten_us, "{least_us}");
+        }
     }
 
     /// Only ever lower: a header that asks for less keeps what it asks for; one without a round-trip time gets nothing.
