@@ -1095,7 +1095,7 @@ class Dumbbell(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1368,6 +1368,28 @@ class Cake(Table):
 
 
 @dataclass(kw_only=True, slots=True)
+class XcpQueue(Table):
+    """XCP (Katabi, Handley and Rohrs 2002): a FIFO that tells senders with congestion control `xcp` how to change their windows
+
+    limit: Most that may wait, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"); without it nothing is
+        dropped.
+    alpha: Share of the spare capacity that an interval hands out. Default: 0.4.
+    beta: Share of the standing queue that an interval takes back. Default: 0.226.
+    gamma: Share of the traffic that an interval shuffles between the flows. Default: 0.1.
+    queue_time_min: Shortest time after which the standing queue is taken again; with round trips far below it, lower it or queues
+        stand. Default: "2 ms".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "xcp")
+
+    limit: Limit | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    queue_time_min: Time | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Fq(Table):
     """Fair queueing (Demers, Keshav and Shenker 1989): packets in the order in which bit-by-bit round robin would finish them
 
@@ -1504,7 +1526,7 @@ class EtsClass(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1552,7 +1574,7 @@ class WrrClass(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1697,7 +1719,7 @@ class Star(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1818,7 +1840,7 @@ class Hop(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1860,7 +1882,7 @@ class FatTree(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -1908,7 +1930,7 @@ class LeafSpine(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -2301,7 +2323,7 @@ class Link(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -2324,7 +2346,7 @@ class Link(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -2464,7 +2486,7 @@ class Direction(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
@@ -3941,5 +3963,6 @@ __all__ = [
     "Wrr",
     "WrrClass",
     "Xcp",
+    "XcpQueue",
     "Yeah",
 ]

@@ -189,6 +189,18 @@ def test_a_scenario_of_classes() -> None:
         _ = el.NoSuchThing
 
 
+def test_a_queue_and_a_law_of_one_name() -> None:
+    scenario = el.Scenario(
+        duration="1 s",
+        template=el.Dumbbell(rate="10 Mbps", delay="5 ms", queue=el.XcpQueue(alpha=0.3, queue_time_min="1 ms")),
+        traffic=[el.Bulk(from_="sender", to="receiver", congestion_control=el.Xcp(reduce_from="flight"))],
+    )
+    resolved = el.run(scenario).resolved
+    assert resolved["traffic"][0]["congestion_control"] == {"kind": "xcp", "reduce_from": "flight"}
+    queues = [link["queue"] for link in resolved["links"] if link.get("queue", {}).get("kind") == "xcp"]
+    assert [(queue["alpha"], queue["beta"], queue["queue_time_min"]) for queue in queues] == [(0.3, 0.226, "1 ms")]
+
+
 def test_a_scenario_of_classes_that_changes() -> None:
     scenario = el.Scenario(
         duration="3 s",

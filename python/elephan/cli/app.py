@@ -354,7 +354,7 @@ def study_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of `elephan study list`.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
     out: Out = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 unless every claim holds.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
     json: Json = False,
 ) -> int:
@@ -368,8 +368,8 @@ def study_run(
         show.study_json(results, verdicts, folder)
     else:
         show.study(results, verdicts, folder)
-    unproven = strict and any(verdict.verdict != "holds" for verdict in verdicts)
-    return 1 if unproven or results.facts["failures"] else 0
+    refuted = strict and any(verdict.verdict == "fails" for verdict in verdicts)
+    return 1 if refuted or results.facts["failures"] else 0
 
 
 @measure_app.callback()

@@ -62,11 +62,13 @@ pub struct Catalog {
 struct Reader<'a> {
     root: &'a Json,
     catalog: Catalog,
+    /// The keys of each class as they stand in the schema.
+    keys: Vec<(String, Vec<String>)>,
 }
 
 impl Catalog {
     pub fn of(root: &Json) -> Catalog {
-        let mut reader = Reader { root, catalog: Catalog { classes: Vec::new(), unions: Vec::new() } };
+        let mut reader = Reader { root, catalog: Catalog { classes: Vec::new(), unions: Vec::new() }, keys: Vec::new() };
         reader.table(root, "Scenario");
         reader.catalog
     }
@@ -229,15 +231,22 @@ impl Reader<'_> {
             Some((key, _)) if own.len() == 1 && required == [key.as_str()] && tag.is_none() => Some(key.clone()),
             _ => None,
         };
-        let name = match (&tag, &sole) {
-            (Some((_, value)), _) if value == "none" => format!("No{}", name.trim_end_matches("Choice")),
+        let choice = name.trim_end_matches("Choice");
+        let mut name = match (&tag, &sole) {
+            (Some((_, value)), _) if value == "none" => format!("No{choice}"),
             (Some((_, value)), _) => display_name(value),
             (_, Some(key)) => display_name(key),
             _ => name.to_owned(),
         };
+        // Two choices may have a kind of one name: the law and the queue `xcp`.
+        let keys: Vec<String> = own.keys().cloned().collect();
+        if self.keys.iter().any(|(other, theirs)| *other == name && *theirs != keys) {
+            name.push_str(choice);
+        }
         if self.catalog.class(&name).is_some() {
             return name;
         }
+        self.keys.push((name.clone(), keys));
         let place = self.catalog.classes.len();
         let doc = text(schema, "description").to_owned();
         let class = Class { name: name.clone(), doc, tag: tag.clone(), wrap: sole.clone(), fields: Vec::new() };

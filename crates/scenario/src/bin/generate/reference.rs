@@ -41,31 +41,13 @@ const ORDER: &[(&str, &str)] = &[
     ("Jitter", "jitter"),
     ("Order", "order under jitter"),
     ("QueueChoice", "queues"),
-    ("Fifo", "queue `fifo`"),
-    ("Xcp", "queue `xcp`"),
-    ("Fq", "queue `fq`"),
-    ("Scfq", "queue `scfq`"),
-    ("Drr", "queue `drr`"),
-    ("Sfq", "queue `sfq`"),
-    ("Prio", "queue `prio`"),
-    ("Ets", "queue `ets`"),
     ("EtsClass", "a class of `ets`"),
-    ("Wrr", "queue `wrr`"),
     ("WrrClass", "a class of `wrr`"),
-    ("Tbf", "queue `tbf`"),
     ("CongestionManagementChoice", "`[congestion_management]`"),
     ("Qcn", "congestion management `qcn`"),
     ("QcnPreset", "known parameters of `qcn`"),
     ("Ecm", "congestion management `ecm`"),
     ("Traffic", "`[[traffic]]`"),
-    ("Bulk", "traffic `bulk`"),
-    ("Messages", "traffic `messages`"),
-    ("Transfers", "traffic `transfers`"),
-    ("Users", "traffic `users`"),
-    ("Cbr", "traffic `cbr`"),
-    ("Burst", "traffic `burst`"),
-    ("Onoff", "traffic `onoff`"),
-    ("Replay", "traffic `replay`"),
     ("Members", "hosts by name"),
     ("FlowPairing", "pairing of traffic"),
     ("StartLaw", "start"),
@@ -77,6 +59,7 @@ const ORDER: &[(&str, &str)] = &[
     ("GapLaw", "law of gaps"),
     ("CongestionControlChoice", "congestion control"),
     ("Guest", "congestion control in Python"),
+    ("SlowStart", "slow start"),
     ("Change", "`[[change]]`"),
     ("Record", "`[record]`"),
     ("PortChoice", "ports"),
@@ -84,23 +67,51 @@ const ORDER: &[(&str, &str)] = &[
     ("Vary", "`[sweep]`"),
 ];
 
+/// Choices whose kinds follow them, each under the word and its own name.
+const FAMILIES: &[(&str, &str)] = &[
+    ("QueueChoice", "queue"),
+    ("Traffic", "traffic"),
+    ("CongestionControlChoice", "congestion control"),
+    ("SlowStart", "slow start"),
+];
+
 pub fn page(catalog: &Catalog) -> String {
     let mut out = INTRODUCTION.to_owned();
-    let mut done: Vec<&str> = Vec::new();
+    let mut done: Vec<&str> = vec!["Tcp", "TimeLaw"];
     for (name, heading) in ORDER {
         done.push(name);
         section(&mut out, catalog, name, heading);
+        kinds(&mut out, catalog, name, &mut done);
     }
     // What has been added since stands at the end under its own name.
     let names = catalog.classes.iter().map(|c| &c.name).chain(catalog.unions.iter().map(|u| &u.name));
     for name in names {
         let simple = catalog.class(name).is_some_and(is_simple);
-        if !done.contains(&name.as_str()) && name != "Tcp" && name != "TimeLaw" && !simple {
-            section(&mut out, catalog, name, name);
+        if !done.contains(&name.as_str()) && !simple {
+            section(&mut out, catalog, name, &heading_of(catalog, name).unwrap_or_else(|| name.clone()));
+            kinds(&mut out, catalog, name, &mut done);
         }
     }
     stacks(&mut out, catalog);
     out
+}
+
+/// The kinds of a choice that have keys.
+fn kinds<'a>(out: &mut String, catalog: &'a Catalog, name: &str, done: &mut Vec<&'a str>) {
+    if !FAMILIES.iter().any(|(choice, _)| *choice == name) {
+        return;
+    }
+    for (form, _) in catalog.union(name).map_or(&[][..], |union| &union.forms) {
+        if let Type::Class(class) = form
+            && !done.contains(&class.as_str())
+            && !ORDER.iter().any(|(listed, _)| listed == class)
+            && catalog.class(class).is_some_and(|class| !is_simple(class))
+            && let Some(heading) = heading_of(catalog, class)
+        {
+            done.push(class);
+            section(out, catalog, class, &heading);
+        }
+    }
 }
 
 fn section(out: &mut String, catalog: &Catalog, name: &str, heading: &str) {
@@ -114,8 +125,8 @@ fn section(out: &mut String, catalog: &Catalog, name: &str, heading: &str) {
                 Type::Class(class) => {
                     let shape = catalog.class(class).map(shape).unwrap_or_default();
                     // A kind with keys has a section of its own.
-                    match heading_of(class) {
-                        Some(_) => format!("{shape} ({})", link(class)),
+                    match heading_of(catalog, class) {
+                        Some(heading) => format!("{shape} ({})", anchor(&heading, &heading)),
                         None => shape,
                     }
                 }
@@ -206,14 +217,14 @@ fn words(catalog: &Catalog, of: &Type) -> String {
         Type::Map(inner) => format!("tables by name: {}", words(catalog, inner)),
         Type::Class(name) => match catalog.class(name) {
             // What has no section of its own is written out, or has one at the end.
-            Some(class) if heading_of(name).is_none() && is_simple(class) => shape(class),
-            Some(_) if heading_of(name).is_none() => anchor(name, name),
-            _ => link(name),
+            Some(class) if heading_of(catalog, name).is_none() && is_simple(class) => shape(class),
+            Some(_) if heading_of(catalog, name).is_none() => anchor(name, name),
+            _ => link(catalog, name),
         },
         Type::Union(name) => {
             let Some(union) = catalog.union(name) else { return name.clone() };
-            if heading_of(name).is_some() {
-                return link(name);
+            if heading_of(catalog, name).is_some() {
+                return link(catalog, name);
             }
             let forms: Vec<String> = union.forms.iter().map(|(form, _)| words(catalog, form)).collect();
             forms.join(" or ")
@@ -221,18 +232,29 @@ fn words(catalog: &Catalog, of: &Type) -> String {
     }
 }
 
-fn heading_of(name: &str) -> Option<&'static str> {
+fn heading_of(catalog: &Catalog, name: &str) -> Option<String> {
     match name {
-        "Tcp" => Some("TCP options"),
-        "TimeLaw" => heading_of("SizeLaw"),
-        _ => ORDER.iter().find(|(n, _)| *n == name).map(|(_, heading)| *heading),
+        "Tcp" => return Some("TCP options".to_owned()),
+        "TimeLaw" => return heading_of(catalog, "SizeLaw"),
+        _ => {}
     }
+    if let Some((_, heading)) = ORDER.iter().find(|(n, _)| *n == name) {
+        return Some((*heading).to_owned());
+    }
+    let class = catalog.class(name).filter(|class| !is_simple(class))?;
+    let (_, kind) = class.tag.as_ref()?;
+    let has = |choice: &str| {
+        let forms = catalog.union(choice).map_or(&[][..], |union| &union.forms);
+        forms.iter().any(|(form, _)| matches!(form, Type::Class(class) if class == name))
+    };
+    let (_, word) = FAMILIES.iter().find(|(choice, _)| has(choice))?;
+    Some(format!("{word} `{kind}`"))
 }
 
 /// A link to a section, by the rule that GitHub makes anchors with.
-fn link(name: &str) -> String {
-    let Some(heading) = heading_of(name) else { return format!("table `{name}`") };
-    anchor(heading, heading)
+fn link(catalog: &Catalog, name: &str) -> String {
+    let Some(heading) = heading_of(catalog, name) else { return format!("table `{name}`") };
+    anchor(&heading, &heading)
 }
 
 fn anchor(text: &str, heading: &str) -> String {
