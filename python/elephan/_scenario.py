@@ -78,6 +78,10 @@ class Tcp(Table):
     congestion_control: Congestion control that connections use unless the traffic names another.
     slow_start: How the window grows below ssthresh: `classic`, `limited`, `hystart`, `hystartpp` or `linux`, or a table with
         parameters.
+    pacing: Whose segments are spaced: `law` (of a congestion control that paces by itself) or `window` (everybody's, as Linux over
+        `fq`).
+    pacing_ss_ratio: With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
+    pacing_ca_ratio: With `pacing = "window"`: per cent of a window a round trip from there on.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
@@ -202,6 +206,9 @@ class Tcp(Table):
         | dict[str, Any]
         | None
     ) = None
+    pacing: Literal["law", "window"] | None = None
+    pacing_ss_ratio: int | None = None
+    pacing_ca_ratio: int | None = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
     loss_detection: Literal["dupack", "rack", "fack"] | None = None
     tail_loss_probe: bool | None = None
@@ -1014,7 +1021,8 @@ class Hystart(Table):
 
     low_window: Smallest window in segments that is looked at. Default: 16.0.
     ack_delta: Longest gap between ACKs of one train. Default: "2 ms".
-    train_share: Length of a train that ends slow start, as a share of the smallest round-trip time. Default: 0.5.
+    train_share: Length of a train that ends slow start, as a share of the smallest round-trip time; of paced segments twice as
+        much. Default: 0.5.
     rtt_divisor: Divisor of the smallest round-trip time that gives the increase which ends slow start. Default: 8.0.
     delay_min: Smallest increase of the round-trip time that ends slow start. Default: "4 ms".
     delay_max: Largest increase that is waited for. Default: "16 ms".

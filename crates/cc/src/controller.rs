@@ -25,6 +25,8 @@ pub struct Controller {
     /// ACKs are counted instead of bytes: none counts for more than a segment.
     counts_acks: bool,
     after_rto: bool,
+    /// Per cent of a window a round trip at which the stack spaces it below half of ssthresh, and from there on; 0 for not at all.
+    pace: (u16, u16),
     /// Window and threshold before the last event, for undo.
     prior: Option<(f64, f64)>,
     /// The timer has expired and nothing was acknowledged since.
@@ -52,6 +54,7 @@ impl Controller {
             abc_limit: abc_limit.unwrap_or(f64::INFINITY),
             counts_acks: false,
             after_rto: false,
+            pace: (0, 0),
             prior: None,
             backed_off: false,
         };
@@ -326,6 +329,21 @@ impl Controller {
     /// Segment size in bytes.
     pub fn mss(&self) -> f64 {
         self.w.mss
+    }
+
+    /// The stack spaces the segments of laws that do not: so many per cent of a window a round trip while it is below half of
+    /// ssthresh, and from there on (Linux `tcp_update_pacing_rate`).
+    pub fn pacing(mut self, slow_start_percent: u16, beyond_percent: u16) -> Controller {
+        self.pace = (slow_start_percent, beyond_percent);
+        self.slow_start.on_pacing();
+        self
+    }
+
+    /// Windows a round trip at which the stack spaces segments, if the law does not; 0 for not at all.
+    #[inline]
+    pub fn pace(&self) -> f64 {
+        let (slow_start, beyond) = self.pace;
+        f64::from(if self.w.cwnd < self.w.ssthresh / 2.0 { slow_start } else { beyond }) / 100.0
     }
 
     /// The rate that the law asks to be paced at, in bit/s of payload (or of whole packets, see [`Controller::paces_packets`]); none for

@@ -219,12 +219,33 @@ impl Sender {
     #[inline]
     pub fn refresh(&mut self) {
         self.cwnd = self.cc.window() as i64 as u64;
-        self.pacing_bps = self.cc.pacing_rate().unwrap_or(0.0);
-        if self.pacing_bps > 0.0 {
-            self.pacing_burst = self.cc.burst_segments() as u16;
-            self.paces_packets = self.cc.paces_packets();
+        match self.cc.pacing_rate() {
+            Some(bps) => {
+                self.pacing_bps = bps;
+                self.pacing_burst = self.cc.burst_segments() as u16;
+                self.paces_packets = self.cc.paces_packets();
+            }
+            None => {
+                let pace = self.cc.pace();
+                self.pacing_bps = 0.0;
+                if pace > 0.0 {
+                    self.pace_window(pace);
+                }
+            }
         }
         self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
+    }
+
+    /// Spaces so many windows over the round trip, once that is known, in bursts of what leaves within a millisecond and two
+    /// segments at least (Linux `tcp_update_pacing_rate`, `tcp_tso_autosize`).
+    #[cold]
+    fn pace_window(&mut self, pace: f64) {
+        const BURST_S: f64 = 1.0 / 1024.0;
+        let Some(srtt) = self.rtt.srtt() else { return };
+        let window = self.cwnd.max(self.board.nxt() - self.board.una());
+        self.pacing_bps = pace * window as f64 * 8.0 / srtt.seconds();
+        self.pacing_burst = (self.pacing_bps / 8.0 * BURST_S / f64::from(self.mss)).clamp(2.0, 44.0) as u16;
+        self.paces_packets = false;
     }
 
     /// Bytes that the peer's window still takes.

@@ -1,7 +1,7 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Provenance, RecoveryRule,
+    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RecoveryRule,
     Reduction, Row, RtoRule, RttSampling, Undo, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
@@ -37,6 +37,22 @@ options! {
         linux = slow_start::Spec::Linux(Default::default()), "Linux tcp_cubic.c hystart; other laws: tcp_slow_start";
         windows = slow_start::Spec::Hystartpp(Default::default()), "RFC 9406: the default of Windows";
         freebsd = slow_start::Spec::Hystartpp(Default::default()), "assumed: FreeBSD 14 has HyStart++ for CUBIC";
+    }
+    /// Whose segments are spaced: `law` (of a congestion control that paces by itself) or `window` (everybody's, as Linux over `fq`).
+    pacing: Pacing {
+        rfc | winxp | linux_2_4 = Pacing::Law, "RFC 5681, Windows XP and Linux 2.4 do not pace";
+        linux = Pacing::Law, "Linux sk_pacing_status: BBR asks for it, `fq` turns it on for all";
+        windows | freebsd = Pacing::Law, "assumed: off";
+    }
+    /// With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
+    pacing_ss_ratio: u32 {
+        rfc | winxp | linux_2_4 | windows | freebsd = 200, "assumed: as Linux";
+        linux = 200, "Linux net.ipv4.tcp_pacing_ss_ratio";
+    }
+    /// With `pacing = "window"`: per cent of a window a round trip from there on.
+    pacing_ca_ratio: u32 {
+        rfc | winxp | linux_2_4 | windows | freebsd = 120, "assumed: as Linux";
+        linux = 120, "Linux net.ipv4.tcp_pacing_ca_ratio";
     }
     /// What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     recovery: RecoveryRule {

@@ -4,8 +4,11 @@
 //! congestion control (the wait for a timeout included), or by the sender, which has nothing to send.
 //!
 //! Of the groups Perf, Path, Stack, App and Tune these are left out: what a simulated host has not (TTL, TOS, soft errors,
-//! early retransmit, wall-clock stamps), sequence numbers as such (`SndUna`, `RcvNxt` ...; the `ThruOctets` say how far the
-//! streams have come), the receiver's own round-trip estimate (`RcvRTT`), and the limits that Tune sets (options do).
+//! early retransmit, wall-clock stamps), what follows from others (`CongOverCount` is `spurious_fr_detected` and
+//! `spurious_rto_detected`, each of which is backed out; Web100's `AckPktsIn` is `segs_in` less `data_segs_in`), Web100's bytes
+//! sent in each of the three states (`SndLimBytes`; their times are here), sequence numbers as such (`SndUna`, `RcvNxt` ...; the
+//! `ThruOctets` say how far the streams have come), the receiver's own round-trip estimate (`RcvRTT`), and the limits that Tune
+//! sets (options do).
 
 use elephan_units::{Span, Time};
 use serde::Serialize;

@@ -34,6 +34,7 @@ class Course:
     buffer: int
     duration_s: int
     lost: tuple[int, ...] = ()
+    paced: bool = False
 
 
 COURSES = {
@@ -44,6 +45,8 @@ COURSES = {
     "ten losses in a row": Course("cubic", 1000, 4, tuple(range(300, 310))),
     "every second of twenty": Course("reno", 1000, 4, tuple(range(300, 321, 2))),
     "bbr, losses in STARTUP": Course("bbr", 1000, 6, (800, 801, 802, 850)),
+    "reno, paced": Course("reno", 83, 20, paced=True),
+    "cubic, paced": Course("cubic", 83, 15, paced=True),
 }
 
 
@@ -60,7 +63,7 @@ class Seen:
 
 def kernel(case: Course, folder: Path) -> Seen:
     given = {"rate_bps": RATE_BPS, "delay_s": DELAY_S, "buffer_packets": case.buffer, "duration_s": case.duration_s}
-    given |= {"congestion_control": case.law, "lost": case.lost, "sysctl": {}, "out": str(folder / "kernel.json")}
+    given |= {"congestion_control": case.law, "lost": case.lost, "paced": case.paced, "sysctl": {}, "out": str(folder / "kernel.json")}
     (folder / "given.json").write_text(json.dumps(given))
     for _ in range(5):
         link = Path(__file__).with_name("link.py")
@@ -90,6 +93,7 @@ def simulated(case: Course) -> Seen:
         "title": "Beside a kernel",
         "duration": f"{case.duration_s} s",
         "stack": "linux",
+        "tcp": {"pacing": "window" if case.paced else "law"},
         "template": {"kind": "path", "framing": "none", "hops": [near, hop]},
         "traffic": [{"name": "bulk", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": case.law}],
         "record": {"every": f"{SAMPLE_S} s"},

@@ -1,6 +1,6 @@
 """The two applications at the ends of `link.py`: one that reads all, one that writes all the time and looks at `TCP_INFO`.
 
-`python ends.py receive ADDRESS` and `python ends.py send ADDRESS CONGESTION_CONTROL SECONDS OUT`.
+`python ends.py receive ADDRESS` and `python ends.py send ADDRESS CONGESTION_CONTROL SECONDS OUT [paced]`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 
 PORT = 5001
 EVERY_S = 0.005
+# Any bound turns pacing on, as `fq` does; this one, in bytes a second, is never reached.
+SO_MAX_PACING_RATE, FASTEST = 47, 1_250_000_000
 # struct tcp_info of linux/tcp.h: eight bytes, then these and more of 32 bits each, then these of 64 bits.
 NARROW = (
     *("rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent", "last_ack_sent"),
@@ -34,8 +36,10 @@ def receive(address: str) -> None:
             pass
 
 
-def send(address: str, law: str, seconds: float, out: str) -> None:
+def send(address: str, law: str, seconds: float, out: str, paced: bool) -> None:
     connection = socket.socket()
+    if paced:
+        connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FASTEST)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, law.encode())
     start = time.monotonic()
     connection.connect((address, PORT))
@@ -65,4 +69,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "receive":
         receive(sys.argv[2])
     else:
-        send(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5])
+        send(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5], "paced" in sys.argv[6:])

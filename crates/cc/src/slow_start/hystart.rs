@@ -23,7 +23,7 @@ parameters! {
     low_window: f64 = 16.0, "Linux tcp_cubic.c hystart_low_window";
     /// Longest gap between ACKs of one train.
     ack_delta: Span = Span::from_ms(2), "Linux tcp_cubic.c hystart_ack_delta_us";
-    /// Length of a train that ends slow start, as a share of the smallest round-trip time.
+    /// Length of a train that ends slow start, as a share of the smallest round-trip time; of paced segments twice as much.
     train_share: f64 = 0.5, "Linux tcp_cubic.c: delay_min >> 1" (min = 0);
     /// Divisor of the smallest round-trip time that gives the increase which ends slow start.
     rtt_divisor: f64 = 8.0, "Linux tcp_cubic.c HYSTART_DELAY_THRESH: delay_min >> 3" [min = 1];
@@ -113,6 +113,11 @@ impl SlowStart for Hystart {
 
     fn on_congestion(&mut self, _: &Signal) {
         self.round = Round::default();
+    }
+
+    /// Paced ACKs come over the whole round trip (Linux: the threshold is halved for `SK_PACING_NONE` only).
+    fn on_pacing(&mut self) {
+        self.parameters.train_share *= 2.0;
     }
 }
 

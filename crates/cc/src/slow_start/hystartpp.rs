@@ -131,6 +131,11 @@ impl SlowStart for Hystartpp {
     fn on_congestion(&mut self, _: &Signal) {
         (self.css, self.over) = (None, true);
     }
+
+    /// L is infinite for what is paced (RFC 9406 section 4.2).
+    fn on_pacing(&mut self) {
+        self.parameters.limit = 0.0;
+    }
 }
 
 #[cfg(test)]

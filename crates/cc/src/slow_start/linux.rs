@@ -11,6 +11,7 @@ use crate::{Ack, Signal, Window};
 pub struct Linux {
     /// Under CUBIC.
     hystart: Option<Hystart>,
+    paced: bool,
 }
 
 impl Internals for Linux {}
@@ -19,7 +20,7 @@ impl Model for Linux {
     type Parameters = classic::Parameters;
 
     fn new(_: &classic::Parameters) -> Linux {
-        Linux { hystart: None }
+        Linux { hystart: None, paced: false }
     }
 }
 
@@ -36,6 +37,16 @@ impl SlowStart for Linux {
 
     fn on_law(&mut self, law: &law::Spec) {
         self.hystart = matches!(law, law::Spec::Cubic(_)).then(|| Hystart::new(&Default::default()));
+        if self.paced {
+            self.on_pacing();
+        }
+    }
+
+    fn on_pacing(&mut self) {
+        self.paced = true;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_pacing();
+        }
     }
 }
 
@@ -46,19 +57,28 @@ mod tests {
     use elephan_units::{Span, Time};
 
     /// ACKs a millisecond apart for 60 of the 100 ms of a round trip: CUBIC leaves slow start, Reno does not, and of a flow that
-    /// switches from Reno to CUBIC it is CUBIC's.
+    /// switches from Reno to CUBIC it is CUBIC's. Paced segments may fill the round trip.
     #[test]
     fn only_cubic_has_hystart() {
         let linux = slow_start::Spec::named("linux").unwrap();
         let law = |name| Spec::named(name).unwrap();
-        for (first, then, leaves) in [("cubic", "cubic", true), ("reno", "reno", false), ("reno", "cubic", true)] {
+        for (first, then, paced, leaves) in [
+            ("cubic", "cubic", false, true),
+            ("reno", "reno", false, false),
+            ("reno", "cubic", false, true),
+            ("cubic", "cubic", true, false),
+            ("reno", "cubic", true, false),
+        ] {
             let mut c = Controller::with_slow_start(&law(first), &linux, None, MSS, 80 * MSS);
+            if paced {
+                c = c.pacing(200, 120);
+            }
             c.switch_law(&law(then));
             for n in 0..60 {
                 let (now, rtt) = (Time::from_seconds(0.1 + 0.001 * f64::from(n)), Some(Span::from_ms(100)));
                 c.on_ack(&Ack { now, acked: MSS, rtt, min_rtt: rtt, inflight: 80 * MSS, ..Ack::default() });
             }
-            assert_eq!(c.ssthresh().is_finite(), leaves, "{first}, {then}");
+            assert_eq!(c.ssthresh().is_finite(), leaves, "{first}, {then}, {paced}");
         }
     }
 }

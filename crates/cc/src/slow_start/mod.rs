@@ -39,6 +39,9 @@ pub trait SlowStart {
 
     /// The law that steers from now on.
     fn on_law(&mut self, _law: &law::Spec) {}
+
+    /// Segments leave spaced over the round trip, not in trains.
+    fn on_pacing(&mut self) {}
 }
 
 impl SlowStart for Any {
@@ -53,5 +56,9 @@ impl SlowStart for Any {
 
     fn on_law(&mut self, law: &law::Spec) {
         each_slow_start!(self, slow_start => slow_start.on_law(law))
+    }
+
+    fn on_pacing(&mut self) {
+        each_slow_start!(self, slow_start => slow_start.on_pacing())
     }
 }

@@ -114,6 +114,16 @@ pub enum LocalDrop {
     SlowStartExit,
 }
 
+/// Whose segments are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// Those of a congestion control that paces by itself.
+    Law,
+    /// Everybody's: under a congestion control that has a window only, at a multiple of a window a round trip (Linux over `fq`).
+    Window,
+}
+
 /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -217,6 +227,10 @@ impl Options {
         let limit = (self.abc_limit > 0).then_some(f64::from(self.abc_limit));
         let (mss, window) = (self.segment_bytes(), self.initial_window_bytes());
         let controller = Controller::with_slow_start(law, &self.slow_start, limit, mss, window);
+        let controller = match self.pacing {
+            Pacing::Law => controller,
+            Pacing::Window => controller.pacing(self.pacing_ss_ratio as u16, self.pacing_ca_ratio as u16),
+        };
         if self.abc { controller } else { controller.counting_acks() }
     }
 
@@ -254,6 +268,8 @@ impl Options {
             ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
+            ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
+            ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),
         ];
         for (option, value, low, high) in counts {
             if !(low..=high).contains(&value) {

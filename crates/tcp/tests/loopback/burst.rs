@@ -1,8 +1,9 @@
 //! Segments in bursts (TSO): how long a burst is, and when it is worth waiting for more.
 
 use crate::common::*;
-use elephan_tcp::{Flags, Overrides, SackBlocks, Segment};
-use elephan_units::Span;
+use elephan_tcp::options::Pacing;
+use elephan_tcp::{Endpoint, Flags, Overrides, SackBlocks, Segment};
+use elephan_units::{Bytes, Span, Time};
 
 /// A window of so many segments of 1000 bytes, established at 20 ms.
 fn established(window: u32) -> Net {
@@ -41,5 +42,35 @@ fn less_than_a_burst_waits() {
         assert!(net.a.may_transmit());
         assert_eq!(net.a.next_burst(now, 64_000), burst);
         assert_eq!(net.a.may_transmit(), burst > 0, "nothing to do until the next ACK");
+    }
+}
+
+/// Linux `tcp_update_pacing_rate`: twice the initial window of 10 segments in a round trip of 100 ms is a segment every 5 ms, and
+/// `tcp_min_tso_segs` lets two leave together; at 120 % (beyond half of ssthresh) they are 16.7 ms apart.
+#[test]
+fn a_window_is_spaced_over_the_round_trip() {
+    for (ssthresh, expected) in [(None, [100, 100, 110, 110, 120, 120]), (Some(15_000), [100, 100, 116, 116, 133, 133])]
+    {
+        let (pacing, ssthresh_initial) = (Some(Pacing::Window), ssthresh.map(Bytes));
+        let o = options("rfc", &Overrides { pacing, ssthresh_initial, ..plain() });
+        let (mut a, mut b) = (Endpoint::new(&o, o.controller(), 1), Endpoint::new(&o, o.controller(), 2));
+        let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+        let at = |ms: u32| Time::from_seconds(f64::from(ms) * 1e-3);
+        b.listen();
+        a.connect(at(0));
+        assert!(a.poll_transmit(at(0), &mut seg, &mut sack));
+        b.on_segment(at(50), &seg, &sack);
+        assert!(b.poll_transmit(at(50), &mut seg, &mut sack));
+        a.on_segment(at(100), &seg, &sack);
+        a.supply(u64::MAX);
+        let (mut left, mut now) = (Vec::new(), at(100));
+        while left.len() < 6 {
+            while a.poll_transmit(now, &mut seg, &mut sack) {
+                left.extend((seg.len > 0).then_some(now.0 / 1_000_000_000));
+            }
+            now = a.next_timer();
+            a.on_timer(now);
+        }
+        assert_eq!(left, expected);
     }
 }
