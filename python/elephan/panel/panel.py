@@ -183,7 +183,9 @@ class Panel:
             for name in (name for name in STATISTICS if any(name in row.values for row in rows)):
                 interval = self.interval(experiment, variant, name).as_dict()
                 found.append({"experiment": experiment, "variant": variant, "statistic": name, "unit": unit_of(name), **interval})
-        return pa.Table.from_pylist(found)
+        texts = [(name, pa.string()) for name in ("experiment", "variant", "statistic", "unit")]
+        numbers = [(name, pa.float64()) for name in ("mean", "ci_low", "ci_high")]
+        return pa.Table.from_pylist(found, schema=pa.schema([*texts, *numbers, ("n", pa.int64())]))
 
     @property
     def series_table(self) -> pa.Table:
