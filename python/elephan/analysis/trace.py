@@ -17,6 +17,7 @@ import numpy.typing as npt
 from elephan import core, folder, theory
 from elephan.analysis import logs, phases
 from elephan.analysis.flows import chosen_flow, plateau_bps
+from elephan.analysis.oneway import one_way_notes
 from elephan.errors import InputError
 from elephan.measures import column, texts
 from elephan.quantity import bits_per_second, seconds, show, size_bytes
@@ -180,7 +181,7 @@ class Trace:
         others = 0.0
         for other in self.ranked:
             opposite = other["source"] == row["destination"] or other["destination"] == row["source"]
-            if other is row or opposite or other["data_start_ns"] is None:
+            if other is row or opposite or other["data_start_ns"] is None or other["data_end_ns"] is None:
                 continue
             lasted = max(other["data_end_ns"] - other["data_start_ns"], 1)
             together = min(end, other["data_end_ns"]) - max(begin, other["data_start_ns"])
@@ -337,7 +338,7 @@ def _trace(
         widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
     if "connection" in given:
         trace.row(trace.focus)
-    summary["notes"] += [note for note in (widened, _beyond_path(trace)) if note]
+    summary["notes"] += [note for note in (widened, _beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
 
 

@@ -236,8 +236,9 @@ def trace(done: Trace, folder: Path) -> None:
     grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
-        cells = [shown(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
-        grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells, str(row["burst_max_segs"]))
+        units |= {"burst_max_segs": "1"}
+        cells = [shown(done, row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells)
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
         console.print(
