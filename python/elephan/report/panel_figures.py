@@ -190,7 +190,7 @@ def share_map(panel: Panel) -> Drawing:
     figure = _heat(panel, panel.share, paint, "share of this law")
     caption = (
         "What the law of the row gets of the goodput of both, beside the law of the column. "
-        "Blue: more than half; red: less than half."
+        "Blue: more than half; vermillion: less than half."
     )
     return Drawing("share", "Who gets how much of whom", caption, figure)
 
@@ -315,7 +315,10 @@ def joining(panel: Panel) -> Drawing:
         axis.axvline(0, color=MUTED, linewidth=0.6, dashes=(2, 2))
     figure.supxlabel("time since the second flow began, s", fontsize=9, color=MUTED)
     figure.supylabel(f"goodput, {unit}", fontsize=9, color=MUTED)
-    caption = "Blue: the flow that was there; red: the one that joins. Windows of 1 s; thin lines are single runs, bold their mean."
+    caption = (
+        "Blue: the flow that was there; vermillion: the one that joins. "
+        "Windows of 1 s; thin lines are single runs, bold their mean."
+    )
     return Drawing("joining", "A second flow joins", caption, figure)
 
 
