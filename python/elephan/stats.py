@@ -177,7 +177,10 @@ def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -
 
 
 def jain(values: Values) -> float:
-    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any or with no number."""
+    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
+
+    NaN too if a value is infinite or none.
+    """
     array = _array(values)
     if not array.any() or not np.isfinite(array).all():
         return math.nan

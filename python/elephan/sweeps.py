@@ -126,8 +126,7 @@ class Sweep:
 
     @property
     def means(self) -> pa.Table:
-        """A row per variant: parameters, then the mean of each statistic with `_low` and `_high`, null where no spread is known, and
-        `_n`, the number of runs that it is of."""
+        """A row per variant: parameters, then each statistic with `_low` and `_high` (null: unknown) and `_n`, how many runs."""
         import pyarrow as pa
 
         columns: dict[str, list[Any]] = {"variant": self.labels}
