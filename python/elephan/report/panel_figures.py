@@ -174,7 +174,7 @@ def jain_map(panel: Panel) -> Drawing:
     figure = _heat(panel, panel.jain, paint, "this law", note)
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
-        "The diagonal is a law beside itself. The redder, the less fair."
+        "The diagonal is a law beside itself. The stronger the colour, the less fair."
     )
     if idle:
         caption += f" On top, where it is below {100 * USED:.0f} %: what both get together of the most that any flow or pair gets."
