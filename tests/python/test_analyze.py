@@ -9,12 +9,14 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import elephan as el
 import numpy as np
 import pytest
 from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
+from elephan.report.trace_page import answer
 from elephan.report.view import View
 
 DATA = Path(__file__).parent / "data"
@@ -323,6 +325,19 @@ def test_both_directions_say_nothing_of_it(tmp_path: Path) -> None:
     assert note.startswith("10.0.0.1:1001 → 10.0.0.2:2000: the capture has data only")
     (note,) = el.analyze(pcap(tmp_path / "c.pcap", sorted(_DATA + twice, key=lambda frame: frame[0]))).notes
     assert note.startswith("all 2 connections: the capture has data only")
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 packet in 0 s: 1 connection."), (3, "3 packets in 0 s: 1 connection.")])
+def test_a_capture_of_an_instant(count: int, said: str, tmp_path: Path) -> None:
+    frames = [(1.0, ipv4_tcp(1, 100)), (1.0, ipv4_tcp(100, 0, ack=101, source=2)), (1.0, ipv4_tcp(101, 100))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace = el.analyze(pcap(tmp_path / "c.pcap", frames[:count]), out=tmp_path / "t")
+    assert answer(trace)[0] == said
+    with pytest.raises(el.InputError, match=r"^no connection 7: there is only 0$"):
+        el.analyze(tmp_path / "c.pcap", connection=7)
+    with pytest.raises(el.InputError, match=r"^rate: '1e400 bps' is too large$"):
+        el.analyze(tmp_path / "c.pcap", rate="1e400 bps")
 
 
 def test_reordering_is_told_from_retransmission(tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ class Trace:
         row = next((row for row in self.ranked if row["connection"] == number), None)
         if row is None:
             numbers = sorted(row["connection"] for row in self.ranked)
-            raise InputError(f"no connection {number}: they are {numbers[0]} to {numbers[-1]}" if numbers else "no connection")
+            if not numbers:
+                raise InputError("no connection")
+            there = f"they are {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"there is only {numbers[0]}"
+            raise InputError(f"no connection {number}: {there}")
         return row
 
     @property
@@ -315,12 +318,12 @@ def _given(rate: float | str | None, remaining: float | str | None) -> dict[str,
     if rate is not None:
         values["rate_bps"] = bits_per_second(rate)
         if not (math.isfinite(values["rate_bps"]) and values["rate_bps"] > 0):
-            raise InputError(f"rate: {rate!r} is not more than 0")
+            raise InputError(f"rate: {rate!r} is {'too large' if values['rate_bps'] > 0 else 'not more than 0'}")
     if remaining is not None:
         # Nothing needs no unit.
         values["remaining_bytes"] = 0.0 if str(remaining).strip() == "0" else size_bytes(remaining)
         if not (math.isfinite(values["remaining_bytes"]) and values["remaining_bytes"] >= 0):
-            raise InputError(f"remaining: {remaining!r} is not 0 or more")
+            raise InputError(f"remaining: {remaining!r} is {'too large' if values['remaining_bytes'] > 0 else 'not 0 or more'}")
     return values
 
 

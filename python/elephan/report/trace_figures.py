@@ -56,7 +56,7 @@ def _time_axis(axes: Axes, trace: Trace, number: int | None = None) -> float:
         moving = np.flatnonzero(np.diff(total, prepend=0.0))
         if moving.size and time[moving[-1]] - time[moving[0]] < SHORT * span:
             begin, end = float(time[max(moving[0] - 1, 0)]), float(time[min(moving[-1] + 1, time.size - 1)])
-    axes.set_xlim(begin * factor, end * factor)
+    axes.set_xlim(begin * factor, max(end, begin + 1) * factor)  # ns: a life may be an instant
     axes.set_xlabel(f"time since the first packet, {unit}")
     return factor
 

@@ -35,8 +35,8 @@ def found_phases(trace: Trace) -> Phases | None:
 _RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
 
 
-def _whole(count: int) -> str:
-    return f"{count:,}".replace(",", "\u202f")
+def _whole(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}".replace(",", "\u202f")
 
 
 def answer(trace: Trace) -> list[str]:
@@ -44,18 +44,18 @@ def answer(trace: Trace) -> list[str]:
     summary, rows = trace.summary, trace.ranked
     span = show(trace.span_ns, "ns", 3)
     if not rows:
-        return [f"{_whole(summary['packets'])} packets in {span}, no TCP or UDP among them."]
-    packets = f"{_whole(summary['packets'])} packets" if summary["packets"] else f"a log of {summary['format']}"
+        return [f"{_whole(summary['packets'], 'packet')} in {span}, no TCP or UDP among them."]
+    packets = _whole(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
     count = len(
         {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
     )
-    lines = [f"{packets} in {span}: {_whole(count)} connection{'s' if count > 1 else ''}."]
+    lines = [f"{packets} in {span}: {_whole(count, 'connection')}."]
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
         lasted = show(total.end_ns - total.begin_ns, "ns", 3)
         lines.append(
-            f"Together {_whole(total.connections)} connections delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
+            f"Together {_whole(total.connections, 'connection')} delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
             f"{lasted} from the first data to the last."
         )
     if rows[0]["goodput_bps"]:
