@@ -173,7 +173,7 @@ def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -
 def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -> npt.NDArray[np.float64]:
     """The values over a power of two, which leaves all digits: the largest is below 1, and squares neither overflow nor vanish."""
     exponent = np.frexp(np.max(np.abs(array), axis=axis, keepdims=True))[1]
-    return np.ldexp(array, -exponent)
+    return np.asarray(np.ldexp(array, -exponent), dtype=np.float64)
 
 
 def jain(values: Values) -> float:
