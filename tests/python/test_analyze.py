@@ -497,6 +497,16 @@ def test_ss_in_lines_of_one_connection(tmp_path: Path) -> None:
     assert el.analyze(one).samples == el.analyze(two).samples
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_logs_with_a_byte_order_mark(encoding: str, tmp_path: Path) -> None:
+    """As Windows writes what a program prints."""
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    for name in ("iperf3.json", "ss.log"):
+        text = (DATA / name).read_text(encoding="utf-8").replace("\n", "\r\n")
+        (tmp_path / name).write_bytes((mark + text).encode(encoding))
+        assert el.analyze(tmp_path / name).samples == el.analyze(DATA / name).samples
+
+
 def test_iperf3_streams_without_a_socket(tmp_path: Path) -> None:
     result = json.loads((DATA / "iperf3.json").read_text())
     whole = el.analyze(DATA / "iperf3.json").connections.to_pylist()
