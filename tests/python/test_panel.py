@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import cli
+from elephan.cli import show
 from elephan.errors import InputError
 from elephan.laws import Law
 from elephan.panel import signals
@@ -284,12 +286,16 @@ def test_a_round_trip_longer_than_the_warm_up_is_refused(quick: bool, rtt: str) 
         el.compare("reno", rate="1e400 bps")
 
 
-def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path) -> None:
+def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """What is set may be slower than the experiments: the handshake alone takes 50 s there and back."""
     far = {"template.delay": "50 s"}
-    done = el.compare("reno", rate="5 Mbps", set=far, quick=True, repetitions=1, out=tmp_path / "c")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = el.compare("reno", rate="5 Mbps", set=far, quick=True, repetitions=1, out=tmp_path / "c")
     assert {row.values.get("goodput_bps", 0.0) for row in done.rows} == {0.0}
     assert (tmp_path / "c" / "report.html").exists()
+    show.compare(done, tmp_path / "c")
+    assert "Of one run each, so without intervals. The quick cut" in capfd.readouterr().out
 
 
 def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -212,7 +212,9 @@ def compare(done: Panel, folder: Path) -> None:
         for a in done.labels:
             table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))
         console.print(table)
-    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.{shorter(done)}", style="dim")
+    means = "Of one run each, so without intervals." if done.repetitions == 1 else ""
+    means = means or f"Means of {done.repetitions} runs; intervals are in the report and in compare.json."
+    console.print(f"{means}{shorter(done)}", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red")
     _report_line(console, folder)

@@ -75,8 +75,8 @@ def _scattered(panel: Panel) -> Drawing:
     x, x_label = scale_for(top_x, "ns")
     y, y_label = scale_for(top_y, "bps")
     least = min(p[2] for p in points)
-    room = max(0.04 * top_y, 0.35 * (top_y - least))
-    axes.set_xlim(0, top_x * x * 1.18)
+    room = max(0.04 * top_y, 0.35 * (top_y - least)) or 1.0
+    axes.set_xlim(0, (top_x * x or 1.0) * 1.18)
     axes.set_ylim((least - room) * y, (top_y + room) * y)
     for _, delay, total in points:
         if math.isfinite(delay.low):
@@ -296,7 +296,7 @@ def _flows_over_time(
                 axis.plot(one["columns"]["time_s"], one["columns"][column] * factor, color=paint, linewidth=0.5, alpha=0.22)
             mean = np.mean([one["columns"][column] for one in runs], axis=0)
             axis.plot(runs[0]["columns"]["time_s"], mean * factor, color=paint, linewidth=1.5)
-        axis.set_ylim(0, top * factor * 1.15)
+        axis.set_ylim(0, (top * factor or 1.0) * 1.15)
     return figure, axes, label_of
 
 
@@ -334,7 +334,7 @@ def windows(panel: Panel) -> Drawing:
         axis.axhline(bdp * factor, color=MUTED, linewidth=0.7, dashes=(4, 3))
         for one in found[label][:1]:
             axis.plot(*d.thin(one["columns"]["time_s"], one["columns"]["cwnd_bytes"] * factor, 500), color=BLUE, linewidth=1.0)
-        axis.set_ylim(0, top * factor * 1.12)
+        axis.set_ylim(0, (top * factor or 1.0) * 1.12)
     figure.supxlabel("simulated time, s", fontsize=9, color=MUTED)
     figure.supylabel(f"congestion window, {unit}", fontsize=9, color=MUTED)
     caption = "One flow alone, the first repetition. Dashed: the bandwidth-delay product."
