@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+# Controls, signs without a shape or that turn the direction of a text, halves of surrogate pairs, ends of lines and paragraphs.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_SHORT = {"\0": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """The text with what commands a terminal, or is not seen, escaped as the core does it: ESC is `\\u{1b}`."""
+    unseen = {letter for letter in text if unicodedata.category(letter) in _UNSEEN}
+    return text.translate({ord(letter): _SHORT.get(letter, f"\\u{{{ord(letter):x}}}") for letter in unseen})
+
 
 class ElephanError(Exception):
-    """A failure that a user can do something about. Its text is one line."""
+    """A failure that a user can do something about. Its text is one line, whatever names and values it repeats."""
 
     exit_status = 1
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(visible(str(message)))
 
 
 class InputError(ElephanError, ValueError):

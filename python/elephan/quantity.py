@@ -97,10 +97,16 @@ _SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
 _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
+_PLAIN_MAX = 1e15  # where whole numbers get hard to read, and floats lose them
+_PLAIN_MIN = 1e-9
+
+
 def _digits(value: float, digits: int) -> str:
-    """`digits` significant digits, without exponent and without losing whole digits."""
+    """`digits` significant digits, without losing whole digits; without exponent but for what would be a row of zeros."""
     if value == 0:
         return "0"
+    if not _PLAIN_MIN <= abs(value) < _PLAIN_MAX:
+        return f"{value:.{digits}g}"
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{places}f}".replace(",", "\u202f")
     return text.rstrip("0").rstrip(".") if "." in text else text

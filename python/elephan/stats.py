@@ -79,7 +79,8 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
         return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
     from scipy.special import stdtrit
 
-    error = float(np.std(array, ddof=1)) / math.sqrt(n)
+    with np.errstate(all="ignore"):  # of infinite values no spread is known
+        error = float(np.std(array, ddof=1)) / math.sqrt(n)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     return Interval(mean, mean - half, mean + half, n, level)
 
@@ -115,10 +116,12 @@ def _bca(statistic: str, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64],
         return np.asarray(np.sum(p, axis=axis) / np.sum(q, axis=axis))
 
     function = difference if statistic == "difference" else ratio
-    estimate, n = float(function(x, y)), int(x.size)
-    spread = x - y if statistic == "difference" else x / np.where(y == 0, np.nan, y)
-    if n == 1:
-        return Interval(estimate, math.nan, math.nan, 1, level, "bca")
+    n = int(x.size)
+    with np.errstate(all="ignore"):
+        estimate = float(function(x, y))
+        spread = x - y if statistic == "difference" else x / np.where(y == 0, np.nan, y)
+    if n == 1 or not math.isfinite(estimate):
+        return Interval(estimate, math.nan, math.nan, n, level, "bca")
     if np.ptp(spread) == 0:
         return Interval(estimate, estimate, estimate, n, level, "bca")
     with warnings.catch_warnings():
@@ -151,7 +154,8 @@ def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -
     """Ratio of `a` to `b` over runs with the same seed.
 
     `t`: geometric mean of `a[i] / b[i]`, with the t interval of its logarithm (all values must be positive).
-    `bca`: `sum(a) / sum(b)` with a bootstrap interval over the pairs (for ratios of values that may be zero).
+    `bca`: `sum(a) / sum(b)` with a bootstrap interval over the pairs (for ratios of values that may be zero). Over a sum of zero
+    it is infinite, NaN if both are zero; its bounds are NaN then, and where resamples have such a ratio.
     """
     x, y = _pairs(a, b)
     if method == "bca":
@@ -161,16 +165,27 @@ def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -
     if (x <= 0).any() or (y <= 0).any():
         raise ValueError("a ratio with a t interval needs positive values on both sides; use method bca")
     logs = mean_interval(np.log(x) - np.log(y), level)
-    return Interval(math.exp(logs.mean), math.exp(logs.low), math.exp(logs.high), logs.n, level)
+    with np.errstate(over="ignore"):  # an upper bound beyond all numbers is infinite
+        mean, low, high = (float(one) for one in np.exp([logs.mean, logs.low, logs.high]))
+    return Interval(mean, low, high, logs.n, level)
+
+
+def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -> npt.NDArray[np.float64]:
+    """The values over a power of two, which leaves all digits: the largest is below 1, and squares neither overflow nor vanish."""
+    exponent = np.frexp(np.max(np.abs(array), axis=axis, keepdims=True))[1]
+    return np.asarray(np.ldexp(array, -exponent), dtype=np.float64)
 
 
 def jain(values: Values) -> float:
-    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any."""
+    """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
+
+    NaN too if a value is infinite or none.
+    """
     array = _array(values)
-    square = float(np.sum(array * array))
-    if array.size == 0 or square == 0:
+    if not array.any() or not np.isfinite(array).all():
         return math.nan
-    return float(np.sum(array)) ** 2 / (array.size * square)
+    array = _without_overflow(array)
+    return float(np.sum(array)) ** 2 / (array.size * float(np.sum(array * array)))
 
 
 def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -178,6 +193,8 @@ def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
     array = np.asarray(shares, dtype=np.float64)
     if array.ndim != 2:
         raise ValueError(f"shares must be windows x flows, not an array of shape {array.shape}")
+    if array.size:
+        array = _without_overflow(array, axis=1)
     total, square = array.sum(axis=1), (array * array).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(square > 0, total * total / (array.shape[1] * square), np.nan), dtype=np.float64)
@@ -186,7 +203,10 @@ def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def coefficient_of_variation(values: Values) -> float:
     """Standard deviation (n - 1) over mean; NaN for fewer than two values or a mean of zero."""
     array = _array(values)
-    if array.size < 2 or float(np.mean(array)) == 0:
+    if array.size < 2 or not array.any() or not np.isfinite(array).all():
+        return math.nan
+    array = _without_overflow(array)
+    if float(np.mean(array)) == 0:
         return math.nan
     return float(np.std(array, ddof=1) / np.mean(array))
 

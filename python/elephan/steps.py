@@ -27,7 +27,7 @@ def names_node(pattern: str, name: str) -> bool:
     return pattern in (name, name.partition("[")[0])
 
 
-def _entry(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
+def link_of(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
     """The `[[links]]` entry of a port, and the key of its direction."""
     for entry in run.resolved["links"]:
         a, b = entry["between"]
@@ -59,6 +59,25 @@ def path_ports(run: Run, source: str, destination: str) -> list[tuple[str, str]]
     return list(itertools.pairwise(reversed(nodes)))
 
 
+def shortest_ports(run: Run, source: str, destination: str) -> set[tuple[str, str]]:
+    """The ports of all shortest ways, as (node, peer)."""
+    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
+    after: dict[str, list[str]] = {}
+    for node, peer in ports:
+        after.setdefault(node, []).append(peer)
+
+    def hops(origin: str) -> dict[str, int]:
+        found, front = {origin: 0}, [origin]
+        for node in front:
+            new = [peer for peer in after.get(node, []) if peer not in found]
+            found |= dict.fromkeys(new, found[node] + 1)
+            front += new
+        return found
+
+    away, left = hops(source), hops(destination)  # links go both ways
+    return {(a, b) for a, b in ports if a in away and b in left and away[a] + 1 + left[b] == away.get(destination)}
+
+
 def _memory(run: Run, node: str, entry: dict[str, Any], direction: str) -> float | None:
     """The limit in bytes of the queue before a link, or of its switch's memory where that is smaller; None if there is neither."""
     queue = _value(entry, direction, "queue") or {}
@@ -77,12 +96,12 @@ def find_step(run: Run) -> Step | None:
     delay, found = 0.0, None
     for (before, node), (_, peer) in itertools.pairwise(path):
         fast, slow = float(rates[f"{before}->{node}"]), float(rates[f"{node}->{peer}"])
-        entry, direction = _entry(run, node, peer)
+        entry, direction = link_of(run, node, peer)
         memory = _memory(run, node, entry, direction) if slow < fast else None
         if found is None and memory is not None:
             found = (f"{node}->{peer}", fast, slow, memory)
     for node, peer in path:
-        entry, direction = _entry(run, node, peer)
+        entry, direction = link_of(run, node, peer)
         delay += seconds(_value(entry, direction, "delay") or 0)
     return Step(*found, rtt_s=2 * delay) if found else None
 
@@ -95,7 +114,7 @@ def slowest_ports(run: Run, source: str, destination: str) -> tuple[list[tuple[s
     if not path:
         return [], 0.0, ""
     least = min(path, key=lambda port: rates[port])
-    return [port for port in path if rates[port] == rates[least]], float(rates[least]), str(_entry(run, *least)[0]["framing"])
+    return [port for port in path if rates[port] == rates[least]], float(rates[least]), str(link_of(run, *least)[0]["framing"])
 
 
 def line_rate(run: Run, source: str) -> tuple[float, str]:
@@ -103,7 +122,7 @@ def line_rate(run: Run, source: str) -> tuple[float, str]:
     best, framing = 0.0, "ethernet"
     for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
         if node == source:
-            entry, direction = _entry(run, node, peer)
+            entry, direction = link_of(run, node, peer)
             rate = bits_per_second(_value(entry, direction, "rate"))
             if rate > best:
                 best, framing = rate, str(entry["framing"])

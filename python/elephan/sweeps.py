@@ -115,8 +115,6 @@ class Sweep:
     @property
     def table(self) -> pa.Table:
         """A row per run: variant, parameters (as text), seed, statistics."""
-        import pyarrow as pa
-
         settings = {variant.label: variant.parameters for variant in self.variants}
         columns: dict[str, list[Any]] = {"variant": [row.variant for row in self.rows]}
         for key in self.parameters:
@@ -124,22 +122,24 @@ class Sweep:
         columns["seed"] = [row.seed for row in self.rows]
         for name in self.statistics:
             columns[name] = [row.statistics.get(name) for row in self.rows]
-        return pa.table(columns)
+        return _table(columns, {name: _described_column(name) for name in self.statistics})
 
     @property
     def means(self) -> pa.Table:
-        """A row per variant: parameters, then each statistic with `_low` and `_high`."""
+        """A row per variant: parameters, then each statistic with `_low` and `_high` (null: unknown) and `_n`, how many runs."""
         import pyarrow as pa
 
         columns: dict[str, list[Any]] = {"variant": self.labels}
         for key in self.parameters:
             columns[key] = [as_text(variant.parameters.get(key)) for variant in self.variants]
+        about: dict[str, dict[str, str]] = {}
         for name in self.statistics:
-            intervals = [self.interval(label, name) for label in self.labels]
-            columns[name] = [interval.mean for interval in intervals]
-            columns[f"{name}_low"] = [interval.low for interval in intervals]
-            columns[f"{name}_high"] = [interval.high for interval in intervals]
-        return pa.table(columns)
+            intervals = [self.interval(label, name).as_dict() for label in self.labels]
+            for suffix, (key, words) in _OF_INTERVAL.items():
+                kind = pa.int64() if key == "n" else pa.float64()
+                columns[name + suffix] = pa.array([interval[key] for interval in intervals], kind)
+                about[name + suffix] = _described_column(name, words)
+        return _table(columns, about)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the self-contained HTML report of this sweep."""
@@ -205,6 +205,33 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"<elephan.Sweep {self.name}: {self.size}>"
+
+
+_OF_INTERVAL = {
+    "": ("mean", "mean"),
+    "_low": ("ci_low", "lower end of the 95 % interval"),
+    "_high": ("ci_high", "upper end of the 95 % interval"),
+    "_n": ("n", "number of runs"),
+}
+
+
+# As the tables of runs write them; a share, a count or an index has none.
+_UNITS = {"bps": "bit/s", "bytes": "B", "ns": "ns"}
+
+
+def _described_column(statistic: str, words: str = "") -> dict[str, str]:
+    """Unit and description of a column, as the fields of a run's tables have them."""
+    unit = _UNITS.get(measures.unit_of(statistic)) if words != _OF_INTERVAL["_n"][1] else None
+    described = {"description": f"{measures.title(statistic)}{words and ': '}{words}"}
+    return {"unit": unit, **described} if unit else described
+
+
+def _table(columns: Mapping[str, Any], about: Mapping[str, Mapping[str, str]]) -> pa.Table:
+    """A table; `about` has what the fields of some columns say."""
+    import pyarrow as pa
+
+    table = pa.table(columns)
+    return table.cast(pa.schema([field.with_metadata(about.get(field.name)) for field in table.schema]))
 
 
 def as_text(value: Any) -> str:

@@ -9,12 +9,14 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import elephan as el
 import numpy as np
 import pytest
 from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
+from elephan.report.trace_page import answer
 from elephan.report.view import View
 
 DATA = Path(__file__).parent / "data"
@@ -280,6 +282,64 @@ def test_what_the_capture_lost_is_said(tmp_path: Path) -> None:
     assert [e["kind"] for e in trace.events.to_pylist()] == ["missed"]
 
 
+_HANDSHAKE = [(0.9, ipv4_tcp(0, 0, flags=2)), (0.95, ipv4_tcp(99, 0, flags=0x12, ack=1, source=2))]
+_DATA = [(1 + i / 100, ipv4_tcp(1 + 1000 * i, 1000, ack=100)) for i in range(5)]
+_ACKS = [(1.005 + i / 100, ipv4_tcp(100, 0, ack=1001 + 1000 * i, source=2)) for i in range(5)]
+_ONE_WAY = "the capture has {} only, no packet of the other direction, so "
+
+
+@pytest.mark.parametrize(
+    ("frames", "note", "unknown", "known"),
+    [
+        (_HANDSHAKE[:1] + _DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "again"),
+        (_DATA, _ONE_WAY.format("data") + "what was delivered, goodput, ", "delivered goodput", "again"),
+        (_HANDSHAKE[1:] + _ACKS, _ONE_WAY.format("ACKs") + "mean goodput, retrans", "goodput again burst", "delivered"),
+        (_ACKS, _ONE_WAY.format("ACKs") + "what was delivered, mean goodput, retrans", "delivered goodput again burst", ""),
+    ],
+)
+def test_one_direction_says_what_it_cannot_know(
+    frames: list[tuple[float, bytes]], note: str, unknown: str, known: str, tmp_path: Path
+) -> None:
+    file = pcap(tmp_path / "c.pcap", frames)
+    said = command("analyze", file, "--out", tmp_path / "t")
+    (line,) = [line for line in said.splitlines() if line.startswith("note: ")]
+    assert note in line
+    assert line.endswith("what was in flight, bursts and phases are not known" if "ACKs" in note else "and phases are not known")
+    head, row = (line for line in said.splitlines() if line.startswith(("connection ", "10.0.0.")))
+    cells = dict(zip(re.split(r"  +", head), re.split(r"  +", row), strict=True))
+    assert all(cells[name] == "n/a" for name in unknown.split())
+    assert all(cells[name] != "n/a" for name in known.split())
+    page = (tmp_path / "t" / "report.html").read_text(encoding="utf-8")
+    assert note in page
+    assert "a capture of one direction does not show it" in page
+    assert "in flight is" not in page
+    assert "acknowledged</text>" not in page
+
+
+def test_both_directions_say_nothing_of_it(tmp_path: Path) -> None:
+    whole = sorted(_HANDSHAKE + _DATA + _ACKS, key=lambda frame: frame[0])
+    for frames in (whole, _HANDSHAKE[:1] * 3, _HANDSHAKE[1:]):
+        assert el.analyze(pcap(tmp_path / "c.pcap", frames)).notes == []
+    twice = [(time, frame.replace(struct.pack(">HH", 1000, 2000), struct.pack(">HH", 1001, 2000))) for time, frame in _DATA]
+    (note,) = el.analyze(pcap(tmp_path / "c.pcap", sorted(whole + twice, key=lambda frame: frame[0]))).notes
+    assert note.startswith("10.0.0.1:1001 → 10.0.0.2:2000: the capture has data only")
+    (note,) = el.analyze(pcap(tmp_path / "c.pcap", sorted(_DATA + twice, key=lambda frame: frame[0]))).notes
+    assert note.startswith("all 2 connections: the capture has data only")
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 packet in 0 s: 1 connection."), (3, "3 packets in 0 s: 1 connection.")])
+def test_a_capture_of_an_instant(count: int, said: str, tmp_path: Path) -> None:
+    frames = [(1.0, ipv4_tcp(1, 100)), (1.0, ipv4_tcp(100, 0, ack=101, source=2)), (1.0, ipv4_tcp(101, 100))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace = el.analyze(pcap(tmp_path / "c.pcap", frames[:count]), out=tmp_path / "t")
+    assert answer(trace)[0] == said
+    with pytest.raises(el.InputError, match=r"^no connection 7: there is only 0$"):
+        el.analyze(tmp_path / "c.pcap", connection=7)
+    with pytest.raises(el.InputError, match=r"^rate: '1e400 bps' is too large$"):
+        el.analyze(tmp_path / "c.pcap", rate="1e400 bps")
+
+
 def test_reordering_is_told_from_retransmission(tmp_path: Path) -> None:
     swapped = [(1.0, ipv4_tcp(1, 100)), (1.001, ipv4_tcp(201, 100)), (1.0011, ipv4_tcp(101, 100))]
     late = [(1.0, ipv4_tcp(1, 100)), (1.001, ipv4_tcp(201, 100)), (1.2, ipv4_tcp(101, 100))]
@@ -435,6 +495,16 @@ def test_ss_in_lines_of_one_connection(tmp_path: Path) -> None:
     one.write_text(LOOKS.replace("5201\n\t", "5201     "))
     assert el.analyze(one).connections == el.analyze(two).connections
     assert el.analyze(one).samples == el.analyze(two).samples
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_logs_with_a_byte_order_mark(encoding: str, tmp_path: Path) -> None:
+    """As Windows writes what a program prints."""
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    for name in ("iperf3.json", "ss.log"):
+        text = (DATA / name).read_text(encoding="utf-8").replace("\n", "\r\n")
+        (tmp_path / name).write_bytes((mark + text).encode(encoding))
+        assert el.analyze(tmp_path / name).samples == el.analyze(DATA / name).samples
 
 
 def test_iperf3_streams_without_a_socket(tmp_path: Path) -> None:

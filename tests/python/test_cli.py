@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import elephan as el
 import pytest
 from elephan import cli
 
@@ -31,6 +32,35 @@ def refused(capfd: pytest.CaptureFixture[str], *words: str) -> str:
 def test_a_file_named_without_its_ending(capfd: pytest.CaptureFixture[str]) -> None:
     Path("first.toml").write_text("")
     assert refused(capfd, "run", "first").endswith('no scenario file or library scenario "first"; did you mean first.toml?')
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["run", "no\x1bsuch"], 'library scenario "no\\u{1b}such"'),
+        (["analyze", "no\nsuch.pcap"], r"no\nsuch.pcap: No such file"),
+        (["run", "sawtooth", "-s", "duration=5 \u202es"], r'unknown unit "\u{202e}s"'),
+        (["run", "sawtooth", "--seed", "1\x7f"], r"1\u{7f} is not a whole number"),
+        (["analyze", "nothing.pcap", "--every", "1 \x9bms"], r'unknown unit "\u{9b}ms" in "1 \u{9b}ms"'),
+        (["analyze", "nothing\u2028.pcap"], r"nothing\u{2028}.pcap: No such file"),
+        (["compare", "re\u2066no"], r'no congestion control "re\u{2066}no"; did you mean "reno"?'),
+        (["path", "--rtt", "1 ms", "--rate", "1\x1b[31m Gbps"], r'unknown unit "\u{1b}[31m Gbps"'),
+    ],
+)
+def test_errors_repeat_nothing_unseen(words: list[str], why: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """As it was given it would command the terminal, hide, or turn the line around."""
+    line = refused(capfd, *words)
+    assert why in line
+    assert line.isprintable()
+
+
+def test_errors_in_python_repeat_nothing_unseen() -> None:
+    with pytest.raises(el.InputError, match=r'^no congestion control "cu\\u\{1b\}bic"; did you mean "cubic"\?$'):
+        el.cc.new("cu\x1bbic")
+    with pytest.raises(el.InputError, match=r'unknown unit "\\0s" in "5 \\0s"'):
+        el.queue.new("codel", target="5 \0s")
+    with pytest.raises(el.InputError, match='"5 µé א s"'):  # letters stay
+        el.theory.max_goodput("5 µé א s")
 
 
 @pytest.mark.parametrize(

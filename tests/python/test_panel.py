@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import elephan as el
 import numpy as np
 import pytest
 from elephan import cli
+from elephan.cli import show
 from elephan.errors import InputError
 from elephan.laws import Law
 from elephan.panel import signals
@@ -153,6 +156,9 @@ def test_a_panel_on_disk(panel: tuple[Panel, Path], capfd: pytest.CaptureFixture
     }
     page = (out / "report.html").read_text()
     assert page.index("How do they behave") < page.index("One flow alone gets") < page.index("Figures of merit")
+    # The second colour of Okabe and Ito is vermillion; there is no red in their palette.
+    assert page.count("Blue: ") == page.count("vermillion: ") == 2
+    assert not re.search(r"\b(red|redder):? ", page)
     again = el.load(out)
     assert again.table.equals(done.table)
     assert again.as_dict() == done.as_dict()
@@ -267,6 +273,29 @@ def test_bad_comparisons(
     assert len(err.strip().splitlines()) == 1, err
     assert why in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("quick", "rtt"), [(False, "5.1 s"), (True, "2.6 s"), (True, "1 h")])
+def test_a_round_trip_longer_than_the_warm_up_is_refused(quick: bool, rtt: str) -> None:
+    """With four times the round trip of the others, the longest of all, and 20 s of warm-up, 10 s if quick."""
+    with pytest.raises(
+        InputError, match=r"^rtt: .* is too long: the experiment .* has flows with a round trip of .* and a warm-up of"
+    ):
+        el.compare("reno", rtt=rtt, quick=quick)
+    with pytest.raises(InputError, match=r"^rate: 1e400 bps is too large$"):
+        el.compare("reno", rate="1e400 bps")
+
+
+def test_a_network_that_carries_nothing_has_a_report(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What is set may be slower than the experiments: the handshake alone takes 50 s there and back."""
+    far = {"template.delay": "50 s"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = el.compare("reno", rate="5 Mbps", set=far, quick=True, repetitions=1, out=tmp_path / "c")
+    assert {row.values.get("goodput_bps", 0.0) for row in done.rows} == {0.0}
+    assert (tmp_path / "c" / "report.html").exists()
+    show.compare(done, tmp_path / "c")
+    assert "Of one run each, so without intervals. The quick cut" in capfd.readouterr().out
 
 
 def test_a_change_of_capacity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

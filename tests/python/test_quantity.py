@@ -48,6 +48,10 @@ def test_any() -> None:
         (0, "bps", "0 b/s"),
         (math.nan, "bps", "n/a"),
         (math.inf, "s", "∞"),
+        (1e300, "1", "1e+300"),
+        (2.5e200, "bps", "2.5e+188 Tb/s"),
+        (1.234e-13, "1", "1.23e-13"),
+        (999_999_999_999_999, "1", "999\u202f999\u202f999\u202f999\u202f999"),
     ],
 )
 def test_showing(value: float, unit: str, text: str) -> None:

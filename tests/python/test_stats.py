@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -79,6 +80,29 @@ def test_paired_ratio() -> None:
         stats.paired_ratio([0, 4], [1, 1])
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "ratio"),
+    [
+        ([1, 2, 3], [0, 0, 0], math.inf),
+        ([0, 0], [0, 0], math.nan),
+        ([math.inf, 2], [1, 2], math.inf),
+        ([1, 2], [0, 1], 3.0),  # one resample in four is over nothing
+    ],
+)
+def test_a_ratio_over_nothing_has_no_bounds(a: list[float], b: list[float], ratio: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        interval = stats.paired_ratio(a, b, method="bca")
+    assert interval.mean == pytest.approx(ratio, nan_ok=True)
+    assert (math.isnan(interval.low), math.isnan(interval.high), interval.n) == (True, True, len(a))
+
+
+def test_a_ratio_whose_bound_is_beyond_all_numbers() -> None:
+    interval = stats.paired_ratio([1e200, 2], [1, 2])  # geometric mean of 1e200 and 1
+    assert interval.mean == pytest.approx(1e100)
+    assert (interval.low, interval.high) == (0, math.inf)
+
+
 def test_pairs_must_match() -> None:
     with pytest.raises(ValueError, match="same seeds"):
         stats.paired_difference([1, 2], [1])
@@ -104,8 +128,22 @@ def test_jain_per_window() -> None:
         stats.jain_per_window([1.0, 2.0])
 
 
+@pytest.mark.parametrize("unit", [5e-324, 1e-200, 1e200, 1.7e308])
+def test_shares_of_any_size(unit: float) -> None:
+    """Jain's index has no unit, so values whose squares are no numbers have that of 1, 1 and 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert stats.jain([unit, unit]) == 1.0
+        assert stats.jain([unit, unit, 0]) == pytest.approx(2 / 3)
+        assert stats.jain_per_window([[unit, unit], [unit, 0], [1, 1]]).tolist() == [1.0, 0.5, 1.0]
+        # mean 1/2, standard deviation 1/sqrt(2)
+        assert stats.coefficient_of_variation([unit, 0]) == pytest.approx(math.sqrt(2))
+    assert math.isnan(stats.jain([math.inf, unit]))
+
+
 def test_coefficient_of_variation() -> None:
     assert stats.coefficient_of_variation([4, 5, 6]) == pytest.approx(0.2)
+    assert math.isnan(stats.coefficient_of_variation([1, -1]))
     assert math.isnan(stats.coefficient_of_variation([3]))
 
 

@@ -51,6 +51,27 @@ def test_intervals_end_where_their_quantity_does() -> None:
     assert sweep.means["utilisation.max_high"][0].as_py() == 1.0
 
 
+def test_means_know_what_they_are_of(tmp_path: Path) -> None:
+    """One run has no spread, of which nothing is known; b has no jain at all."""
+    each = {"goodput_bps.sum": 2e6, "latency_ns.p99": 5.0, "loss.max": 0.5}
+    rows = [Row("a", 1, each | {"goodput_bps.jain": 0.9}), Row("b", 1, each), Row("b", 2, each)]
+    sweep = Sweep("made up", [Variant("a", {}), Variant("b", {})], rows, {})
+    pq.write_table(sweep.means, tmp_path / "means.parquet")
+    means = pq.read_table(tmp_path / "means.parquet")
+    columns = {name: means[name].to_pylist() for name in means.column_names}
+    assert (columns["goodput_bps.sum"], columns["goodput_bps.sum_n"]) == ([2e6, 2e6], [1, 2])
+    assert (columns["goodput_bps.sum_low"], columns["goodput_bps.sum_high"]) == ([None, 2e6], [None, 2e6])
+    assert (columns["goodput_bps.jain"], columns["goodput_bps.jain_n"]) == ([0.9, None], [1, 0])
+    assert columns["goodput_bps.jain_low"] == [None, None]
+    units = {field.name: (field.metadata or {}).get(b"unit") for field in means.schema}
+    assert (units["goodput_bps.sum"], units["goodput_bps.sum_high"], units["latency_ns.p99_low"]) == (b"bit/s", b"bit/s", b"ns")
+    assert {units[name] for name in ("variant", "goodput_bps.sum_n", "loss.max", "goodput_bps.jain")} == {None}
+    assert means.schema.field("goodput_bps.sum_low").metadata[b"description"] == (
+        b"goodput of all flows together: lower end of the 95 % interval"
+    )
+    assert sweep.table.schema.field("latency_ns.p99").metadata[b"unit"] == b"ns"
+
+
 def _made_up(*settings: dict[str, object]) -> Sweep:
     return Sweep("made up", [Variant(f"v{i}", parameters) for i, parameters in enumerate(settings)], [], {})
 

@@ -1,6 +1,6 @@
 //! Errors of a scenario: one line each, with file, line, column, path and what is wrong.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::tree::{Node, Origin, Path, Step, Value};
 use crate::{Override, Source};
@@ -59,12 +59,25 @@ pub struct Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            write!(f, "{}: {}", self.place, self.message)
-        } else {
-            write!(f, "{}: {}: {}", self.place, self.path, self.message)
+        visible(f, &self.place)?;
+        for part in [&self.path, &self.message].into_iter().filter(|part| !part.is_empty()) {
+            f.write_str(": ")?;
+            visible(f, part)?;
         }
+        Ok(())
     }
+}
+
+/// Writes a text with what commands a terminal, or is not seen, escaped as `Debug` does it: it may repeat what somebody wrote.
+fn visible(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    text.chars().try_for_each(|c| if is_unseen(c) { write!(f, "{}", c.escape_debug()) } else { f.write_char(c) })
+}
+
+/// Controls, and the format characters, separators of lines and tags of Unicode, some of which turn the direction of a text.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Every error that was found; at least one.
@@ -135,4 +148,19 @@ pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..end];
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_escaped() {
+        let overrides = [Override::parse("x\u{202e}y=\u{1b}[31m5\0 s").unwrap()];
+        let error = crate::read(&Source::toml("a\nb.toml", "title = \"é א\""), &overrides, None).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("-s x\\u{202e}y=\\u{1b}[31m5\\0 s: no such key \"x\\u{202e}y\"; valid"), "{text}");
+        let text = Errors::one("a\nb.toml", "", "unknown unit \"\u{2066}s\": é א e\u{301} \\ '").to_string();
+        assert_eq!(text, "a\\nb.toml: unknown unit \"\\u{2066}s\": é א e\u{301} \\ '");
+    }
 }

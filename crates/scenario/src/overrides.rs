@@ -423,10 +423,10 @@ fn no_such_key(at: &Path, key: &str, candidates: &[&str]) -> String {
         Some(name) => format!("no such key; did you mean \"{}\"?", at.key(name)),
         None => {
             let hint = near::hint(key, candidates);
-            format!(
-                "no such key \"{}\"{hint}",
-                if at.0.is_empty() { at![key].to_string() } else { at.key(key).to_string() }
-            )
+            let path = if at.0.is_empty() { at![key].to_string() } else { at.key(key).to_string() };
+            // A path with an odd name has quotes already.
+            let quote = if path.contains('"') { "" } else { "\"" };
+            format!("no such key {quote}{path}{quote}{hint}")
         }
     }
 }

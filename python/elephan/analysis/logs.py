@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BINARY = (b"\x0a\x0d\x0d\x0a", b"\x1f\x8b", b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
 HEAD_BYTES = 4096
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # begin what PowerShell writes from `iperf3 -J > FILE`
 
 
 def is_log(file: Path) -> bool:
@@ -36,15 +37,16 @@ def is_log(file: Path) -> bool:
         raise InputError(f"{file}: {error.strerror}") from None
     if not head:
         raise InputError(f"{file}: an empty file")
-    return not head.startswith(BINARY) and b"\0" not in head
+    return head.startswith(UTF_16) or (not head.startswith(BINARY) and b"\0" not in head)
 
 
 def read(file: Path, every_s: float) -> tuple[dict[str, pa.Table], dict[str, Any]]:
     """Tables and summary of a log; `every_s`: time between the calls of `ss` where the log has no times."""
     try:
-        text = file.read_text(encoding="utf-8")
+        data = file.read_bytes()
+        text = data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise InputError(f"{file}: neither a capture nor a log in UTF-8") from None
+        raise InputError(f"{file}: neither a capture nor a log in UTF-8 or UTF-16") from None
     kind, found = ("iperf3", _iperf3(file, text)) if text.lstrip().startswith("{") else ("ss", _ss(file, text, every_s))
     try:
         return _tables(kind, *found)

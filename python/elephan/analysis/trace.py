@@ -17,6 +17,7 @@ import numpy.typing as npt
 from elephan import core, folder, theory
 from elephan.analysis import logs, phases
 from elephan.analysis.flows import chosen_flow, plateau_bps
+from elephan.analysis.oneway import one_way_notes
 from elephan.errors import InputError
 from elephan.measures import column, texts
 from elephan.quantity import bits_per_second, seconds, show, size_bytes
@@ -116,7 +117,10 @@ class Trace:
         row = next((row for row in self.ranked if row["connection"] == number), None)
         if row is None:
             numbers = sorted(row["connection"] for row in self.ranked)
-            raise InputError(f"no connection {number}: they are {numbers[0]} to {numbers[-1]}" if numbers else "no connection")
+            if not numbers:
+                raise InputError("no connection")
+            there = f"they are {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"there is only {numbers[0]}"
+            raise InputError(f"no connection {number}: {there}")
         return row
 
     @property
@@ -180,7 +184,7 @@ class Trace:
         others = 0.0
         for other in self.ranked:
             opposite = other["source"] == row["destination"] or other["destination"] == row["source"]
-            if other is row or opposite or other["data_start_ns"] is None:
+            if other is row or opposite or other["data_start_ns"] is None or other["data_end_ns"] is None:
                 continue
             lasted = max(other["data_end_ns"] - other["data_start_ns"], 1)
             together = min(end, other["data_end_ns"]) - max(begin, other["data_start_ns"])
@@ -314,12 +318,12 @@ def _given(rate: float | str | None, remaining: float | str | None) -> dict[str,
     if rate is not None:
         values["rate_bps"] = bits_per_second(rate)
         if not (math.isfinite(values["rate_bps"]) and values["rate_bps"] > 0):
-            raise InputError(f"rate: {rate!r} is not more than 0")
+            raise InputError(f"rate: {rate!r} is {'too large' if values['rate_bps'] > 0 else 'not more than 0'}")
     if remaining is not None:
         # Nothing needs no unit.
         values["remaining_bytes"] = 0.0 if str(remaining).strip() == "0" else size_bytes(remaining)
         if not (math.isfinite(values["remaining_bytes"]) and values["remaining_bytes"] >= 0):
-            raise InputError(f"remaining: {remaining!r} is not 0 or more")
+            raise InputError(f"remaining: {remaining!r} is {'too large' if values['remaining_bytes'] > 0 else 'not 0 or more'}")
     return values
 
 
@@ -337,7 +341,7 @@ def _trace(
         widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
     if "connection" in given:
         trace.row(trace.focus)
-    summary["notes"] += [note for note in (widened, _beyond_path(trace)) if note]
+    summary["notes"] += [note for note in (widened, _beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from elephan.cli.text import printable, write_whatever
+from elephan.cli.text import write_whatever
 
 INTERRUPTED = 130
 
@@ -15,8 +15,9 @@ verbose = False
 
 
 def _say(text: str) -> None:
-    for line in text.strip().splitlines() or ["failed"]:
-        print(f"elephan: {printable(line)}", file=sys.stderr)
+    from elephan.errors import visible
+
+    print(f"elephan: {visible(text.strip()) or 'failed'}", file=sys.stderr)
 
 
 def _check_text(words: Sequence[str]) -> None:

@@ -212,7 +212,9 @@ def compare(done: Panel, folder: Path) -> None:
         for a in done.labels:
             table.add_row(a, *(quantity(done.share(a, b).mean, "%", 2) for b in done.labels))
         console.print(table)
-    console.print(f"Means of {done.repetitions} runs; intervals are in the report and in compare.json.{shorter(done)}", style="dim")
+    means = "Of one run each, so without intervals." if done.repetitions == 1 else ""
+    means = means or f"Means of {done.repetitions} runs; intervals are in the report and in compare.json."
+    console.print(f"{means}{shorter(done)}", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
@@ -236,8 +238,9 @@ def trace(done: Trace, folder: Path) -> None:
     grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
-        cells = [shown(row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
-        grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells, str(row["burst_max_segs"]))
+        units |= {"burst_max_segs": "1"}
+        cells = [shown(done, row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells)
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
         console.print(

@@ -39,7 +39,9 @@ def _source(network: Network, times: Times) -> Source:
 
 
 def _filling(run: Run, network: Network, share: float, packet_bytes: float) -> float:
-    """Goodput in bit/s that fills this share of the capacity: less the other traffic, less headers."""
+    """Goodput in bit/s that fills this share of the capacity: less the other traffic, less headers; infinite if nothing came."""
+    if not packet_bytes:
+        return math.inf
     mss = float(np.nanmax(column(run.flows, "cur_mss")))
     return network.rate_bps * (share - BACKGROUND_SHARE) * mss / packet_bytes
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from elephan import stats
+from elephan.errors import InputError
 from elephan.laws import Law
 from elephan.measures import column, texts
 from elephan.observed import timeouts
 from elephan.panel import signals
 from elephan.panel.network import RTT_RATIO, Network
-from elephan.quantity import seconds
+from elephan.quantity import seconds, show
 from elephan.runs import Run
 from elephan.source import Source, read_text
 
@@ -232,3 +233,14 @@ def experiments() -> list[Experiment]:
     from elephan.panel.change import CHANGE, possible
 
     return [ALONE, PAIR, RTT, JOIN, *([CHANGE] if possible() else [])]
+
+
+def check_rtt(network: Network, quick: bool) -> None:
+    """Refuses a round trip longer than the warm-up of an experiment, which would measure what flows do before they begin."""
+    for experiment in experiments():
+        longest = network.rtt_s * (RTT_RATIO if experiment is RTT else 1)
+        if longest > (warmup_s := experiment.times(quick).warmup_s):
+            raise InputError(
+                f"rtt: {show(network.rtt_s, 's')} is too long: the experiment {experiment.name} has flows with a round trip of "
+                f"{show(longest, 's')} and a warm-up of {warmup_s:g} s; use --scenario with one of your own"
+            )

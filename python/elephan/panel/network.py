@@ -48,7 +48,7 @@ def positive(name: str, given: float | str, read: Any) -> float:
     except ValueError as error:
         raise InputError(f"{name}: {error}") from None
     if not 0 < number < float("inf"):
-        raise InputError(f"{name}: {given} is not above zero")
+        raise InputError(f"{name}: {given} is {'too large' if number > 0 else 'not above zero'}")
     return number
 
 

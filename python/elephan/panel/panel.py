@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import core, folder, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.laws import Law, read_laws
-from elephan.panel.experiments import PAIR, STATISTICS, Experiment, Measured, experiments, law_overrides
+from elephan.panel.experiments import PAIR, STATISTICS, Experiment, Measured, check_rtt, experiments, law_overrides
 from elephan.panel.network import Network, read_network
 from elephan.pool import Job, check_workers, failures, run_jobs
 from elephan.progress import status
@@ -131,10 +131,10 @@ class Panel:
 
     @cached_property
     def most_bps(self) -> float:
-        """The most goodput that a flow alone or a pair of the laws has, what the bottleneck can carry: bit/s, NaN if unknown."""
+        """The most goodput that a flow alone or a pair of the laws has, what the bottleneck can carry: bit/s, or NaN."""
         found = [self.interval("alone", law, "goodput_bps").mean for law in self.labels]
         found += [self.together(a, b).mean for a, b in combinations_with_replacement(self.labels, 2)]
-        return max((bps for bps in found if not math.isnan(bps)), default=math.nan)
+        return max((bps for bps in found if bps > 0), default=math.nan)
 
     def friendliness(self, label: str) -> stats.Interval:
         """Goodput of a Reno flow beside this law over that of a Reno flow beside another: 1 is as friendly as Reno.
@@ -183,7 +183,9 @@ class Panel:
             for name in (name for name in STATISTICS if any(name in row.values for row in rows)):
                 interval = self.interval(experiment, variant, name).as_dict()
                 found.append({"experiment": experiment, "variant": variant, "statistic": name, "unit": unit_of(name), **interval})
-        return pa.Table.from_pylist(found)
+        texts = [(name, pa.string()) for name in ("experiment", "variant", "statistic", "unit")]
+        numbers = [(name, pa.float64()) for name in ("mean", "ci_low", "ci_high")]
+        return pa.Table.from_pylist(found, schema=pa.schema([*texts, *numbers, ("n", pa.int64())]))
 
     @property
     def series_table(self) -> pa.Table:
@@ -344,6 +346,7 @@ def compare(
 
         return compare_on(read, scenario, changes, count, seed, workers, out, progress)
     network = read_network(rate, rtt, buffer, changes)
+    check_rtt(network, quick)
     begin = 1 if seed is None else seed
     panel = _run(read, network, quick, range(begin, begin + count), workers, progress)
     if out is not None:

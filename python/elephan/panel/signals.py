@@ -25,7 +25,7 @@ class Queue:
     delay_s: Array
     tx_bytes: Array
     drops: Array
-    packet_bytes: float  # mean on the wire
+    packet_bytes: float  # mean on the wire; 0 where nothing was sent
 
 
 def rate_at(time_s: Array, steps: list[tuple[float, float]]) -> Array:
@@ -57,7 +57,7 @@ def loss(queue: Queue, begin_s: float, end_s: float = math.inf) -> float:
     if np.count_nonzero(chosen) < 2:
         return math.nan
     drops = float(np.ptp(queue.drops[chosen]))
-    offered = float(np.ptp(queue.tx_bytes[chosen])) / queue.packet_bytes + drops
+    offered = float(np.ptp(queue.tx_bytes[chosen])) / (queue.packet_bytes or 1.0) + drops
     return drops / offered if offered > 0 else math.nan
 
 

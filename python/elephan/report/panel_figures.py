@@ -75,8 +75,8 @@ def _scattered(panel: Panel) -> Drawing:
     x, x_label = scale_for(top_x, "ns")
     y, y_label = scale_for(top_y, "bps")
     least = min(p[2] for p in points)
-    room = max(0.04 * top_y, 0.35 * (top_y - least))
-    axes.set_xlim(0, top_x * x * 1.18)
+    room = max(0.04 * top_y, 0.35 * (top_y - least)) or 1.0
+    axes.set_xlim(0, (top_x * x or 1.0) * 1.18)
     axes.set_ylim((least - room) * y, (top_y + room) * y)
     for _, delay, total in points:
         if math.isfinite(delay.low):
@@ -174,7 +174,7 @@ def jain_map(panel: Panel) -> Drawing:
     figure = _heat(panel, panel.jain, paint, "this law", note)
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
-        "The diagonal is a law beside itself. The redder, the less fair."
+        "The diagonal is a law beside itself. The stronger the colour, the less fair."
     )
     if idle:
         caption += f" On top, where it is below {100 * USED:.0f} %: what both get together of the most that any flow or pair gets."
@@ -190,7 +190,7 @@ def share_map(panel: Panel) -> Drawing:
     figure = _heat(panel, panel.share, paint, "share of this law")
     caption = (
         "What the law of the row gets of the goodput of both, beside the law of the column. "
-        "Blue: more than half; red: less than half."
+        "Blue: more than half; vermillion: less than half."
     )
     return Drawing("share", "Who gets how much of whom", caption, figure)
 
@@ -296,7 +296,7 @@ def _flows_over_time(
                 axis.plot(one["columns"]["time_s"], one["columns"][column] * factor, color=paint, linewidth=0.5, alpha=0.22)
             mean = np.mean([one["columns"][column] for one in runs], axis=0)
             axis.plot(runs[0]["columns"]["time_s"], mean * factor, color=paint, linewidth=1.5)
-        axis.set_ylim(0, top * factor * 1.15)
+        axis.set_ylim(0, (top * factor or 1.0) * 1.15)
     return figure, axes, label_of
 
 
@@ -315,7 +315,10 @@ def joining(panel: Panel) -> Drawing:
         axis.axvline(0, color=MUTED, linewidth=0.6, dashes=(2, 2))
     figure.supxlabel("time since the second flow began, s", fontsize=9, color=MUTED)
     figure.supylabel(f"goodput, {unit}", fontsize=9, color=MUTED)
-    caption = "Blue: the flow that was there; red: the one that joins. Windows of 1 s; thin lines are single runs, bold their mean."
+    caption = (
+        "Blue: the flow that was there; vermillion: the one that joins. "
+        "Windows of 1 s; thin lines are single runs, bold their mean."
+    )
     return Drawing("joining", "A second flow joins", caption, figure)
 
 
@@ -331,7 +334,7 @@ def windows(panel: Panel) -> Drawing:
         axis.axhline(bdp * factor, color=MUTED, linewidth=0.7, dashes=(4, 3))
         for one in found[label][:1]:
             axis.plot(*d.thin(one["columns"]["time_s"], one["columns"]["cwnd_bytes"] * factor, 500), color=BLUE, linewidth=1.0)
-        axis.set_ylim(0, top * factor * 1.12)
+        axis.set_ylim(0, (top * factor or 1.0) * 1.12)
     figure.supxlabel("simulated time, s", fontsize=9, color=MUTED)
     figure.supylabel(f"congestion window, {unit}", fontsize=9, color=MUTED)
     caption = "One flow alone, the first repetition. Dashed: the bandwidth-delay product."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.analysis.oneway import DATA, way_of
 from elephan.errors import InputError
 from elephan.measures import column
 from elephan.quantity import show
@@ -55,7 +56,7 @@ def _time_axis(axes: Axes, trace: Trace, number: int | None = None) -> float:
         moving = np.flatnonzero(np.diff(total, prepend=0.0))
         if moving.size and time[moving[-1]] - time[moving[0]] < SHORT * span:
             begin, end = float(time[max(moving[0] - 1, 0)]), float(time[min(moving[-1] + 1, time.size - 1)])
-    axes.set_xlim(begin * factor, end * factor)
+    axes.set_xlim(begin * factor, max(end, begin + 1) * factor)  # ns: a life may be an instant
     axes.set_xlabel(f"time since the first packet, {unit}")
     return factor
 
@@ -266,11 +267,13 @@ def time_sequence(trace: Trace) -> Drawing | None:
     factor = d.value_axis(axes, "place in the stream", _top([sent, *(y for *_, y in beside.values())]), "bytes")
     x = _time_axis(axes, trace, number)
     at_receiver = trace.row(number)["vantage"] == "receiver"
-    seen = not at_receiver and bool((sent - acked).max() > SEEN * sent.max())
+    answered = way_of(trace, trace.row(number)) is not DATA
+    seen = answered and not at_receiver and bool((sent - acked).max() > SEEN * sent.max())
     if seen:
         axes.fill_between(time * x, acked * factor, sent * factor, color=color(0), alpha=0.18, linewidth=0)
     axes.plot(*d.thin(time * x, sent * factor), color=color(0), linewidth=1.0, label="sent")
-    axes.plot(*d.thin(time * x, acked * factor), color=color(2), linewidth=1.0, label="acknowledged")
+    if answered:
+        axes.plot(*d.thin(time * x, acked * factor), color=color(2), linewidth=1.0, label="acknowledged")
     _dashed(axes, beside, x, factor)
     if again.size:
         step = max(1, again.size // 4000)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan.analysis.oneway import way_of
 from elephan.analysis.phases import Phases
 from elephan.analysis.trace import SHARE_MIN
 from elephan.errors import InputError
@@ -34,8 +35,8 @@ def found_phases(trace: Trace) -> Phases | None:
 _RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
 
 
-def _whole(count: int) -> str:
-    return f"{count:,}".replace(",", "\u202f")
+def _whole(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}".replace(",", "\u202f")
 
 
 def answer(trace: Trace) -> list[str]:
@@ -43,18 +44,18 @@ def answer(trace: Trace) -> list[str]:
     summary, rows = trace.summary, trace.ranked
     span = show(trace.span_ns, "ns", 3)
     if not rows:
-        return [f"{_whole(summary['packets'])} packets in {span}, no TCP or UDP among them."]
-    packets = f"{_whole(summary['packets'])} packets" if summary["packets"] else f"a log of {summary['format']}"
+        return [f"{_whole(summary['packets'], 'packet')} in {span}, no TCP or UDP among them."]
+    packets = _whole(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
     count = len(
         {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
     )
-    lines = [f"{packets} in {span}: {_whole(count)} connection{'s' if count > 1 else ''}."]
+    lines = [f"{packets} in {span}: {_whole(count, 'connection')}."]
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
         lasted = show(total.end_ns - total.begin_ns, "ns", 3)
         lines.append(
-            f"Together {_whole(total.connections)} connections delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
+            f"Together {_whole(total.connections, 'connection')} delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
             f"{lasted} from the first data to the last."
         )
     if rows[0]["goodput_bps"]:
@@ -92,17 +93,20 @@ def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     return lines
 
 
-def shown(row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
-    """A value of a connection with its unit, or n/a: nobody knows it, or the receiver cannot see it."""
+def shown(trace: Trace, row: dict[str, Any], key: str, unit: str, digits: int = 3) -> str:
+    """A value of a connection with its unit, or n/a: nobody knows it, or the capture cannot show it."""
+    way = way_of(trace, row)
     unseen = key in UNSEEN_AT_RECEIVER and row["vantage"] == "receiver"
+    unseen |= way is not None and key in way.columns
     return "n/a" if row[key] is None or unseen else show(row[key], unit, digits)
 
 
 def _unseen_note(trace: Trace) -> str:
     """Why values are n/a."""
-    if all(row["vantage"] != "receiver" for row in trace.ranked[:ROWS_MAX]):
-        return ""
-    return "n/a: a capture at the receiver does not show it."
+    rows = trace.ranked[:ROWS_MAX]
+    whys = ["at the receiver"] if any(row["vantage"] == "receiver" for row in rows) else []
+    whys += ["of one direction"] if any(way_of(trace, row) for row in rows) else []
+    return f"n/a: a capture {' or '.join(whys)} does not show it." if whys else ""
 
 
 def _connection_table(trace: Trace) -> Table:
@@ -119,7 +123,7 @@ def _connection_table(trace: Trace) -> Table:
     }
     rows = [
         [Cell(trace.label(row["connection"])), Cell(row["vantage"])]
-        + [Cell(shown(row, key, unit, 9 if unit == "1" else 3)) for key, unit in units.items()]
+        + [Cell(shown(trace, row, key, unit, 9 if unit == "1" else 3)) for key, unit in units.items()]
         for row in trace.ranked[:ROWS_MAX]
     ]
     heads = (
@@ -147,11 +151,12 @@ def _limits_table(trace: Trace) -> Table:
         if span <= 0 or row["protocol"] != "tcp":
             continue
         shares = {key: row[key] / span for key in ("rwin_limited_ns", "idle_ns")}
-        share = [shown(row | shares, key, "%", 2) for key in shares]
+        share = [shown(trace, row | shares, key, "%", 2) for key in shares]
+        window, closed = shown(trace, row, "max_rwin_rcvd", "bytes"), shown(trace, row, "zero_rwin_rcvd", "1", 9)
         scale = "unknown" if row["win_scale_rcvd"] is None else str(row["win_scale_rcvd"])
-        cells = [trace.label(row["connection"]), *share, show(row["max_rwin_rcvd"], "bytes"), scale, str(row["zero_rwin_rcvd"])]
+        cells = [trace.label(row["connection"]), *share, window, scale, closed]
         options = [name for key, name in (("time_stamps", "timestamps"), ("will_use_sack", "SACK"), ("ecn", "ECN")) if row[key]]
-        rows.append([Cell(text) for text in (*cells, show(row["missed_bytes"], "bytes"), ", ".join(options))])
+        rows.append([Cell(text) for text in (*cells, shown(trace, row, "missed_bytes", "bytes"), ", ".join(options))])
     heads = (
         "connection",
         "window full",

@@ -1,0 +1,67 @@
+"""Weights of traffic: a run says where nothing looks at them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import elephan as el
+import pytest
+from elephan import core
+from elephan.report.answer import answer
+from elephan.report.weights import WEIGHING, ignored_weights
+
+WEIGHTS = """
+duration = "1 s"
+[template]
+kind  = "dumbbell"
+pairs = 2
+rate  = "10 Mbps"
+delay = "5 ms"
+[[traffic]]
+name   = "heavy"
+from   = "sender[0]"
+to     = "receiver[0]"
+kind   = "bulk"
+weight = 3
+[[traffic]]
+name = "light"
+from = "sender[1]"
+to   = "receiver[1]"
+kind = "bulk"
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "remark"),
+    [
+        *(({"template.queue": {"kind": kind}}, True) for kind in ("fifo", "sfq", "fq_codel", "prio")),
+        *(({"template.queue": {"kind": kind}}, False) for kind in ("fq", "scfq", "drr")),
+        ({"template.queue": {"kind": "ets", "classes": [{"priorities": [*range(8)], "queue": {"kind": "drr"}}]}}, False),
+        ({"links.right->left.queue": {"kind": "drr"}}, False),  # where its ACKs go
+        ({"links[0].host_queue": {"kind": "fq"}}, False),
+        ({"traffic.heavy.weight": 1}, False),
+    ],
+)
+def test_a_weight_that_nothing_looks_at_is_said(more: dict[str, Any], remark: bool, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(WEIGHTS, encoding="utf-8")
+    said = "heavy has a weight, but no queue on the way looks at it: only those of kind fq, scfq and drr do."
+    assert any(said in line for line in answer(el.run(tmp_path / "s.toml", set=more))) == remark
+
+
+def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
+    ends = [f"[hosts.{name}]" for name in "abc"]
+    links = [
+        f'[[links]]\nbetween = ["{name}", "sw"]\nrate = "10 Mbps"\ndelay = "1 ms"\nqueue = {{ kind = "{kind}" }}'
+        for name, kind in zip("abc", ("fifo", "fifo", "drr"), strict=True)
+    ]
+    traffic = [f'[[traffic]]\nname = "to {end}"\nfrom = "a"\nto = "{end}"\nkind = "bulk"\nweight = 2' for end in "bc"]
+    file = tmp_path / "star.toml"
+    file.write_text("\n".join(['duration = "1 s"', "[switches.sw]", *ends, *links, *traffic]), encoding="utf-8")
+    assert ignored_weights(el.run(file)) == ["to b"]
+
+
+def test_the_reference_says_which_queues_look_at_weights() -> None:
+    of_traffic = re.findall(r"Share of each [^.]*\. Queues of kind ([^.]*) look at it", core.call("schema"))
+    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {WEIGHING}
