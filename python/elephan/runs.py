@@ -121,7 +121,7 @@ class Tables(Mapping[str, "pa.Table"]):
 
 
 class Run:
-    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (with the extra `elephan[pandas]`)."""
+    """The result of one run. Tables are pyarrow Tables; `.to_pylist()` gives rows, `.to_pandas()` a data frame (extra `pandas`)."""
 
     def __init__(self, tables: Tables, summary: dict[str, Any], scenario: str, provenance: Any, manifest: dict[str, Any]) -> None:
         self.tables = tables

@@ -37,7 +37,7 @@ def status_of(arguments: Sequence[str] | None = None) -> int:
     try:
         return _status_of(words)
     except KeyboardInterrupt:  # wherever it comes: during an import, while an error is told
-        _say("interrupted")
+        print("elephan: interrupted", file=sys.stderr)
         return INTERRUPTED
 
 

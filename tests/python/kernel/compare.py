@@ -63,7 +63,8 @@ class Seen:
 
 def kernel(case: Course, folder: Path) -> Seen:
     given = {"rate_bps": RATE_BPS, "delay_s": DELAY_S, "buffer_packets": case.buffer, "duration_s": case.duration_s}
-    given |= {"congestion_control": case.law, "lost": case.lost, "paced": case.paced, "sysctl": {}, "out": str(folder / "kernel.json")}
+    given |= {"congestion_control": case.law, "lost": case.lost, "paced": case.paced, "sysctl": {}}
+    given["out"] = str(folder / "kernel.json")
     (folder / "given.json").write_text(json.dumps(given))
     for _ in range(5):
         link = Path(__file__).with_name("link.py")
