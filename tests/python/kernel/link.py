@@ -2,8 +2,8 @@
 
 `python link.py PARAMETERS.json` with the keys `rate_bps`, `delay_s` (each way), `buffer_packets` (waiting ones), `duration_s`,
 `congestion_control`, `lost` (ordinals, from 1, of the segments of new data that the link loses), `paced`, `sysctl` (of the sender)
-and `out`, the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds nothing
-to an IP packet. Needs root, /dev/net/tun and ip(8).
+and `out`, the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds
+nothing to an IP packet. Needs root, /dev/net/tun and ip(8).
 """
 
 from __future__ import annotations
