@@ -55,7 +55,7 @@ class Scenario(ScenarioModel):
     seed: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    template: Dumbbell | Star | Path | FatTree | LeafSpine | dict[str, Any] | None = None
+    template: Dumbbell | Star | Path | ParkingLot | FatTree | LeafSpine | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
@@ -1831,6 +1831,56 @@ class Hop(Table):
         | None
     ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ParkingLot(Table):
+    """A chain of bottlenecks: one pair of hosts across all of them, and one pair across each
+
+    hops: Links between the switches, each a bottleneck with a pair of hosts of its own.
+    rate: Rate of each bottleneck link.
+    delay: Delay of each bottleneck link, one way.
+    queue: Queue at each bottleneck, in both directions. Default: { kind = "fifo" }.
+    loss: Packets lost by each bottleneck link on the way to the receivers. Default: "none".
+    access_rate: Rate of the access links. Default: "10 Gbps".
+    access_delay: Delay of the access links, one way and on each side. Default: "10 us".
+    cross_delay: Delay of the cross pairs' access links, if it differs; a spread gives the i-th pair the i-th value on both sides.
+    framing: Framing of all links. Default: "ethernet".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "parking-lot")
+
+    hops: int
+    rate: Rate
+    delay: Time
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    access_rate: Rate | None = None
+    access_delay: Time | None = None
+    cross_delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -3902,6 +3952,7 @@ __all__ = [
     "NoFlowControl",
     "Onoff",
     "Pareto",
+    "ParkingLot",
     "Path",
     "Pause",
     "PauseReaction",

@@ -118,6 +118,64 @@ fn leaf_spine_is_a_folded_clos() {
     assert!(limited("leaf[0]->spine[1]") && limited("spine[1]->leaf[0]"));
 }
 
+/// 3 bottlenecks between 4 switches, 8 hosts on access links; each pair's way crosses what it should and nothing else.
+#[test]
+fn a_parking_lot_has_a_pair_across_all_and_one_across_each() {
+    let text = r#"
+        duration = "1 s"
+        [template]
+        kind = "parking-lot"
+        hops = 3
+        rate = "10 Mbps"
+        delay = "5 ms"
+        queue = { kind = "fifo", limit = "1 bdp" }
+        loss = { bernoulli = 0.001 }
+        access_rate = "100 Mbps"
+        access_delay = "1 ms"
+        cross_delay = { linear = ["2 ms", "4 ms"] }
+        [[traffic]]
+        name = "long"
+        from = "sender"
+        to = "receiver"
+        kind = "bulk"
+        [[traffic]]
+        name = "cross"
+        from = "cross_sender"
+        to = "cross_receiver"
+        kind = "bulk"
+    "#;
+    let plan = read(&Source::toml("parking-lot.toml", text), &[], None).unwrap().plan;
+    assert_eq!((plan.nodes.len(), plan.links.len()), (8 + 4, 2 * (3 + 8)));
+    let link = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap();
+    let name = |node: u32| plan.nodes[node as usize].name.as_str();
+    let flows: Vec<_> = plan.traffic.iter().flat_map(|t| &t.flows).map(|f| (name(f.from), name(f.to))).collect();
+    let cross = ["0", "1", "2"].map(|i| (format!("cross_sender[{i}]"), format!("cross_receiver[{i}]")));
+    assert_eq!(flows[0], ("sender", "receiver"));
+    assert!(flows[1..].iter().zip(&cross).all(|(flow, (from, to))| flow.0 == from && flow.1 == to));
+    for (access, delay_ms) in [
+        ("sender->router[0]", 1),
+        ("router[3]->receiver", 1),
+        ("cross_sender[0]->router[0]", 2),
+        ("cross_sender[1]->router[1]", 3),
+        ("router[2]->cross_receiver[1]", 3),
+        ("router[3]->cross_receiver[2]", 4),
+    ] {
+        let l = link(access);
+        assert_eq!((l.rate, l.delay), (Rate(100_000_000), Span::from_ms(delay_ms)), "{access}");
+    }
+    // Round trips: 2 (1 + 3 x 5 + 1) = 34 ms and 2 (2 x {2, 3, 4} + 5) = 18, 22, 26 ms; at 10 Mb/s their means 26, 28, 30 ms
+    // are 32 500, 35 000, 37 500 B.
+    for (i, bdp_bytes) in [(0, 32_500), (1, 35_000), (2, 37_500)] {
+        let (forward, back) = (format!("router[{i}]->router[{}]", i + 1), format!("router[{}]->router[{i}]", i + 1));
+        let (forward, back) = (link(&forward), link(&back));
+        assert_eq!((forward.rate, forward.delay, forward.bdp_bytes), (Rate(10_000_000), Span::from_ms(5), bdp_bytes));
+        assert_eq!((&forward.loss, &back.loss), (&Loss::Bernoulli(0.001), &Loss::default()));
+    }
+    let one = text.replace("hops = 3", "hops = 1");
+    let plan = read(&Source::toml("one-hop.toml", one), &[], None).unwrap().plan;
+    assert!(plan.links.iter().any(|l| l.name == "router[0]->router[1]") && plan.links.len() == 2 * (1 + 4));
+}
+
 #[test]
 fn w3_is_the_long_path() {
     let plan = resolved("w3", &[]).plan;
