@@ -2142,6 +2142,7 @@ class Switch(Table):
     preset: A known switch that fills in the keys which are not given.
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
+    cell: Size of the cells that the memory is given out in: a frame is charged whole cells; without it its bytes.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
@@ -2160,6 +2161,7 @@ class Switch(Table):
         | None
     ) = None
     memory: Size | None = None
+    cell: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None

@@ -664,6 +664,10 @@ fn presets_yield_to_what_is_given() {
     let found = plan(&text.replace("{ xoff = \"40 KiB\" }", "{ kind = \"none\" }"));
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!(serde_json::to_value(&sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
+    assert_eq!(sw.cell_bytes, None);
+    let found = plan(&text.replace("memory = \"96 KiB\"", "cell = \"64 B\""));
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    assert_eq!((sw.memory_bytes, sw.cell_bytes), (Some(49_152), Some(64)));
 }
 
 /// A queue made by hand is told what cannot be, as one in a scenario.
