@@ -2035,6 +2035,7 @@ class Transmit(Table):
 class Receive(Table):
     """What a host does with the frames that come in.
 
+    delay: From the last bit of a frame to the ring. What is RoCE's does not go this way. Default: "0 s".
     ring: Descriptors of the interface's receive ring: frames that wait for an interrupt. Default: "256 p".
     coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
     coalesce_frames: Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number
@@ -2050,6 +2051,7 @@ class Receive(Table):
     udp_buffer: Payload that a UDP socket holds for the reader; with `reader`. Default: "65.535 KB".
     """
 
+    delay: Time | None = None
     ring: Count | None = None
     coalesce: Time | None = None
     coalesce_frames: int | None = None
