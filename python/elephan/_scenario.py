@@ -2105,8 +2105,7 @@ class Disk(Table):
         has 31 pages (124 KiB) in /proc/sys/vm/max-readahead, later kernels 128 KiB in /sys/block/NAME/queue/read_ahead_kb.
     block: Least that is asked of the disk at once. [assumed] Default: "256 KiB".
     latency: What each request for a read-ahead window costs beside its bytes. [assumed] Default: "1 ms".
-    cache: Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed] Default: "256
-        MiB".
+    cache: Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed] Default: "256 MB".
     """
 
     profile: str | None = None
