@@ -1718,6 +1718,7 @@ class Star(Table):
             "shared48k-pause-strict",
             "egress150k-pause",
             "egress150k-pause-strict",
+            "ingress97k-pfc",
         ]
         | None
     ) = None
@@ -2158,6 +2159,7 @@ class Switch(Table):
             "shared48k-pause-strict",
             "egress150k-pause",
             "egress150k-pause-strict",
+            "ingress97k-pfc",
         ]
         | None
     ) = None
@@ -2217,7 +2219,7 @@ class Qcn(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "qcn")
 
-    preset: Literal["802.1Qau", "seed-2007", "hoti-2011"] | None = None
+    preset: Literal["802.1Qau", "seed-2007", "hoti-2011", "hoti-2011-high"] | None = None
     set_point: Size | None = None
     page: Size | None = None
     weight: float | None = None

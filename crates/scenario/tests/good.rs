@@ -2,11 +2,11 @@
 //! and pencil.
 
 use elephan_link::queue::{Limit, QueueSpec};
-use elephan_link::{GilbertElliott, Loss};
+use elephan_link::{FlowControl, GilbertElliott, Loss, PfcPer};
 use elephan_scenario::{
     LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep,
 };
-use elephan_units::{Rate, Size, Span};
+use elephan_units::{Bytes, Rate, Size, Span};
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(format!("{}/tests/good/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -668,6 +668,13 @@ fn presets_yield_to_what_is_given() {
     let found = plan(&text.replace("memory = \"96 KiB\"", "cell = \"64 B\""));
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!((sw.memory_bytes, sw.cell_bytes), (Some(49_152), Some(64)));
+    // Crisan et al. 2011: 80 and 97 kB, 100 ns.
+    let text = text.replace("shared48k-pause", "ingress97k-pfc");
+    let found = plan(&text.replace("memory = \"96 KiB\", flow_control = { xoff = \"40 KiB\" }", ""));
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    let FlowControl::Pfc(pfc) = &sw.flow_control else { panic!() };
+    assert_eq!((sw.latency, sw.memory_bytes, pfc.mask()), (Span::from_ns(100), None, 0xFF));
+    assert_eq!((pfc.per, pfc.marks()), (PfcPer::Ingress, Some((Bytes(97_000), Bytes(80_000)))));
 }
 
 /// A queue made by hand is told what cannot be, as one in a scenario.
