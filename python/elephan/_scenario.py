@@ -55,7 +55,7 @@ class Scenario(ScenarioModel):
     seed: int | None = None
     stack: Literal["rfc", "winxp", "linux-2.4", "linux", "windows", "freebsd"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
-    template: Dumbbell | Star | Path | FatTree | LeafSpine | dict[str, Any] | None = None
+    template: Dumbbell | Star | Path | ParkingLot | FatTree | LeafSpine | dict[str, Any] | None = None
     hosts: dict[str, Host | dict[str, Any]] | None = None
     switches: dict[str, Switch | dict[str, Any]] | None = None
     ecmp: Literal["flow", "packet", "none"] | None = None
@@ -1748,6 +1748,7 @@ class Star(Table):
             "shared48k-pause-strict",
             "egress150k-pause",
             "egress150k-pause-strict",
+            "ingress97k-pfc",
         ]
         | None
     ) = None
@@ -1861,6 +1862,56 @@ class Hop(Table):
         | None
     ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ParkingLot(Table):
+    """A chain of bottlenecks: one pair of hosts across all of them, and one pair across each
+
+    hops: Links between the switches, each a bottleneck with a pair of hosts of its own.
+    rate: Rate of each bottleneck link.
+    delay: Delay of each bottleneck link, one way.
+    queue: Queue at each bottleneck, in both directions. Default: { kind = "fifo" }.
+    loss: Packets lost by each bottleneck link on the way to the receivers. Default: "none".
+    access_rate: Rate of the access links. Default: "10 Gbps".
+    access_delay: Delay of the access links, one way and on each side. Default: "10 us".
+    cross_delay: Delay of the cross pairs' access links, if it differs; a spread gives the i-th pair the i-th value on both sides.
+    framing: Framing of all links. Default: "ethernet".
+    """
+
+    _tag: ClassVar[tuple[str, str] | None] = ("kind", "parking-lot")
+
+    hops: int
+    rate: Rate
+    delay: Time
+    queue: (
+        Fifo
+        | Codel
+        | Pie
+        | Red
+        | Pi2
+        | Dualpi2
+        | Blue
+        | FqCodel
+        | FqPie
+        | Cake
+        | Xcp
+        | Fq
+        | Scfq
+        | Drr
+        | Sfq
+        | Prio
+        | Ets
+        | Wrr
+        | Tbf
+        | dict[str, Any]
+        | None
+    ) = None
+    loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    access_rate: Rate | None = None
+    access_delay: Time | None = None
+    cross_delay: Time | Linear | Uniform | dict[str, Any] | None = None
+    framing: Literal["ethernet", "ppp", "none"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2015,6 +2066,7 @@ class Transmit(Table):
 class Receive(Table):
     """What a host does with the frames that come in.
 
+    delay: From the last bit of a frame to the ring. What is RoCE's does not go this way. Default: "0 s".
     ring: Descriptors of the interface's receive ring: frames that wait for an interrupt. Default: "256 p".
     coalesce: Time from the first frame that waits to the interrupt (ethtool's `rx-usecs`). Default: "0 s".
     coalesce_frames: Frames that cause the interrupt at once, before `coalesce` is over (ethtool's `rx-frames`); 0: any number
@@ -2030,6 +2082,7 @@ class Receive(Table):
     udp_buffer: Payload that a UDP socket holds for the reader; with `reader`. Default: "65.535 KB".
     """
 
+    delay: Time | None = None
     ring: Count | None = None
     coalesce: Time | None = None
     coalesce_frames: int | None = None
@@ -2083,8 +2136,7 @@ class Disk(Table):
         has 31 pages (124 KiB) in /proc/sys/vm/max-readahead, later kernels 128 KiB in /sys/block/NAME/queue/read_ahead_kb.
     block: Least that is asked of the disk at once. [assumed] Default: "256 KiB".
     latency: What each request for a read-ahead window costs beside its bytes. [assumed] Default: "1 ms".
-    cache: Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed] Default: "256
-        MiB".
+    cache: Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed] Default: "256 MB".
     """
 
     profile: str | None = None
@@ -2122,6 +2174,7 @@ class Switch(Table):
     preset: A known switch that fills in the keys which are not given.
     memory: Bytes that all ports share, a frame charged from its last bit in to its last bit out; without it only the queues' own
         limits hold.
+    cell: Size of the cells that the memory is given out in: a frame is charged whole cells; without it its bytes.
     latency: From the last bit in to the egress queue, beyond store and forward. Default: "0 s".
     flow_control: What the switch does before its buffers are full. Default: { kind = "none" }.
     pause: How the switch's ports react to PAUSE frames. Default: { obey = true, response_quanta = 10 }.
@@ -2136,10 +2189,12 @@ class Switch(Table):
             "shared48k-pause-strict",
             "egress150k-pause",
             "egress150k-pause-strict",
+            "ingress97k-pfc",
         ]
         | None
     ) = None
     memory: Size | None = None
+    cell: Size | None = None
     latency: Time | None = None
     flow_control: NoFlowControl | Pause | Pfc | dict[str, Any] | None = None
     pause: PauseReaction | dict[str, Any] | None = None
@@ -2194,7 +2249,7 @@ class Qcn(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "qcn")
 
-    preset: Literal["802.1Qau", "seed-2007", "hoti-2011"] | None = None
+    preset: Literal["802.1Qau", "seed-2007", "hoti-2011", "hoti-2011-high"] | None = None
     set_point: Size | None = None
     page: Size | None = None
     weight: float | None = None
@@ -3932,6 +3987,7 @@ __all__ = [
     "NoFlowControl",
     "Onoff",
     "Pareto",
+    "ParkingLot",
     "Path",
     "Pause",
     "PauseReaction",

@@ -1,6 +1,6 @@
 """A disk without a network, by hand: when reads are in memory, when writes are in the cache and on the disk.
 
-    d = el.disk.Disk(profile="icp-66x4", cache="256 MiB")
+    d = el.disk.Disk(profile="icp-66x4", cache="256 MB")
     d.read(0.0, 1e6)                     # 0.00995...: when the bytes are in memory
     d.write(0.0, 1e6)                    # (0.0, 0.01487...): when they are in the cache, and on the disk
     d.read_rate, d.write_rate, d.cached_bytes(0.001)

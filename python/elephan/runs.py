@@ -48,7 +48,7 @@ _TELLING = {
     "messages": ("flow", "latency_ns"),
     "datagrams": ("flow", "payload_bytes"),
     "flow_samples": ("flow", "srtt_ns"),
-    "ports": ("port", "tx_packets"),
+    "ports": ("port", "queue_max_bytes"),
     "port_samples": ("port", "queue_bytes", "tx_bytes"),
     "switch_samples": ("switch", "memory_bytes"),
     "pauses": ("pause", "cause"),

@@ -12,6 +12,8 @@ from itertools import pairwise
 LINE = re.compile(r"^x\.json:\d+:\d+: (?P<path>[^:]+): ")
 STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
 UNITS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "h": 3600.0, "d": 86_400.0}
+DELAYS = ("access_delay", "server_delay", "cross_delay")
+LOT = {"sender": None, "receiver": None, "cross_sender": 2, "cross_receiver": 2}
 WILD = {
     "time": ["0 s", "1 ps", "1 ns", "0.5 ns", "1 s", "1 h", "1 d", "210 d"],
     "rate": ["1 bps", "1 kbps", "1 B/s", "400 Gbps", "100 Tbps", "999999999 bps"],
@@ -243,15 +245,18 @@ class Draw:
         given = {"k": 4, "pairs": 3, "clients": 4, "servers": 2, "leaves": 2, "spines": 2, "hosts_per_leaf": 2}
         branch = next(one for one in self.branches({"$ref": "#/$defs/Template"}) if one["properties"]["kind"]["const"] == kind)
         known = branch["properties"]
-        drawn = self.table(branch, without=(*given, "rate", "delay", "hops", "preset", "access_delay", "server_delay"))
+        drawn = self.table(branch, without=(*given, "rate", "delay", "hops", "preset", *DELAYS))
         drawn |= {key: value for key, value in given.items() if key in known}
         drawn |= {"rate": rate(self.rate), "delay": time(self.rtt / 8)} if "rate" in known else {}
         if kind == "path":
             hops = [self.definition("Hop", ("rate", "delay")) for _ in range(3)]
             drawn["hops"] = [hop | {"rate": rate(self.rate * self.log(0.5, 2)), "delay": time(self.rtt / 8)} for hop in hops]
-        groups = {"dumbbell": {"sender": 3, "receiver": 3}, "star": {"client": 4, "server": 2}}
+        if kind == "parking-lot":
+            drawn["hops"] = 2
+        groups = {"dumbbell": {"sender": 3, "receiver": 3}, "star": {"client": 4, "server": 2}, "parking-lot": LOT}
         self.sizes = groups.get(kind, {"sender": None, "receiver": None} if kind == "path" else {"host": 4})
-        self.links = {"dumbbell": ["links.left->right"], "leaf-spine": ["links.leaf[0]->spine[0]"]}.get(kind, [])
+        links = {"dumbbell": "left->right", "leaf-spine": "leaf[0]->spine[0]", "parking-lot": "router[0]->router[1]"}
+        self.links = [f"links.{links[kind]}"] if kind in links else []
         return {"template": drawn, "hosts": {} if "host" in self.sizes else {name: {} for name in self.sizes}, "switches": {}}
 
     def switch(self):
@@ -309,7 +314,7 @@ class Draw:
         return {"at": time(end * self.random.random()), "set": new}
 
     def scenario(self):
-        kinds = ["dumbbell", "star", "path", "fat-tree", "leaf-spine", "free", "free", "free"]
+        kinds = ["dumbbell", "star", "path", "parking-lot", "fat-tree", "leaf-spine", "free", "free", "free"]
         kind = self.random.choice(kinds)
         scenario = {"title": "at random"} | (self.free() if kind == "free" else self.template(kind))
         for host in scenario["hosts"].values():

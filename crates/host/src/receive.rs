@@ -1,6 +1,6 @@
 //! The receive side of a host: ring of the interface, interrupts, backlog, and who reads the socket.
 //!
-//! A frame whose last bit is in takes a descriptor of the ring, or is lost (`ring`). The interface interrupts when `coalesce` has
+//! A frame takes, `delay` after its last bit is in, a descriptor of the ring, or is lost (`ring`). The interface interrupts when `coalesce` has
 //! passed since the first frame that waits, or `coalesce_frames` wait, but not more often than `interrupts_per_s`. What follows is
 //! one of two:
 //!
@@ -27,6 +27,8 @@ use elephan_units::{Bytes, PS_PER_S, Packets, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::transmit::DELAY_MAX;
+
 /// What joins with GRO: bytes of IP packets and frames.
 pub const GRO_BYTES: u32 = 65_535;
 pub const GRO_FRAMES: u32 = 64;
@@ -48,6 +50,8 @@ pub enum BacklogFull {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Receive {
+    /// From the last bit of a frame to the ring. What is RoCE's does not go this way.
+    pub delay: Span,
     /// Descriptors of the interface's receive ring: frames that wait for an interrupt.
     #[schemars(extend("x-source" = "Linux e1000"))]
     pub ring: Packets,
@@ -82,6 +86,7 @@ pub struct Receive {
 impl Default for Receive {
     fn default() -> Receive {
         Receive {
+            delay: Span::ZERO,
             ring: Packets(256),
             coalesce: Span::ZERO,
             coalesce_frames: 0,
@@ -104,6 +109,9 @@ impl Receive {
             if limit == Packets(0) {
                 return Some((key, "0 p: no frame would ever be received".to_owned()));
             }
+        }
+        if self.delay > DELAY_MAX {
+            return Some(("delay", format!("{} is more than a minute", self.delay)));
         }
         if self.coalesce_frames > 0 && self.coalesce == Span::ZERO {
             let message = "the last frames would wait for ever: say for how long with coalesce";

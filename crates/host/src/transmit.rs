@@ -65,7 +65,7 @@ impl Default for Transmit {
 /// Linux GSO_MAX_SIZE with BIG TCP.
 const BURST_MAX: u64 = 512 << 10;
 /// No device holds a frame for so long.
-const DELAY_MAX: Span = Span(60 * PS_PER_S);
+pub(crate) const DELAY_MAX: Span = Span(60 * PS_PER_S);
 
 impl Transmit {
     /// What cannot be, with the key it is about.

@@ -14,7 +14,8 @@
 //! A(D) = (D - 1) - o ceil((D - 1) / W) + F              own port: A(D);   any other: F + A(D)
 //! ```
 //!
-//! since all but the last are over within `D`, and fewer frames have fewer gaps. [`any_need`] is `(F-1) + A + sum of (F + A)`
+//! since all but the last are over within `D`, and fewer frames have fewer gaps. Where frames take whole cells, what all but the last take
+//! is at most `D - 1` times the largest ratio of a frame's cells to its wire bytes. [`any_need`] is `(F-1) + A + sum of (F + A)`
 //! over ports of any rate and length, the least of what it may be by whose frame crosses. A priority of a port that is counted
 //! for itself needs `F + A` ([`own_need`]; with a dynamic threshold the whole crossing frame may be above it). When frames
 //! are counted only at their egress queue, those that the switch still forwards (its latency) are beyond the decision too.
@@ -39,7 +40,12 @@ pub struct Feeder {
     pub response_quanta: u16,
     /// From the last bit in to where frames are counted.
     pub latency: Span,
+    /// Cells that the memory there is given out in, if it is not bytes.
+    pub cell: Option<u32>,
 }
+
+/// The smallest packet: headers of IP and UDP.
+const LEAST_IP_BYTES: u32 = 28;
 
 impl Feeder {
     /// Wire bytes that can still start at the far end after the decision to pause it: while a frame in the reverse direction
@@ -59,17 +65,55 @@ impl Feeder {
         (u64::from(self.framing.wire_bytes(mtu)), u64::from(self.framing.charged_bytes(mtu)))
     }
 
-    /// Charged bytes of the frames that start after the decision, whatever their lengths.
+    /// What a frame takes of the memory that is charged so many bytes.
+    fn taken(self, charged: u64) -> u64 {
+        self.cell.map_or(charged, |cell| charged.next_multiple_of(u64::from(cell)))
+    }
+
+    /// What the frames that start after the decision take, whatever their lengths.
     fn still(self, mtu: u32) -> u64 {
         let (wire, charged) = self.full(mtu);
         let before_last = self.after_decision(wire).saturating_sub(1);
-        before_last - (wire - charged) * before_last.div_ceil(wire) + charged
+        let all_but_last = match self.cell {
+            None => before_last - (wire - charged) * before_last.div_ceil(wire),
+            Some(cell) => {
+                let (taken, wire) = self.most_wasteful(u64::from(cell), mtu);
+                let most = u128::from(before_last) * u128::from(taken) / u128::from(wire);
+                u64::try_from(most).unwrap_or(u64::MAX)
+            }
+        };
+        all_but_last.saturating_add(self.taken(charged))
+    }
+
+    /// What the frame takes that takes most for its wire bytes, and these. It is the smallest frame, or one that begins a cell
+    /// with its last byte: of those the ratio rises or falls with the number of cells, so the first or the last.
+    fn most_wasteful(self, cell: u64, mtu: u32) -> (u64, u64) {
+        let (wire, charged) = self.full(mtu);
+        let (least_wire, least) = self.full(LEAST_IP_BYTES.min(mtu));
+        let begun = |cells: u64| (self.taken(cells * cell + 1), cells * cell + 1 + wire - charged);
+        let first = least.div_ceil(cell);
+        let last = (charged - 1) / cell;
+        let mut most = (self.taken(least), least_wire);
+        for other in [first, last].into_iter().filter(|cells| (first..=last).contains(cells)).map(begun) {
+            if u128::from(other.0) * u128::from(most.1) > u128::from(most.0) * u128::from(other.1) {
+                most = other;
+            }
+        }
+        most
     }
 }
 
 /// An Ethernet link of one rate both ways into a switch without latency.
 fn ethernet(rate: Rate, propagation: Span, response_quanta: u16) -> Feeder {
-    Feeder { rate, reverse_rate: rate, framing: Framing::Ethernet, propagation, response_quanta, latency: Span::ZERO }
+    Feeder {
+        rate,
+        reverse_rate: rate,
+        framing: Framing::Ethernet,
+        propagation,
+        response_quanta,
+        latency: Span::ZERO,
+        cell: None,
+    }
 }
 
 /// The vendors' headroom of one ingress port, bytes; `propagation` is one way, `mtu_wire` a full frame on the wire.
@@ -88,14 +132,14 @@ pub fn exact_need(rate: Rate, propagation: Span, mtu: u32, response_quanta: u16,
 /// The same for frames of any lengths up to `mtu` IP bytes and ingress links that differ: what they need together
 /// above a threshold of what they have in common.
 pub fn any_need(feeders: &[Feeder], mtu: u32) -> u64 {
-    let others: u64 = feeders.iter().map(|f| f.full(mtu).1 + f.still(mtu)).sum();
+    let others: u64 = feeders.iter().map(|&f| own_need(f, mtu)).sum();
     // The crossing frame itself takes the place of the one just complete.
     others.saturating_sub(1)
 }
 
 /// What one port, or one priority of it, needs for itself.
 pub fn own_need(feeder: Feeder, mtu: u32) -> u64 {
-    feeder.full(mtu).1 + feeder.still(mtu)
+    feeder.taken(feeder.full(mtu).1) + feeder.still(mtu)
 }
 
 /// Zhu et al. 2015, section 4: `buffer` bytes for `ports` ports of `priorities` priorities, each with `flight` bytes of headroom.
@@ -172,6 +216,18 @@ mod tests {
     fn frames_without_framing() {
         let bare = Feeder { framing: Framing::None, ..feeder(TEN_GIG, 60) };
         assert_eq!(own_need(bare, 1500), 1500 + 6673 + 1500);
+    }
+
+    /// In cells of 64 bytes a frame of 65 takes 128 for 85 on the wire, one of 1518 takes 24 cells, 1536: of the 6711 bytes above
+    /// 6711 * 128 / 85 = 10 105, and two full frames. Frames of 64 would take 64 for 84, those of 1473 take 1536 for 1493. In cells
+    /// of 10 000 each of the smallest frames takes one for 84: 6711 * 10 000 / 84 = 798 928.
+    #[test]
+    fn cells_take_more() {
+        let cells = |cell| Feeder { cell: Some(cell), ..feeder(TEN_GIG, 60) };
+        assert_eq!(own_need(cells(64), 1500), 10_105 + 2 * 1536);
+        assert_eq!(own_need(cells(10_000), 1500), 798_928 + 2 * 10_000);
+        // Single bytes: at most 1518 for 1538.
+        assert_eq!(own_need(cells(1), 1500), 6623 + 2 * 1518);
     }
 
     /// Zhu et al. 2015: 32 ports of 40G, 12 MB, eight priorities, 22.4 kB in flight: 24.47 kB; with beta 8 ECN below 21.75 kB.

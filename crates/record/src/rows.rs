@@ -361,7 +361,9 @@ table! {
         queue_bytes: i64 = "B",
         /// Packets waiting
         queue_packets: i64 = "",
-        /// Bytes on the wire of the packets whose transmission has started since the start of the run
+        /// Packets whose transmission has started since the start of the run; PAUSE and PFC frames are not among them
+        tx_packets: i64 = "",
+        /// Bytes of those packets on the wire, framing included
         tx_bytes: i64 = "B",
         /// Packets dropped since the start
         drops: i64 = "",

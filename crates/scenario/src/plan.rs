@@ -64,6 +64,8 @@ pub enum NodeKind {
 pub struct Switch {
     /// Bytes shared by all ports; none: only the queues' own limits.
     pub memory_bytes: Option<u64>,
+    /// What the memory is given out in; none: bytes.
+    pub cell_bytes: Option<u32>,
     /// From the last bit in to the egress queue.
     pub latency: Span,
     pub flow_control: FlowControl,
@@ -110,9 +112,10 @@ pub(crate) fn headroom(
     (ip_bytes, management): (u64, &CongestionManagement),
 ) -> u64 {
     let l = &links[link as usize];
-    let latency = match &nodes[l.to as usize].kind {
-        NodeKind::Switch(switch) if pfc.per == PfcPer::Egress => switch.latency,
-        _ => Span::ZERO,
+    let (latency, cell) = match &nodes[l.to as usize].kind {
+        NodeKind::Switch(switch) if pfc.per == PfcPer::Egress => (switch.latency, switch.cell_bytes),
+        NodeKind::Switch(switch) => (Span::ZERO, switch.cell_bytes),
+        NodeKind::Host => (Span::ZERO, None),
     };
     let feeder = Feeder {
         rate: l.rate,
@@ -121,6 +124,7 @@ pub(crate) fn headroom(
         propagation: l.delay,
         response_quanta: nodes[l.from as usize].pause.response_quanta,
         latency,
+        cell,
     };
     let tag = management.handling().map_or(0, |handling| handling.tag.0);
     let mtu = ip_bytes.max(FULL_IP_BYTES).saturating_add(tag);

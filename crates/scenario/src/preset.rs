@@ -50,6 +50,11 @@ presets! {
     /// `egress150k-pause` with an XOFF that loses nothing with nine senders of full frames at 100 m which take 60 quanta to react.
     /// [assumed: the same distance of XON]
     Egress150kPauseStrict = r#"flow_control = { kind = "pause", per = "egress", xoff = "68 KB", xon = "48 KB" }"#;
+    /// IEEE 802.1Qbb with XOFF at 97 kB and XON at 80 kB of each port of ingress, 100 ns of forwarding latency: "Short and Fat: TCP
+    /// performance in CEE datacenter networks" (Crisan et al., Hot Interconnects 2011). [assumed: that it counts by port of ingress,
+    /// and room for what comes after XOFF, of which the 3 kB left of its 100 kB a port hold too little]
+    Ingress97kPfc = r#"latency = "100 ns"
+        flow_control = { kind = "pfc", per = "ingress", xoff = "97 kB", xon = "80 kB" }"#;
 }
 
 /// Fills in the keys of every switch that names a preset. A `flow_control` of another kind than the preset's stays as
@@ -90,6 +95,10 @@ fn keys_of(preset: QcnPreset) -> &'static str {
         }
         QcnPreset::Hoti2011 => {
             r#"set_point = "20 kB"
+            rate_min = "100 kbps""#
+        }
+        QcnPreset::Hoti2011High => {
+            r#"set_point = "66 kB"
             rate_min = "100 kbps""#
         }
     }
@@ -158,6 +167,16 @@ mod tests {
             (12_000_000, Span::from_us(200), Span::ZERO)
         );
         assert_eq!((seed.sampling, seed.fbhat, seed.efr_max), (Sampling::Probability, true, Some(1_000_000)));
+        // "Short and Fat": Qeq 20 or 66 kB, R_min 100 kb/s, R_AI 5 and R_HAI 50 Mb/s, T 15 ms.
+        for (name, set_point) in [("hoti-2011", 20_000), ("hoti-2011-high", 66_000)] {
+            let law = qcn(name, &[]);
+            assert_eq!(
+                (law.set_point.0, law.rate_min.0, law.cycle_time),
+                (set_point, 100_000, Span::from_ms(15)),
+                "{name}"
+            );
+            assert_eq!((law.active_increase.0, law.hyper_active_increase.0), (5_000_000, 50_000_000), "{name}");
+        }
         let other = [Override::parse("congestion_management.set_point=30 kB").unwrap()];
         assert_eq!(qcn("seed-2007", &other).set_point.0, 30_000, "what is given wins");
     }

@@ -42,6 +42,7 @@ fn the_resolved_scenario_holds_the_profiles() {
     // The measured window of 512 KiB, and the file's block; the table's RAID 5.
     assert_eq!((a.read_rate(), a.write_rate(), a.block), (Rate(800_000_000), Rate(512_000_000), Bytes(1 << 20)));
     assert_eq!((b.read_rate(), b.write_rate(), b.cache), (Rate(804_000_000), Rate(538_000_000), Bytes(1 << 30)));
+    assert_eq!(a.cache, Bytes(256_000_000));
     assert!(!first.toml.contains("good.toml"), "{}", first.toml);
     let second = read(&Source::toml("elsewhere.toml", first.toml.clone()), &[], None).unwrap();
     assert_eq!((&second.toml, &second.plan.nodes[1].disk), (&first.toml, &first.plan.nodes[1].disk));

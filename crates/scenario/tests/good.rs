@@ -2,11 +2,11 @@
 //! and pencil.
 
 use elephan_link::queue::{Limit, QueueSpec};
-use elephan_link::{GilbertElliott, Loss};
+use elephan_link::{FlowControl, GilbertElliott, Loss, PfcPer};
 use elephan_scenario::{
     LinkChange, NodeKind, Order, Origin, Override, Plan, PortSelection, Resolved, Source, read, sweep,
 };
-use elephan_units::{Rate, Size, Span};
+use elephan_units::{Bytes, Rate, Size, Span};
 
 fn text(name: &str) -> String {
     std::fs::read_to_string(format!("{}/tests/good/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -116,6 +116,64 @@ fn leaf_spine_is_a_folded_clos() {
     assert_eq!(link("leaf[2]->spine[1]").rate, Rate(40_000_000_000));
     assert!(!limited("host[4]->leaf[1]") && limited("leaf[1]->host[4]"));
     assert!(limited("leaf[0]->spine[1]") && limited("spine[1]->leaf[0]"));
+}
+
+/// 3 bottlenecks between 4 switches, 8 hosts on access links; each pair's way crosses what it should and nothing else.
+#[test]
+fn a_parking_lot_has_a_pair_across_all_and_one_across_each() {
+    let text = r#"
+        duration = "1 s"
+        [template]
+        kind = "parking-lot"
+        hops = 3
+        rate = "10 Mbps"
+        delay = "5 ms"
+        queue = { kind = "fifo", limit = "1 bdp" }
+        loss = { bernoulli = 0.001 }
+        access_rate = "100 Mbps"
+        access_delay = "1 ms"
+        cross_delay = { linear = ["2 ms", "4 ms"] }
+        [[traffic]]
+        name = "long"
+        from = "sender"
+        to = "receiver"
+        kind = "bulk"
+        [[traffic]]
+        name = "cross"
+        from = "cross_sender"
+        to = "cross_receiver"
+        kind = "bulk"
+    "#;
+    let plan = read(&Source::toml("parking-lot.toml", text), &[], None).unwrap().plan;
+    assert_eq!((plan.nodes.len(), plan.links.len()), (8 + 4, 2 * (3 + 8)));
+    let link = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap();
+    let name = |node: u32| plan.nodes[node as usize].name.as_str();
+    let flows: Vec<_> = plan.traffic.iter().flat_map(|t| &t.flows).map(|f| (name(f.from), name(f.to))).collect();
+    let cross = ["0", "1", "2"].map(|i| (format!("cross_sender[{i}]"), format!("cross_receiver[{i}]")));
+    assert_eq!(flows[0], ("sender", "receiver"));
+    assert!(flows[1..].iter().zip(&cross).all(|(flow, (from, to))| flow.0 == from && flow.1 == to));
+    for (access, delay_ms) in [
+        ("sender->router[0]", 1),
+        ("router[3]->receiver", 1),
+        ("cross_sender[0]->router[0]", 2),
+        ("cross_sender[1]->router[1]", 3),
+        ("router[2]->cross_receiver[1]", 3),
+        ("router[3]->cross_receiver[2]", 4),
+    ] {
+        let l = link(access);
+        assert_eq!((l.rate, l.delay), (Rate(100_000_000), Span::from_ms(delay_ms)), "{access}");
+    }
+    // Round trips: 2 (1 + 3 x 5 + 1) = 34 ms and 2 (2 x {2, 3, 4} + 5) = 18, 22, 26 ms; at 10 Mb/s their means 26, 28, 30 ms
+    // are 32 500, 35 000, 37 500 B.
+    for (i, bdp_bytes) in [(0, 32_500), (1, 35_000), (2, 37_500)] {
+        let (forward, back) = (format!("router[{i}]->router[{}]", i + 1), format!("router[{}]->router[{i}]", i + 1));
+        let (forward, back) = (link(&forward), link(&back));
+        assert_eq!((forward.rate, forward.delay, forward.bdp_bytes), (Rate(10_000_000), Span::from_ms(5), bdp_bytes));
+        assert_eq!((&forward.loss, &back.loss), (&Loss::Bernoulli(0.001), &Loss::default()));
+    }
+    let one = text.replace("hops = 3", "hops = 1");
+    let plan = read(&Source::toml("one-hop.toml", one), &[], None).unwrap().plan;
+    assert!(plan.links.iter().any(|l| l.name == "router[0]->router[1]") && plan.links.len() == 2 * (1 + 4));
 }
 
 #[test]
@@ -606,6 +664,17 @@ fn presets_yield_to_what_is_given() {
     let found = plan(&text.replace("{ xoff = \"40 KiB\" }", "{ kind = \"none\" }"));
     let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
     assert_eq!(serde_json::to_value(&sw.flow_control).unwrap(), serde_json::json!({"kind": "none"}));
+    assert_eq!(sw.cell_bytes, None);
+    let found = plan(&text.replace("memory = \"96 KiB\"", "cell = \"64 B\""));
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    assert_eq!((sw.memory_bytes, sw.cell_bytes), (Some(49_152), Some(64)));
+    // Crisan et al. 2011: 80 and 97 kB, 100 ns.
+    let text = text.replace("shared48k-pause", "ingress97k-pfc");
+    let found = plan(&text.replace("memory = \"96 KiB\", flow_control = { xoff = \"40 KiB\" }", ""));
+    let NodeKind::Switch(sw) = &found.nodes.last().unwrap().kind else { panic!() };
+    let FlowControl::Pfc(pfc) = &sw.flow_control else { panic!() };
+    assert_eq!((sw.latency, sw.memory_bytes, pfc.mask()), (Span::from_ns(100), None, 0xFF));
+    assert_eq!((pfc.per, pfc.marks()), (PfcPer::Ingress, Some((Bytes(97_000), Bytes(80_000)))));
 }
 
 /// A queue made by hand is told what cannot be, as one in a scenario.

@@ -68,8 +68,15 @@ impl World<'_> {
         let of = |len: u64| Segment { len: len as u32, ..headers }.ip_bytes();
         let ps = through(&there, 0, 0, syn_bytes(s, None))
             + through(&back, 0, 0, syn_bytes(r, Some(s)))
-            + through(&there, full, of(mss), of(bytes - full * mss));
+            + through(&there, full, of(mss), of(bytes - full * mss))
+            + 2 * self.way_in_ps(to)
+            + self.way_in_ps(from);
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
+    }
+
+    /// From the last bit of a frame to the ring of a host.
+    fn way_in_ps(&self, host: u32) -> u128 {
+        self.plan.nodes[host as usize].models.receive.as_ref().map_or(0, |receive| u128::from(receive.delay.ps()))
     }
 
     /// One message of RoCE: no handshake.

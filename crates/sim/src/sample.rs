@@ -107,7 +107,7 @@ impl World<'_> {
             }
             let link = &mut self.net.links[i];
             let (queue_bytes, queue_packets) = link.queue_at(now);
-            let tx_bytes = link.started_bytes(now);
+            let (tx_bytes, tx_packets) = link.started(now);
             let busy = link.busy_at(now, self.net.window);
             let busy_ps = busy - std::mem::replace(&mut self.tables.busy_before[i], busy);
             let (drops, marks) = (link.counts.drops as i64, link.counts.marks as i64);
@@ -118,6 +118,7 @@ impl World<'_> {
                 port: i as i64,
                 queue_bytes: queue_bytes as i64,
                 queue_packets: queue_packets as i64,
+                tx_packets: tx_packets as i64,
                 tx_bytes: tx_bytes as i64,
                 drops,
                 marks,

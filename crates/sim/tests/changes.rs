@@ -62,6 +62,9 @@ fn a_frame_keeps_its_end_and_the_next_takes_the_new_rate() {
     // Ports 0 and 1 at 0.5, 1, 1.5 and 2 s.
     let sampled = column::<Float64Array>(&tables, "port_samples", "utilisation");
     (0..4).for_each(|i| assert_eq!(sampled.value(2 * i), 1.0));
+    // 500 000 / 1230.4 = 406.4; the first frame at half the rate starts at 1 000 315.2 us: 499 684.8 / 2460.8 = 203.06.
+    let started = column::<Int64Array>(&tables, "port_samples", "tx_packets");
+    assert_eq!([0, 2, 4, 6].map(|i| started.value(i)), [407, 813, 813 + 204, 813 + 407]);
     let kinds = column::<StringArray>(&tables, "events", "kind");
     let found = (0..kinds.len()).find(|&i| kinds.value(i) == "change").unwrap();
     assert_eq!(column::<Int64Array>(&tables, "events", "time_ns").value(found), 1_000_000_000);
@@ -74,11 +77,11 @@ fn a_frame_keeps_its_end_and_the_next_takes_the_new_rate() {
 /// on, the second frame beyond the end of the run: 2.304 + 5.392 of the 20 ms after the warm-up. Ports of both paths.
 #[test]
 fn a_frame_counts_as_long_as_it_is_sent() {
-    for (changes, offered, expected) in [
-        (false, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848)),
-        (true, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848)),
-        (false, "2 Mbps", ([1.0; 3], 1.0)),
-        (true, "2 Mbps", ([1.0; 3], 1.0)),
+    for (changes, offered, expected, started) in [
+        (false, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848), [1, 1, 2]),
+        (true, "500 kbps", ([1.0, 0.2304, 0.5392], 0.3848), [1, 1, 2]),
+        (false, "2 Mbps", ([1.0; 3], 1.0), [1, 2, 3]),
+        (true, "2 Mbps", ([1.0; 3], 1.0), [1, 2, 3]),
     ] {
         let mut b = Builder::new(Span::from_ms(30));
         let (a, c) = (b.host(), b.host());
@@ -98,6 +101,10 @@ fn a_frame_counts_as_long_as_it_is_sent() {
         let (tables, summary) = run(&b.plan, false);
         let sampled = column::<Float64Array>(&tables, "port_samples", "utilisation");
         let found = [0, 2, 4].map(|i| sampled.value(i));
+        let packets = column::<Int64Array>(&tables, "port_samples", "tx_packets");
+        assert_eq!([0, 2, 4].map(|i| packets.value(i)), started, "{changes} {offered}");
+        let bytes = column::<Int64Array>(&tables, "port_samples", "tx_bytes");
+        assert_eq!([0, 2, 4].map(|i| bytes.value(i)), started.map(|n| 1538 * n), "{changes} {offered}");
         let whole = column::<Float64Array>(&tables, "ports", "utilisation").value(0);
         assert!(found.iter().zip(expected.0).all(|(f, e)| (f - e).abs() < 1e-9), "{changes} {offered}: {found:?}");
         assert!((whole - expected.1).abs() < 1e-9, "{changes} {offered}: {whole}");

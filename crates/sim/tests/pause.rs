@@ -4,8 +4,8 @@ mod common;
 
 use common::{Builder, run};
 use elephan_link::{FlowControl, Pause, PausePer, headroom};
-use elephan_scenario::Plan;
-use elephan_units::{Bytes, Rate, Span};
+use elephan_scenario::{Change, LinkChange, NodeKind, Plan};
+use elephan_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -117,6 +117,47 @@ fn without_it_the_same_flood_is_lost() {
     // Three line rates into one: about two thirds.
     let dropped = summary["loss_rate"].as_f64().unwrap();
     assert!((0.5..0.7).contains(&dropped), "{summary}");
+}
+
+/// 48 KiB hold 32 frames of 1518 B, 48 576 B; in cells of 64 B a frame takes 24 of them and 32 fill the memory to the byte. Frames of
+/// 1025 B take 17 cells, 1088 B: 45 fit, 48 960 B, where 47 of 1025 B would. What follows while none is out is lost; at last all
+/// has been given back. The frames of a client at 10 Gb/s wait for a link of 1 Mb/s, which takes 8 ms for one, and later 1 Gb/s.
+#[test]
+fn memory_in_cells() {
+    let pfc =
+        serde_json::from_value(json!({ "kind": "pfc", "priorities": [3], "xoff": "1 B", "headroom": "0 B" })).unwrap();
+    for control in [FlowControl::None, pfc] {
+        for (cell, payload, fit, taken) in [
+            (None, 1472, 32, 48_576),
+            (Some(64), 1472, 32, 49_152),
+            (None, 979, 47, 48_175),
+            (Some(64), 979, 45, 48_960),
+        ] {
+            let mut b = Builder::new(Span::from_ms(20));
+            let (client, server) = (b.host(), b.host());
+            let switch = b.switch(Some(49_152), Span::from_us(1), control.clone());
+            b.link(client, switch, TEN_GIG, Span::from_ns(500), None);
+            let out = b.link(switch, server, Rate(1_000_000), Span::from_ns(500), None);
+            let NodeKind::Switch(node) = &mut b.plan.nodes[switch as usize].kind else { unreachable!() };
+            node.cell_bytes = cell;
+            let options = b.options("rfc", json!({}));
+            let packets = json!({ "kind": "cbr", "rate": "10 Gbps", "packet_size": format!("{payload} B") });
+            b.traffic(packets, &[(client, server)], options);
+            b.plan.traffic[0].stop = Some(Time::ZERO + Span::from_ms(1));
+            let faster = LinkChange { link: out, rate: Some(Rate(1_000_000_000)), ..LinkChange::default() };
+            b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(6), links: vec![faster], laws: vec![] });
+            b.plan.record.every = Some(Span::from_ms(5));
+            let (tables, summary) = run(&b.plan, false);
+            let samples = &tables.iter().find(|t| t.name == "switch_samples").unwrap().batches[0];
+            let used = samples.column_by_name("memory_bytes").unwrap();
+            let used = used.as_any().downcast_ref::<arrow_array::Int64Array>().unwrap();
+            assert_eq!((used.value(0), used.value(3)), (taken, 0), "{cell:?} {payload}");
+            let flows = &tables.iter().find(|t| t.name == "flows").unwrap().batches[0];
+            let delivered = flows.column_by_name("delivered_bytes").unwrap();
+            let delivered = delivered.as_any().downcast_ref::<arrow_array::Int64Array>().unwrap().value(0);
+            assert_eq!(delivered, fit * payload, "{summary}");
+        }
+    }
 }
 
 /// Two clients; the second sends to an idle host (the victim flow) and, if `hot`, to the port that the first fills. The

@@ -78,6 +78,8 @@ struct Net {
     latency_ns: u64,
     xoff: u64,
     refresh: bool,
+    /// Cells of the switches' memories.
+    cell: Option<u32>,
 }
 
 fn nets() -> impl Strategy<Value = Net> {
@@ -88,9 +90,9 @@ fn nets() -> impl Strategy<Value = Net> {
         prop::collection::vec(0usize..4, 3..7),
         prop::collection::vec(link, 12),
         prop::collection::vec(stream, 3..10),
-        (0u16..60, 0u64..1500, 4_000u64..40_000, any::<bool>()),
+        (0u16..60, 0u64..1500, 4_000u64..40_000, any::<bool>(), prop::sample::select(vec![None, Some(64), Some(208)])),
     )
-        .prop_map(|(above, homes, links, streams, (response, latency_ns, xoff, refresh))| {
+        .prop_map(|(above, homes, links, streams, (response, latency_ns, xoff, refresh, cell))| {
             let switches = above.len() + 1;
             Net {
                 above: above.iter().enumerate().map(|(i, s)| s % (i + 1)).collect(),
@@ -101,6 +103,7 @@ fn nets() -> impl Strategy<Value = Net> {
                 latency_ns,
                 xoff,
                 refresh,
+                cell,
             }
         })
 }
@@ -153,6 +156,7 @@ impl Net {
             propagation: l.delay,
             response_quanta: self.response,
             latency,
+            cell: self.cell.filter(|_| !counted_late),
         };
         let feeders: Vec<Feeder> = plan.links.iter().filter(|l| l.to == switch).map(feeder).collect();
         let all = any_need(&feeders, MTU);
@@ -178,6 +182,7 @@ impl Net {
         };
         let NodeKind::Switch(node) = &mut plan.nodes[switch as usize].kind else { unreachable!() };
         (node.memory_bytes, node.flow_control) = (memory, control);
+        node.cell_bytes = self.cell.filter(|_| memory.is_some());
         for link in plan.links.iter_mut().filter(|l| l.from == switch) {
             if let Some(limit) = limit {
                 link.queue = serde_json::from_value(json!({ "kind": "fifo", "limit": format!("{limit} B") })).unwrap();
@@ -415,7 +420,8 @@ fn the_default_headroom_holds_what_comes() {
 /// A link of 10 Gb/s whose far end answers a PAUSE in 60 quanta.
 fn ethernet(propagation: Span) -> Feeder {
     let framing = Framing::Ethernet;
-    Feeder { rate: TEN_GIG, reverse_rate: TEN_GIG, framing, propagation, response_quanta: 60, latency: Span::ZERO }
+    let latency = Span::ZERO;
+    Feeder { rate: TEN_GIG, reverse_rate: TEN_GIG, framing, propagation, response_quanta: 60, latency, cell: None }
 }
 
 /// One port of one priority that nothing drains: 10 Gb/s, 100 m, 60 quanta, full frames, while full frames leave in the reverse
@@ -584,6 +590,7 @@ fn a_deadlock_through_shared_memory() {
         latency_ns: 404,
         xoff: 4000,
         refresh: false,
+        cell: None,
     };
     let mut plan = net.plan(Per::PfcIngress);
     strike(&mut plan, &[Blow::Delay { link: 0, at: 2, ns: 818 }]);

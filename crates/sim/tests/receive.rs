@@ -297,6 +297,29 @@ fn timers_wait_for_the_processor() {
     assert!((1.384..3.0).contains(&seconds), "{seconds}");
 }
 
+/// A stack that takes 24 us on the way in, and one that takes 9.5 us: each adds its own to the round trip of a segment and its ACK,
+/// and nothing else is different; the handshake (SYN, SYN-ACK) and a transfer of one segment are three ways in.
+#[test]
+fn a_delay_on_the_way_in_is_added_to_the_round_trip() {
+    let times = |delays: [&str; 2]| {
+        let (mut b, a, c) = pair(Span::from_ms(100), Span::from_us(50));
+        let options = b.options("rfc", json!({ "delayed_ack_segments": 1 }));
+        b.traffic(json!({ "kind": "bulk", "size": "1 kB" }), &[(a, c)], options);
+        for (node, delay) in [a, c].into_iter().zip(delays) {
+            b.plan.nodes[node as usize].models.receive = receive(json!({ "delay": delay, "interrupts_per_s": 0 }));
+        }
+        let (tables, _) = run(&b.plan, false);
+        ["min_rtt_ns", "fct_ns", "ideal_fct_ns"].map(|column| whole(&tables, "flows", column)[0])
+    };
+    let grown = |delays| {
+        let (with, without) = (times(delays), times(["0 s", "0 s"]));
+        [0, 1, 2].map(|i| with[i] - without[i])
+    };
+    assert_eq!(grown(["0 s", "24 us"]), [24_000, 48_000, 48_000]);
+    assert_eq!(grown(["9.5 us", "0 s"]), [9_500, 9_500, 9_500]);
+    assert_eq!(grown(["9.5 us", "24 us"]), [33_500, 57_500, 57_500]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     /// Whatever the models of the hosts: every packet and every byte is accounted for, and the same plan gives the same tables.
@@ -306,6 +329,7 @@ proptest! {
         how in prop_oneof![Just("throttle"), Just("drop"), Just("hold")], napi in any::<bool>(), gro in any::<bool>(),
         costs in prop::array::uniform5(0u64..30), walk in prop_oneof![Just("full"), Just("fastpath"), Just("none")],
         reader in prop_oneof![Just(None), Just(Some("30 Mbps")), Just(Some("300 Mbps"))], both in any::<bool>(),
+        delay_us in prop_oneof![Just(0u32), 1u32..2000],
     ) {
         let mut b = Builder::new(Span::from_ms(700));
         let (a, s, c) = (b.host(), b.switch(None, Span::ZERO, FlowControl::None), b.host());
@@ -317,7 +341,7 @@ proptest! {
         b.traffic(json!({ "kind": "cbr", "rate": "20 Mbps" }), &[(c, a), (a, c)], options);
         let mut side = json!({
             "ring": format!("{ring} p"), "backlog": format!("{backlog} p"), "interrupts_per_s": per_s,
-            "backlog_full": how, "napi": napi, "gro": napi && gro,
+            "backlog_full": how, "napi": napi, "gro": napi && gro, "delay": format!("{delay_us} us"),
         });
         if let Some(rate) = reader {
             side["reader"] = json!(rate);

@@ -2,8 +2,10 @@
 
 mod common;
 
+use arrow_array::Float64Array;
 use common::{Builder, run};
 use elephan_link::{FlowControl, Loss};
+use elephan_scenario::{Source, read};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -110,6 +112,75 @@ fn one_bdp_of_buffer_fills_the_link() {
     assert!(summary["drops"].as_u64().unwrap() > 1);
     let utilisation = summary["bottleneck"]["utilisation"].as_f64().unwrap();
     assert!(utilisation >= 0.99, "{summary}");
+}
+
+/// Goodputs in `run` of the parking lot's long flow and of its three cross flows, all Reno with the same round trip of 80 ms:
+/// 2 (5 + 3 x 10 + 5) and 2 (15 + 10 + 15).
+fn parking_lot(rate: &str, more: &str, seed: u64) -> (f64, Vec<f64>) {
+    let text = format!(
+        r#"
+        duration = "300 s"
+        warmup = "30 s"
+        stack = "rfc"
+        tcp = {{ delayed_ack_segments = 1, receive_window = "4 MiB", send_buffer = "4 MiB", rto_min = "200 ms" }}
+        [template]
+        kind = "parking-lot"
+        hops = 3
+        rate = "{rate}"
+        delay = "10 ms"
+        access_delay = "5 ms"
+        cross_delay = "15 ms"
+        {more}
+        [[traffic]]
+        name = "long"
+        from = "sender"
+        to = "receiver"
+        kind = "bulk"
+        congestion_control = "reno"
+        start = {{ uniform = ["0 s", "1 s"] }}
+        [[traffic]]
+        name = "cross"
+        from = "cross_sender"
+        to = "cross_receiver"
+        kind = "bulk"
+        congestion_control = "reno"
+        start = {{ uniform = ["0 s", "1 s"] }}
+        "#
+    );
+    let plan = read(&Source::toml("parking-lot.toml", text), &[], Some(seed)).unwrap().plan;
+    let (tables, _) = run(&plan, false);
+    let flows = &tables.iter().find(|t| t.name == "flows").unwrap().batches[0];
+    let goodput = flows.column_by_name("goodput_bps").unwrap();
+    let goodput = goodput.as_any().downcast_ref::<Float64Array>().unwrap();
+    (goodput.value(0), (1..4).map(|i| goodput.value(i)).collect())
+}
+
+/// Reno's window is as 1/sqrt(p) (Mathis et al. 1997). Over three links that each lose a packet in 1000 a flow loses 1 - 0.999^3 of
+/// its packets, 2.997 in 1000, and gets 1/sqrt(2.997) = 0.5776 of what a flow over one of them gets, the round trip being the same.
+#[test]
+fn three_lossy_hops_are_three_times_the_loss() {
+    let (mut long, mut cross) = (0.0, 0.0);
+    for seed in 1..=4 {
+        let (one, three) = parking_lot("1 Gbps", "loss = { bernoulli = 0.001 }", seed);
+        long += one / 4.0;
+        cross += three.iter().sum::<f64>() / 12.0;
+    }
+    let ratio = long / cross;
+    assert!((0.54..0.615).contains(&ratio), "{ratio:.3}");
+}
+
+/// Floyd 1991, "Connections with multiple congested gateways in packet-switched networks": a connection through several congested
+/// gateways gets less at each than the one that it meets there, even with the same round trip.
+#[test]
+fn the_long_flow_gets_the_least() {
+    for seed in 1..=3 {
+        let (long, cross) = parking_lot("10 Mbps", "queue = { kind = \"fifo\", limit = \"1 bdp\" }", seed);
+        assert!(cross.iter().all(|&other| long < other), "{long:.0} of {cross:.0?}");
+        assert!(
+            cross.iter().all(|&other| (8.5e6..=9.5e6).contains(&(long + other))),
+            "full links: {long:.0}, {cross:.0?}"
+        );
+    }
 }
 
 /// M/D/1: Poisson arrivals of equal frames wait rho S / (2 (1 - rho)), so rho^2 / (2 (1 - rho)) of them wait on average.

@@ -24,7 +24,7 @@
 //! `C / (N - W)` (in bytes and bytes a second) and at W from then on; C = 0 is writing through.
 //!
 //! Sources: UCL and Manchester's table of RAID controllers (`profiles`), arithmetic of RAID levels (`raid`). Assumed: L = 1 ms, a
-//! cache of 256 MiB, requests of 256 KiB. Left out: seeks between files and between reading and writing, zones of a platter,
+//! cache of 256 MB, requests of 256 KiB. Left out: seeks between files and between reading and writing, zones of a platter,
 //! read-ahead that goes on while the reader is busy with something else, thresholds below which a cache is not written back, the
 //! rate of memory.
 

@@ -73,7 +73,7 @@ fn latency() -> Span {
 }
 
 fn cache() -> Bytes {
-    Bytes(256 * 1024 * 1024)
+    Bytes(256_000_000)
 }
 
 const CHUNK: Bytes = Bytes(64 * 1024);

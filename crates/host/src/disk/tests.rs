@@ -28,6 +28,15 @@ fn writing_through() {
     assert_eq!(disk.cached_bytes(Time::ZERO), 0);
 }
 
+/// A cache that is not given has 256 MB: so much is taken at once, 50 MB more when the disk has written 50 MB, a second at 400 Mb/s.
+#[test]
+fn the_default_cache_takes_256_mb() {
+    let words = DiskSpec { cache: DiskSpec::default().cache, ..spec(800, 400, 0) };
+    let mut disk = Disk::new(&words);
+    assert_eq!(disk.write(Time::ZERO, 256_000_000).cached, Time::ZERO);
+    assert_eq!(disk.write(Time::ZERO, 50_000_000).cached, Time::ZERO + Span::from_s(1));
+}
+
 /// A writer of 800 Mb/s before a disk of 400 Mb/s and a cache of 100 MB goes on without waiting for C / (N - W) = 100 MB / 50 MB/s =
 /// 2 s, and then waits so that it writes at 400 Mb/s.
 #[test]

@@ -64,6 +64,9 @@ pub enum QcnPreset {
     /// points the lower.
     #[serde(rename = "hoti-2011")]
     Hoti2011,
+    /// `hoti-2011` with the higher set point.
+    #[serde(rename = "hoti-2011-high")]
+    Hoti2011High,
 }
 
 /// What the frames of one limiter have in common.

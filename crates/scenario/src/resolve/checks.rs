@@ -23,6 +23,8 @@ const TIME_MAX: Span = Span(210 * DAY.0);
 /// Samples of each flow and port beyond which nobody looks at them all, and a disk is soon full.
 const SAMPLES_MAX: u64 = 10_000_000;
 const DAY: Span = Span(86_400 * elephan_units::PS_PER_S);
+/// No switch gives out its memory in larger pieces.
+const CELL_MAX: Bytes = Bytes(64 << 10);
 
 impl Resolver<'_> {
     pub(super) fn times(&mut self, words: &Scenario) {
@@ -77,7 +79,20 @@ impl Resolver<'_> {
 
     pub(super) fn switches(&mut self, words: &Scenario) {
         for (name, switch) in &words.switches {
+            self.cell(at!["switches", name].key("cell"), switch);
             self.flow_control(at!["switches", name], switch);
+        }
+    }
+
+    fn cell(&mut self, at: Path, switch: &Switches) {
+        match (switch.cell, switch.memory) {
+            (Some(Bytes(0)), _) => self.report(at, "0 B: leave it out for memory that is given out by bytes"),
+            (Some(_), None) => self.report(at, "is what the switch's memory is given out in: give memory"),
+            (Some(cell), _) if cell > CELL_MAX => {
+                let shown = self.written(&at, cell);
+                self.report(at, format!("{shown} is beyond {CELL_MAX}, the largest cell"));
+            }
+            _ => {}
         }
     }
 
@@ -293,11 +308,13 @@ impl Resolver<'_> {
                 self.report(at, format!("{message} are more than the memory, {memory}"));
                 continue;
             }
-            let Some(memory) = switch.memory_bytes.filter(|m| *m < frame || *m == 0) else { continue };
+            let taken = switch.cell_bytes.map_or(frame, |cell| frame.next_multiple_of(u64::from(cell)));
+            let Some(memory) = switch.memory_bytes.filter(|m| *m < taken || *m == 0) else { continue };
             reported.push(group);
             let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
             let at = at!["switches", name.as_str(), "memory"];
-            let message = format!("{} cannot hold one packet of {frame} B", self.written(&at, Bytes(memory)));
+            let cells = if taken > frame { format!(", {taken} B in whole cells") } else { String::new() };
+            let message = format!("{} cannot hold one packet of {frame} B{cells}", self.written(&at, Bytes(memory)));
             self.report(at, message);
         }
     }

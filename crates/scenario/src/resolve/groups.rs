@@ -112,10 +112,11 @@ fn node(words: &Scenario, name: String, group: Group) -> Node {
     }
     let s = &words.switches[group.index];
     let memory_bytes = s.memory.map(|Bytes(b)| b);
+    let cell_bytes = s.cell.filter(|cell| cell.0 > 0).map(|Bytes(b)| u32::try_from(b).unwrap_or(u32::MAX));
     let latency: Span = s.latency;
     Node {
         name,
-        kind: NodeKind::Switch(Switch { memory_bytes, latency, flow_control: s.flow_control.clone() }),
+        kind: NodeKind::Switch(Switch { memory_bytes, cell_bytes, latency, flow_control: s.flow_control.clone() }),
         pause: s.pause,
         models: Models::default(),
         disk: None,

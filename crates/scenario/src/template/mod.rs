@@ -6,12 +6,14 @@
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
+mod parking_lot;
 mod path;
 mod star;
 
 pub use dumbbell::Dumbbell;
 pub use fat_tree::FatTree;
 pub use leaf_spine::LeafSpine;
+pub use parking_lot::ParkingLot;
 pub use path::{Hop, PathOfHops};
 pub use star::Star;
 
@@ -50,6 +52,8 @@ templates! {
     "star" => Star(Star);
     /// Two hosts joined by a chain of links with switches between them
     "path" => Path(PathOfHops);
+    /// A chain of bottlenecks: one pair of hosts across all of them, and one pair across each
+    "parking-lot" => ParkingLot(ParkingLot);
     /// A k-ary fat-tree: k pods of edge and aggregation switches under a core
     "fat-tree" => FatTree(FatTree);
     /// Leaf switches with hosts, each joined to every spine switch

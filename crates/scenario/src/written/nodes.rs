@@ -65,6 +65,10 @@ pub struct Switches {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub memory: Option<Bytes>,
+    /// Size of the cells that the memory is given out in: a frame is charged whole cells; without it its bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub cell: Option<Bytes>,
     /// From the last bit in to the egress queue, beyond store and forward.
     #[serde(default)]
     pub latency: Span,

@@ -26,6 +26,8 @@ pub const CPU_BUSY: &str = "cpu_busy";
 pub struct Kernel {
     pub costs: Cpu,
     pub receive: Option<Receive>,
+    /// Frames on their way from the wire to the ring, and when they are there.
+    pub approaching: VecDeque<(Time, u32)>,
     pub receiver: Receiver,
     pub server: Server,
     /// The received packet on which the server works.
@@ -65,6 +67,7 @@ impl Kernel {
             logger: costs.logger.map(Logger::new),
             costs,
             receive: models.receive.clone(),
+            approaching: VecDeque::new(),
             receiver,
             server: Server::default(),
             running: None,
@@ -87,7 +90,7 @@ impl Kernel {
     /// Packets that have come in and that TCP has not got yet.
     pub fn held(&self) -> u64 {
         let (ring, backlog) = self.receiver.waiting();
-        ring + backlog + u64::from(self.running.is_some())
+        self.approaching.len() as u64 + ring + backlog + u64::from(self.running.is_some())
     }
 
     /// Work that needs the server once it is free.
@@ -124,7 +127,7 @@ fn joins(packets: &Packets, first: u32, next: u32) -> bool {
 }
 
 impl World<'_> {
-    fn kernel(&mut self, node: u32) -> Option<&mut Kernel> {
+    pub fn kernel(&mut self, node: u32) -> Option<&mut Kernel> {
         self.hosts.get(node)?.kernel.as_deref_mut()
     }
 
@@ -133,7 +136,7 @@ impl World<'_> {
         self.plan.links[self.sockets[socket as usize].first_link as usize].from
     }
 
-    /// A frame is in at a host with a receive side or a processor.
+    /// A frame is at the ring of a host with a receive side or a processor.
     pub fn receive_frame(&mut self, now: Time, node: u32, packet: u32) {
         let Some(kernel) = self.kernel(node) else { return self.deliver(now, packet) };
         if let Err(why) = kernel.receiver.on_frame(now, packet) {

@@ -3,6 +3,7 @@
 //! A host without models has no place here, and a world without such hosts pays for one branch where segments leave TCP
 //! ([`Hosts::transmit`], in `World::flush`) and one where packets come in ([`Hosts::receive`], in `World::arrival_of_frame`).
 
+mod approach;
 mod kernel;
 mod reader;
 mod rows;
@@ -24,11 +25,12 @@ pub use transmit::TXQUEUE_FULL;
 /// below whose: the number of a link or a node.
 pub const HOST: u32 = 1 << 29;
 const KIND_SHIFT: u32 = 24;
-/// An interrupt of a node, the end of a job of its processor, the tick of its logger, the end of a read of a socket.
+/// An interrupt of a node, the end of a job of its processor, the tick of its logger, the end of a read of a socket, a frame at its ring.
 const INTERRUPT: u32 = 8 << KIND_SHIFT;
 const CPU: u32 = 9 << KIND_SHIFT;
 const LOGGER: u32 = 10 << KIND_SHIFT;
 const READER: u32 = 11 << KIND_SHIFT;
+const APPROACH: u32 = 12 << KIND_SHIFT;
 const NUMBER: u32 = (1 << KIND_SHIFT) - 1;
 
 /// What a world knows of its hosts.
@@ -116,6 +118,7 @@ impl World<'_> {
             CPU => self.cpu_timer(now, number),
             LOGGER => self.logger_timer(now, number),
             READER => self.reader_timer(now, number),
+            APPROACH => self.approach_timer(now, number),
             kind => unreachable!("a host's timer of kind {}", kind >> KIND_SHIFT),
         }
     }
@@ -129,7 +132,7 @@ impl World<'_> {
         let bits = self.net.packets[packet].traits;
         if bits & (traits::NOTIFICATION | traits::ROCE) == 0 && self.hosts.get(node).is_some_and(|h| h.kernel.is_some())
         {
-            self.receive_frame(now, node, packet);
+            self.approach(now, node, packet);
         } else {
             self.deliver(now, packet);
         }

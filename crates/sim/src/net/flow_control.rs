@@ -105,6 +105,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         by_queue: by_queue.map(Box::new),
         pfc,
         quanta,
+        cell: planned.cell_bytes.unwrap_or(1),
         latency: planned.latency,
         sampled: planned.memory_bytes.is_some(),
         since: vec![Time::ZERO; accounts],

@@ -321,12 +321,16 @@ impl Link {
         }
     }
 
-    /// Bytes whose transmission has started by `now`; only for ports that are not fused.
-    pub fn started_bytes(&mut self, now: Time) -> u64 {
+    /// Bytes and packets whose transmission has started by `now`; only for ports that are not fused.
+    pub fn started(&mut self, now: Time) -> (u64, u64) {
         if self.general.is_none() {
             self.advance(now);
         }
-        self.counts.tx_bytes - self.waiting_wire
+        // Those that start after the end of the run are not counted; they wait behind the others.
+        let waiting = (0..self.waiting.len() as u32).rev().map_while(|i| self.waiting.get(i));
+        let never = waiting.take_while(|w| w.wire == 0).count();
+        let ahead = self.waiting.len() - never;
+        (self.counts.tx_bytes - self.waiting_wire, self.counts.tx_packets - ahead as u64)
     }
 
     /// Time that transmissions have taken until `now`; only for ports that are not fused, whose transmissions after `now` follow

@@ -20,6 +20,8 @@ pub struct Switch {
     pub pfc: bool,
     /// The pause time that it sends, if it sends any.
     pub quanta: Option<u16>,
+    /// Bytes that the memory is given out in.
+    pub cell: u32,
     pub latency: Span,
     /// Port number to the link that leaves through it.
     pub egress: Vec<u32>,
@@ -38,6 +40,12 @@ impl Switch {
     #[inline]
     fn account(&self, ingress: u32) -> u32 {
         if self.pfc { ingress } else { ingress >> 3 }
+    }
+
+    /// What a frame of so many bytes takes of the memory.
+    #[inline(always)]
+    fn taken(&self, bytes: u32) -> u32 {
+        if self.cell == 1 { bytes } else { bytes.next_multiple_of(self.cell) }
     }
 
     /// Charges a frame that came in at `ingress` if nothing comes of it, whatever has been released by now.
@@ -142,8 +150,9 @@ impl Net {
     pub(super) fn enter_switch(&mut self, now: Time, link: u32, packet: u32) {
         let l = &self.links[link as usize];
         let (port, into) = (l.into_port, l.into as usize);
-        let charged = l.framing.charged_bytes(self.packets[packet].ip_bytes);
+        let bytes = l.framing.charged_bytes(self.packets[packet].ip_bytes);
         let switch = &mut self.switches[into];
+        let charged = switch.taken(bytes);
         let priority = if switch.pfc { self.priority(packet) } else { 0 };
         let p = &mut self.packets[packet];
         (p.charged, p.ingress) = (charged, port << 3 | u32::from(priority));
@@ -260,7 +269,7 @@ impl Net {
             }
         } else {
             let place = switch.place(from, to);
-            switch.waiting[place] += u64::from(bytes);
+            switch.waiting[place] += u64::from(switch.taken(bytes));
         }
     }
 
@@ -276,7 +285,7 @@ impl Net {
             }
         } else {
             let place = switch.place(from, to);
-            switch.waiting[place] -= u64::from(bytes);
+            switch.waiting[place] -= u64::from(switch.taken(bytes));
         }
     }
 

@@ -17,6 +17,7 @@ const ORDER: &[(&str, &str)] = &[
     ("Star", "template `star`"),
     ("Path", "template `path`"),
     ("Hop", "a hop of `path`"),
+    ("ParkingLot", "template `parking-lot`"),
     ("FatTree", "template `fat-tree`"),
     ("LeafSpine", "template `leaf-spine`"),
     ("Host", "`[hosts.NAME]`"),

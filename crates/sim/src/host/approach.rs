@@ -1,0 +1,38 @@
+//! Frames between the wire and the ring of a host: all take the same time, so they come as they were sent.
+
+use elephan_engine::{Class, Event};
+use elephan_units::{Span, Time};
+
+use super::{APPROACH, HOST};
+use crate::world::World;
+
+impl World<'_> {
+    /// The last bit of a frame is in at a host with a receive side or a processor.
+    pub fn approach(&mut self, now: Time, node: u32, packet: u32) {
+        let Some(kernel) = self.kernel(node) else { return self.deliver(now, packet) };
+        let delay = kernel.receive.as_ref().map_or(Span::ZERO, |receive| receive.delay);
+        if delay == Span::ZERO {
+            return self.receive_frame(now, node, packet);
+        }
+        let at = now.saturating_add(delay);
+        if kernel.approaching.is_empty() {
+            self.net.events.push(Event::new(at, Class::Timer, node, HOST | APPROACH | node));
+        }
+        if let Some(kernel) = self.kernel(node) {
+            kernel.approaching.push_back((at, packet));
+        }
+    }
+
+    /// The first frame on its way is at the ring, with others whose last bits were in at the same instant.
+    pub fn approach_timer(&mut self, now: Time, node: u32) {
+        while let Some(kernel) = self.kernel(node)
+            && let Some(&(at, packet)) = kernel.approaching.front()
+        {
+            if at > now {
+                return self.net.events.push(Event::new(at, Class::Timer, node, HOST | APPROACH | node));
+            }
+            kernel.approaching.pop_front();
+            self.receive_frame(now, node, packet);
+        }
+    }
+}
