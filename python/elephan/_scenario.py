@@ -1895,7 +1895,7 @@ class ParkingLot(Table):
         | FqCodel
         | FqPie
         | Cake
-        | Xcp
+        | XcpQueue
         | Fq
         | Scfq
         | Drr
