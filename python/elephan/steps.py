@@ -23,18 +23,24 @@ class Step:
 
 
 def names_node(pattern: str, name: str) -> bool:
-    """Whether a node is one of those that a link's entry names: itself, or its group."""
-    return pattern in (name, name.partition("[")[0])
+    """Whether a node is one of those that a link's entry names: itself, its group, or some of it as in `client[0-3]`."""
+    group, _, place = name.partition("[")
+    if pattern in (name, group):
+        return True
+    named, _, places = pattern.partition("[")
+    low, _, high = places.rstrip("]").partition("-")
+    return named == group and bool(low and place) and int(low) <= int(place.rstrip("]")) <= int(high or low)
 
 
 def link_of(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
-    """The `[[links]]` entry of a port, and the key of its direction."""
+    """The `[[links]]` entry of a port, and the key of its direction: of the two ports of a link the first is its forward one."""
+    ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
+    forward = ports.index((node, peer)) < ports.index((peer, node))
+    first, second = (node, peer) if forward else (peer, node)
     for entry in run.resolved["links"]:
         a, b = entry["between"]
-        if names_node(a, node) and names_node(b, peer):
-            return entry, "forward"
-        if names_node(b, node) and names_node(a, peer):
-            return entry, "backward"
+        if names_node(a, first) and names_node(b, second):
+            return entry, "forward" if forward else "backward"
     return {}, ""
 
 

@@ -21,6 +21,7 @@ from elephan.report.view import View, arrow, nice_step
 from elephan.rows import column, texts
 from elephan.runs import Run
 from elephan.source import library, open_source
+from elephan.steps import link_of
 
 
 class Outside(HTMLParser):
@@ -287,3 +288,16 @@ def test_a_least_round_trip_in_ticks_says_so() -> None:
 
 def _flow_notes(run: el.Run) -> str:
     return " ".join(table.note for section in run_page(run).sections for table in section.tables)
+
+
+def test_links_between_parts_of_a_group() -> None:
+    """A chain of switches: link i joins the i-th to the one after it, and packets are lost on the way to the receiver only."""
+    template = {"kind": "parking-lot", "hops": 3, "rate": "20 Mbps", "delay": "1 ms", "loss": {"bernoulli": 0.01}}
+    traffic = [{"name": "long", "kind": "bulk", "from": "sender", "to": "receiver"}]
+    run = el.run({"duration": "1 s", "template": template, "traffic": traffic})
+    there, back = link_of(run, "router[1]", "router[2]"), link_of(run, "router[2]", "router[1]")
+    assert there[0] == back[0]
+    assert (there[0]["between"], there[0]["rate"]) == (["router[0-2]", "router[1-3]"], "20 Mbps")
+    assert (there[1], back[1]) == ("forward", "backward")
+    assert link_of(run, "router[3]", "receiver")[0]["rate"] == "10 Gbps"
+    assert run._repr_html_()
