@@ -23,8 +23,11 @@ class Step:
 
 
 def names_node(pattern: str, name: str) -> bool:
-    """Whether a node is one of those that a link's entry names: itself, or its group."""
-    return pattern in (name, name.partition("[")[0])
+    """Whether a node is one of those that a link's entry names: itself, its group, or members of it (`leaf[0-3]`)."""
+    group, _, member = name.partition("[")
+    named, _, members = pattern.partition("[")
+    first, _, last = members.rstrip("]").partition("-")
+    return pattern in (name, group) or (named == group and last != "" and int(first) <= int(member.rstrip("]")) <= int(last))
 
 
 def _entry(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
