@@ -220,7 +220,7 @@ def test_the_log_is_what_came() -> None:
 
 def test_links_between_members_of_groups() -> None:
     """One entry links all cross pairs of a parking lot: `cross_sender` to `router[0-2]`."""
-    run = el.run("parking-lot", set={"duration": "1 s", "warmup": "0 s"})
+    run = el.run("parking-lot", set={"duration": "2 s", "warmup": "0 s"})
     chain = [(f"router[{i}]", f"router[{i + 1}]") for i in range(3)]
     assert slowest_ports(run, "sender", "receiver") == (chain, 50e6, "ethernet")
     assert slowest_ports(run, "cross_sender[1]", "cross_receiver[1]") == ([chain[1]], 50e6, "ethernet")
