@@ -11,7 +11,7 @@ from elephan import measures, theory
 from elephan.burst import Reading, read_burst, read_log
 from elephan.report.run_figures import draw
 from elephan.runs import Run
-from elephan.steps import find_step
+from elephan.steps import find_step, line_rate, names_node, slowest_ports
 
 FAST = 1e9
 OC = 51.84e6
@@ -216,6 +216,16 @@ def test_the_log_is_what_came() -> None:
     assert log["time_ns"] == sorted(log["time_ns"])
     assert set(log["payload_bytes"]) == {1000}
     assert not run.flows["completed"][0].as_py()
+
+
+def test_links_between_members_of_groups() -> None:
+    """One entry links all cross pairs of a parking lot: `cross_sender` to `router[0-2]`."""
+    run = el.run("parking-lot", set={"duration": "2 s", "warmup": "0 s"})
+    chain = [(f"router[{i}]", f"router[{i + 1}]") for i in range(3)]
+    assert slowest_ports(run, "sender", "receiver") == (chain, 50e6, "ethernet")
+    assert slowest_ports(run, "cross_sender[1]", "cross_receiver[1]") == ([chain[1]], 50e6, "ethernet")
+    assert line_rate(run, "cross_receiver[2]") == (10e9, "ethernet")
+    assert [names_node("router[1-3]", f"router[{i}]") for i in range(5)] == [False, True, True, True, False]
 
 
 def test_steps_and_figures() -> None:

@@ -291,13 +291,15 @@ def _flow_notes(run: el.Run) -> str:
 
 
 def test_links_between_parts_of_a_group() -> None:
-    """A chain of switches: link i joins the i-th to the one after it, and packets are lost on the way to the receiver only."""
-    template = {"kind": "parking-lot", "hops": 3, "rate": "20 Mbps", "delay": "1 ms", "loss": {"bernoulli": 0.01}}
-    traffic = [{"name": "long", "kind": "bulk", "from": "sender", "to": "receiver"}]
-    run = el.run({"duration": "1 s", "template": template, "traffic": traffic})
-    there, back = link_of(run, "router[1]", "router[2]"), link_of(run, "router[2]", "router[1]")
+    """A chain of switches: link i joins the i-th to the one after it."""
+    slow = {"between": ["sw[0-2]", "sw[1-3]"], "rate": "20 Mbps", "delay": "1 ms"}
+    fast = [{"between": ends, "rate": "1 Gbps", "delay": "1 ms"} for ends in (["a", "sw[0]"], ["sw[3]", "b"])]
+    traffic = [{"name": "long", "kind": "bulk", "from": "a", "to": "b"}]
+    nodes = {"hosts": {"a": {}, "b": {}}, "switches": {"sw": {"count": 4}}}
+    run = el.run({"duration": "1 s", **nodes, "links": [slow, *fast], "traffic": traffic})
+    there, back = link_of(run, "sw[1]", "sw[2]"), link_of(run, "sw[2]", "sw[1]")
     assert there[0] == back[0]
-    assert (there[0]["between"], there[0]["rate"]) == (["router[0-2]", "router[1-3]"], "20 Mbps")
+    assert (there[0]["between"], there[0]["rate"]) == (["sw[0-2]", "sw[1-3]"], "20 Mbps")
     assert (there[1], back[1]) == ("forward", "backward")
-    assert link_of(run, "router[3]", "receiver")[0]["rate"] == "10 Gbps"
+    assert link_of(run, "sw[3]", "b")[0]["rate"] == "1 Gbps"
     assert run._repr_html_()

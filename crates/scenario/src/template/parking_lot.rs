@@ -67,7 +67,9 @@ impl ParkingLot {
         let last = self.hops;
         let (nearer, farther) = (format!("router[0-{}]", last - 1), format!("router[1-{last}]"));
         out.link("sender", "router[0]", long.clone());
-        out.link(&nearer, &farther, bottleneck);
+        for i in 0..last {
+            out.link(&format!("router[{i}]"), &format!("router[{}]", i + 1), bottleneck.clone());
+        }
         out.link(&format!("router[{last}]"), "receiver", long);
         out.link("cross_sender", &nearer, cross.clone());
         out.link(&farther, "cross_receiver", cross);

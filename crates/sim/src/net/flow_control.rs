@@ -23,11 +23,13 @@ pub fn sends_pause(plan: &Plan, node: u32) -> bool {
     *of(plan, node) != FlowControl::None
 }
 
-/// Whether a node counts what waits at each of its ports.
+/// Whether a node counts what waits at each of its ports; that of whole memories is what waits there anyway, unless it is in cells.
 pub fn counts_queues(plan: &Plan, node: u32) -> bool {
+    let in_cells =
+        |node: u32| matches!(&plan.nodes[node as usize].kind, NodeKind::Switch(switch) if switch.cell_bytes.is_some());
     match of(plan, node) {
         FlowControl::None => false,
-        FlowControl::Pause(pause) => pause.per != PausePer::Memory,
+        FlowControl::Pause(pause) => pause.per != PausePer::Memory || in_cells(node),
         FlowControl::Pfc(_) => true,
     }
 }
@@ -97,7 +99,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         }
     }
     let accounts = egress.len() * if pfc { 8 } else { 1 };
-    let by_port = by_queue.is_none() && by_ingress.is_some();
+    let counts = by_queue.is_none() && counts_queues(plan, node);
     Switch {
         node,
         memory: SharedMemory::new(capacity, egress.len(), pause),
@@ -109,7 +111,7 @@ pub fn switch(plan: &Plan, node: u32, planned: &Planned, capacity: u64, egress: 
         latency: planned.latency,
         sampled: planned.memory_bytes.is_some(),
         since: vec![Time::ZERO; accounts],
-        waiting: vec![0; if by_port { accounts * egress.len() } else { 0 }],
+        waiting: vec![0; if counts { accounts * egress.len() } else { 0 }],
         unsettled: Vec::new(),
         egress,
     }

@@ -29,7 +29,8 @@ pub struct Switch {
     pub sampled: bool,
     /// By account of ingress: when its last pause began.
     pub since: Vec<Time>,
-    /// By account of ingress and egress port: bytes that wait; kept while pauses are by ingress.
+    /// By account of ingress (of a whole memory there is one) and egress port: what waits takes so much; kept while pauses are by
+    /// ingress, or by a memory in cells.
     pub waiting: Vec<u64>,
     /// Links out of it whose transmission may be over without an event: their frames are still charged.
     pub unsettled: Vec<u32>,
@@ -123,6 +124,7 @@ impl Switch {
     /// Where bytes are kept that came in for one account and wait at another.
     fn place(&self, from: u32, to: u32) -> usize {
         let to = if self.pfc { to >> 3 } else { to };
+        let from = if self.by_ingress.is_some() { from } else { 0 };
         from as usize * self.egress.len() + to as usize
     }
 
@@ -134,7 +136,7 @@ impl Switch {
                 let to = self.account(to * 8 + u32::from(priority));
                 Some(if control.holds(to, from) { control.bytes(to) } else { 0 })
             }
-            (None, false) => Some(self.waiting[from as usize * self.egress.len() + to as usize]),
+            (None, false) => Some(self.waiting[self.place(from, self.account(to * 8))]),
             (None, true) => None,
         }
     }
