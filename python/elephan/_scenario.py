@@ -593,8 +593,7 @@ class Bbr(Table):
     full_rounds: Rounds without that growth until the pipe is full. Default: 3.
     probe_gain: Pacing gain of the first phase of PROBE_BW, which probes for more. Default: 1.25.
     drain_gain: Pacing gain of its second phase, which drains what the first queued. Default: 0.75.
-    phase: Phase (0 to 7, not 1) with which PROBE_BW begins; give flows different ones, as the random draw of Linux would. Default:
-        2.
+    phase: Phase (0 to 7, not 1) with which PROBE_BW begins; not given it is drawn each time.
     cwnd_gain: Window gain in PROBE_BW. Default: 2.0.
     bw_rounds: Rounds over which the largest delivery rate is the bandwidth. Default: 10.
     min_rtt_window: Time over which the smallest round-trip time is that of the path; so long without a smaller one brings
@@ -640,9 +639,9 @@ class Bbr3(Table):
     down_gain: Pacing gain in DOWN, which empties the queue. Default: 0.9.
     up_gain: Pacing gain in UP, which probes for more. Default: 1.25.
     up_cwnd_gain: Window gain in UP. Default: 2.25.
-    probe_wait: Time in DOWN and CRUISE before the next probe; give flows different ones, as the random draw would. Default: "2.5
-        s".
+    probe_wait: Time in DOWN and CRUISE before the next probe; not given it is drawn for each, from 2 s to 3 s.
     probe_rounds: Rounds after which a probe comes at the latest, where the path holds no fewer segments. Default: 63.0.
+    probe_rounds_over: Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.
     loss_thresh: Share of what was in flight whose loss is too much. Default: 0.02.
     beta: What a loss leaves of the bounds. Default: 0.7.
     headroom: Share of the upper bound that CRUISE leaves to others. Default: 0.15.
@@ -672,6 +671,7 @@ class Bbr3(Table):
     up_cwnd_gain: float | None = None
     probe_wait: Time | None = None
     probe_rounds: float | None = None
+    probe_rounds_over: int | None = None
     loss_thresh: float | None = None
     beta: float | None = None
     headroom: float | None = None

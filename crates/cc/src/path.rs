@@ -1,6 +1,7 @@
 //! The model of the path that the BBR family keeps: rounds by what is delivered, bandwidth, round-trip time, and what ACKs
 //! bring beyond the bandwidth.
 
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
@@ -24,8 +25,12 @@ pub(crate) struct Path {
     /// Samples up to this round were limited by PROBE_RTT.
     limited_through: u64,
     least: MinRtt,
-    pub(crate) extra: Extra,
+    extra: Extra,
     extra_max: Span,
+    /// The window of the first ACK in bytes.
+    initial: f64,
+    /// Sending has begun again after silence, until the law has looked: what comes next is no standing queue.
+    pub restarted: bool,
 }
 
 impl Path {
@@ -42,11 +47,24 @@ impl Path {
             least: MinRtt::default(),
             extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
             extra_max,
+            initial: 0.0,
+            restarted: false,
         }
     }
 
-    /// Counts what an ACK delivers; answers whether it is the first of a new round.
-    pub fn count(&mut self, ack: &Ack) -> bool {
+    /// Something is sent while `inflight` bytes are in flight before it.
+    pub fn sent(&mut self, now: Time, inflight: u64) {
+        if inflight == 0 {
+            self.restarted = true;
+            self.extra.begin(now);
+        }
+    }
+
+    /// Counts what an ACK delivers at a window of `cwnd` bytes; answers whether it is the first of a new round.
+    pub fn count(&mut self, ack: &Ack, cwnd: f64) -> bool {
+        if self.initial == 0.0 {
+            self.initial = cwnd;
+        }
         self.delivered = ack.delivered;
         let new_round = match ack.prior_delivered {
             Some(prior) => prior >= self.round_start,
@@ -72,6 +90,11 @@ impl Path {
     /// Takes in what an ACK brings beyond the bandwidth.
     pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
         self.extra.update(ack, self.bw.max, cwnd, new_round);
+    }
+
+    /// Less than the first window is delivered.
+    pub fn young(&self) -> bool {
+        (self.delivered as f64) < self.initial
     }
 
     /// The number of the round.
@@ -326,6 +349,15 @@ pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, 
     if !ack.app_limited {
         w.cwnd = w.cwnd.max(least);
     }
+}
+
+/// In DRAIN, which may begin with this ACK: whether what STARTUP has queued is gone, no more than `pipe` bytes in flight. Nothing in
+/// these laws reads the threshold; others see by it that slow start is over.
+pub(crate) fn drained(ack: &Ack, pipe: f64, w: &mut Window, begins: bool) -> bool {
+    if begins {
+        w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+    }
+    ack.inflight.saturating_sub(ack.acked) as f64 <= pipe
 }
 
 /// The pacing rate, bit/s, 0 until it is known: `first` to begin with, then `rate`, which lowers it once the pipe is full.

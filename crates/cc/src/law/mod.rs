@@ -100,7 +100,7 @@ pub trait Law {
         false
     }
 
-    /// What the law draws by chance, it draws from here.
+    /// What the law draws by chance, it draws from here; from seed 0 if nobody says.
     fn set_seed(&mut self, _seed: u64) {}
 
     /// What the last connection to the same destination has left; told before [`Law::begin`].

@@ -135,11 +135,11 @@ impl World<'_> {
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             let mut controller = if is_sender { options.controller_of(law) } else { options.controller() };
-            if controller.probes() {
-                controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
-                if let Some(memory) = world.memories.get(&(from, to)) {
-                    controller.recall(memory);
-                }
+            controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+            if controller.probes()
+                && let Some(memory) = world.memories.get(&(from, to))
+            {
+                controller.recall(memory);
             }
             let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             Socket {

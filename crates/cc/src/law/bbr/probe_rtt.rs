@@ -7,7 +7,7 @@ use crate::{Ack, Window};
 impl Bbr {
     pub(super) fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
-        if expired && !self.restarted && !self.probing_rtt() {
+        if expired && !self.path.restarted && !self.probing_rtt() {
             self.mode = Mode::ProbeRtt(Stay::default());
             self.repair.save(w, false);
         }
