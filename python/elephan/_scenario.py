@@ -371,7 +371,7 @@ class Bic(Table):
     probe_divisor: Divisor of the distance from W_max that gives the step beyond it. Default: 1.0.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     beta: The share of the window that a congestion event leaves. Default: 0.875.
-    low_window: Window in segments below which the law is Reno; 1 switches that off. Default: 14.0.
+    low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     """
