@@ -127,7 +127,7 @@ impl Cc {
         self.signal(Signal::LocalDrop { now, inflight })
     }
 
-    /// The interface of a sender of RDMA: its rate and the base round-trip time of its path. For laws of RoCE.
+    /// The interface of the sender: its rate and the base round-trip time of its path. For laws of RoCE and `pcp`.
     fn nic(&mut self, rate: f64, base_rtt: f64) -> PyResult<()> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(ScenarioError::new_err(format!("rate must be above 0 bit/s, not {rate}")));

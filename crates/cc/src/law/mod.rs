@@ -129,7 +129,7 @@ pub trait Law {
     /// before the handshake is over.
     fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
 
-    /// The interface of a sender of RDMA, when the law begins to steer it.
+    /// The interface of a sender of RDMA, or behind a law that probes, when the law begins to steer it.
     fn on_nic(&mut self, _w: &mut Window, _nic: &Nic) {}
 
     /// The receiver has notified of a marked packet.
