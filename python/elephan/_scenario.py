@@ -442,6 +442,7 @@ class Westwood(Table):
     sample_min: Shortest time that a sample of the bandwidth takes. Default: "50 ms".
     gain: The weight of a new sample in the estimate. Default: 0.125.
     filter_twice: Filter the filtered samples once more. Default: false.
+    raises: An event other than a timeout raises a window that is below the threshold to it. Default: false.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "westwood")
@@ -450,6 +451,7 @@ class Westwood(Table):
     sample_min: Time | None = None
     gain: float | None = None
     filter_twice: bool | None = None
+    raises: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -40,6 +40,7 @@ const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpc
 fn rules(law: &Spec) -> Rules {
     Rules {
         sets_its_window: SET_THEIR_WINDOW.contains(&law.name()),
+        raises_on_events: matches!(law, Spec::Westwood(p) if p.raises),
         // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
         slow_start_times: if law.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
         ..Rules::default()

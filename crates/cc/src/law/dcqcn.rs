@@ -27,7 +27,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Signal, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Nic, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 40e9;
@@ -227,10 +227,6 @@ impl Law for Dcqcn {
             self.increase();
         }
     }
-
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         Some(self.current)

@@ -150,12 +150,13 @@ pub trait Law {
         self.on_delivery(w, ack);
     }
 
-    /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack);
+    /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`; one that sets its
+    /// window elsewhere does nothing here.
+    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
-    /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`. A timer that expires again for
-    /// the same segment is not told again.
-    fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
+    /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`; one that losses tell nothing does nothing. A
+    /// timer that expires again for the same segment is not told again.
+    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
     /// Recovery, or what followed a timeout, is over; the ACK that ends it is told next.
     fn on_recovered(&mut self, _w: &mut Window) {}

@@ -138,8 +138,6 @@ impl Law for Pcp {
         self.prober.on_delivery(w, ack);
     }
 
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
     fn on_arrival(&mut self, w: &mut Window, now: Time, arrival: &Arrival) {
         self.prober.on_arrival(w, now, arrival);
     }

@@ -156,9 +156,6 @@ impl Law for Bbr {
         (self.lost, self.path.restarted) = (false, false);
     }
 
-    /// Never called: the law sets its window at each delivery.
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         match *signal {
             Signal::Loss { lost, inflight, .. } => {

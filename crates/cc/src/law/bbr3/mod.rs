@@ -190,9 +190,6 @@ impl Law for Bbr3 {
         self.path.restarted = false;
     }
 
-    /// Never called: the law sets its window at each delivery.
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.bounds;
         match *signal {
