@@ -911,7 +911,7 @@ class Dcqcn(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
 
-    preset: Literal["paper", "rdma-sample", "mellanox-cx4"] | None = None
+    preset: Literal["paper", "rdma-sample", "mellanox-cx4", "dcqcn_paper"] | None = None
     g: float | None = None
     alpha_initial: float | None = None
     alpha_interval: Time | None = None
