@@ -637,7 +637,7 @@ class Bbr3(Table):
     cwnd_gain: Window gain, but in UP. Default: 2.0.
     full_growth: Growth of the bandwidth in a round below which the pipe may be full. Default: 1.25.
     full_rounds: Rounds without that growth until the pipe is full. Default: 3.
-    full_losses: Segments lost in a round from which a loss rate ends STARTUP. Default: 6.0.
+    full_losses: Ranges of data lost in a round from which a loss rate ends STARTUP. Default: 6.0.
     down_gain: Pacing gain in DOWN, which empties the queue. Default: 0.9.
     up_gain: Pacing gain in UP, which probes for more. Default: 1.25.
     up_cwnd_gain: Window gain in UP. Default: 2.25.

@@ -95,6 +95,8 @@ impl Cc {
             min_rtt,
             srtt: None,
             lost: self.lost,
+            // How they lay is not told: each segment for itself.
+            lost_ranges: self.lost.div_ceil(self.controller.mss() as u64) as u16,
             ..Ack::default()
         };
         (self.delivered, self.min_rtt) = (delivered, min_rtt);

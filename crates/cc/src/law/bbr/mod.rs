@@ -38,17 +38,13 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{Path, Repair, Stay, approach, ceiling, pace, window_rate};
+use crate::path::{BURSTS, Path, RTT_ASSUMED, Repair, Stay, approach, ceiling, pace, window_rate};
 use crate::registry::{Invalid, Model};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
 
-/// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
-const RTT_ASSUMED: Span = Span::from_ms(1);
-/// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver.
-const BURSTS: f64 = 3.0;
 /// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
 const SLOW_BPS: f64 = 1.2e6;
 /// Segments added in the probing phase, so that small windows probe at all.

@@ -13,7 +13,7 @@
 //!
 //! | mode | pacing gain | window gain | leaves it |
 //! |---|---|---|---|
-//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 segments |
+//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 ranges |
 //! | DRAIN | 0.5 | 2 | inflight <= inflight(1) |
 //! | DOWN | 0.9 | 2 | to CRUISE: inflight <= min(inflight(1), 0.85 inflight_hi) |
 //! | CRUISE | 1 | 2 | to REFILL, as DOWN: 2 s and a time drawn from 0 to 1 s, or min(63, BDP in segments) rounds, of which none or one (drawn) is over |
@@ -28,8 +28,7 @@
 //! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before).
 //!
 //! Chosen where the draft asks what a law is not told: losses are judged by rounds (lost in the round against in flight at
-//! its beginning) instead of by segments, six lost segments stand for six lost ranges, packet conservation lasts
-//! a round. Left out: segmentation offload, and ECN.
+//! its beginning) instead of by segments, packet conservation lasts a round. Left out: segmentation offload, and ECN.
 
 mod bounds;
 mod parameters;
@@ -40,19 +39,13 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{MinRtt, Path, Repair, Stay, approach, drained, pace, window_rate};
+use crate::path::{BURSTS, MinRtt, Path, RTT_ASSUMED, Repair, Stay, approach, drained, pace, window_rate};
 use crate::registry::Model;
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb, Tally};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
-
-/// Round-trip time that the first pacing rate is reckoned with before one is measured (draft-ietf-ccwg-bbr,
-/// BBRInitPacingRate).
-const RTT_ASSUMED: Span = Span::from_ms(1);
-/// Bursts that the window has room for beyond bandwidth times delay (draft-ietf-ccwg-bbr, BBRUpdateOffloadBudget).
-const BURSTS: f64 = 3.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -286,7 +279,7 @@ impl Bbr3 {
             return;
         }
         self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
-        if self.loses_too_much() && self.tally.lost as f64 >= self.p.full_losses * w.mss {
+        if self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
             self.full = true;
             self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
         }

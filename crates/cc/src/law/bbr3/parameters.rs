@@ -14,8 +14,8 @@ parameters! {
     full_growth: f64 = 1.25, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" (min = 1, max = 100);
     /// Rounds without that growth until the pipe is full.
     full_rounds: u32 = 3, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" [min = 1];
-    /// Segments lost in a round from which a loss rate ends STARTUP.
-    full_losses: f64 = 6.0, "draft-ietf-ccwg-bbr, StartupFullLossCnt (there lost ranges)" (min = 0);
+    /// Ranges of data lost in a round from which a loss rate ends STARTUP.
+    full_losses: f64 = 6.0, "draft-ietf-ccwg-bbr, StartupFullLossCnt" (min = 0);
     /// Pacing gain in DOWN, which empties the queue.
     down_gain: f64 = 0.9, "draft-ietf-ccwg-bbr, ProbeBW_DOWN" (min = 0, max = 1);
     /// Pacing gain in UP, which probes for more.
