@@ -38,8 +38,9 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{BURSTS, Path, RTT_ASSUMED, Repair, Stay, approach, ceiling, pace, window_rate};
+use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, pace, window_rate};
 use crate::registry::{Invalid, Model};
+use crate::repair::{Repair, Stay};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -138,9 +139,7 @@ impl Law for Bbr {
         self.path.sample_rate(ack, self.path.round());
         self.path.sample_extra(ack, w.cwnd, new_round);
         self.lost |= ack.newly_lost > 0;
-        if new_round {
-            self.repair.conserving = false;
-        }
+        self.repair.conserving &= !new_round;
         self.cycle(w, ack);
         if new_round && !self.full && !self.path.limited(ack) {
             self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);

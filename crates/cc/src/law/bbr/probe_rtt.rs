@@ -1,7 +1,7 @@
 //! PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
 
 use super::{Bbr, Mode};
-use crate::path::Stay;
+use crate::repair::Stay;
 use crate::{Ack, Window};
 
 impl Bbr {

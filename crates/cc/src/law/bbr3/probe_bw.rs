@@ -1,7 +1,7 @@
 //! PROBE_BW: DOWN empties the queue, CRUISE keeps it empty, REFILL fills the pipe again, UP probes for more.
 
 use super::{Bbr3, Mode};
-use crate::path::Plateau;
+use crate::repair::Plateau;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
