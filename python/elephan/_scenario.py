@@ -378,7 +378,7 @@ class Bic(Table):
     probe_divisor: Divisor of the distance from W_max that gives the step beyond it. Default: 1.0.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     beta: The share of the window that a congestion event leaves. Default: 0.875.
-    low_window: Window in segments below which the law is Reno; 1 switches that off. Default: 14.0.
+    low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     """
@@ -449,6 +449,7 @@ class Westwood(Table):
     sample_min: Shortest time that a sample of the bandwidth takes. Default: "50 ms".
     gain: The weight of a new sample in the estimate. Default: 0.125.
     filter_twice: Filter the filtered samples once more. Default: false.
+    raises: An event other than a timeout raises a window that is below the threshold to it. Default: false.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "westwood")
@@ -457,6 +458,7 @@ class Westwood(Table):
     sample_min: Time | None = None
     gain: float | None = None
     filter_twice: bool | None = None
+    raises: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -600,8 +602,7 @@ class Bbr(Table):
     full_rounds: Rounds without that growth until the pipe is full. Default: 3.
     probe_gain: Pacing gain of the first phase of PROBE_BW, which probes for more. Default: 1.25.
     drain_gain: Pacing gain of its second phase, which drains what the first queued. Default: 0.75.
-    phase: Phase (0 to 7, not 1) with which PROBE_BW begins; give flows different ones, as the random draw of Linux would. Default:
-        2.
+    phase: Phase (0 to 7, not 1) with which PROBE_BW begins; not given it is drawn each time.
     cwnd_gain: Window gain in PROBE_BW. Default: 2.0.
     bw_rounds: Rounds over which the largest delivery rate is the bandwidth. Default: 10.
     min_rtt_window: Time over which the smallest round-trip time is that of the path; so long without a smaller one brings
@@ -643,13 +644,13 @@ class Bbr3(Table):
     cwnd_gain: Window gain, but in UP. Default: 2.0.
     full_growth: Growth of the bandwidth in a round below which the pipe may be full. Default: 1.25.
     full_rounds: Rounds without that growth until the pipe is full. Default: 3.
-    full_losses: Segments lost in a round from which a loss rate ends STARTUP. Default: 6.0.
+    full_losses: Ranges of data lost in a round from which a loss rate ends STARTUP. Default: 6.0.
     down_gain: Pacing gain in DOWN, which empties the queue. Default: 0.9.
     up_gain: Pacing gain in UP, which probes for more. Default: 1.25.
     up_cwnd_gain: Window gain in UP. Default: 2.25.
-    probe_wait: Time in DOWN and CRUISE before the next probe; give flows different ones, as the random draw would. Default: "2.5
-        s".
+    probe_wait: Time in DOWN and CRUISE before the next probe; not given it is drawn for each, from 2 s to 3 s.
     probe_rounds: Rounds after which a probe comes at the latest, where the path holds no fewer segments. Default: 63.0.
+    probe_rounds_over: Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.
     loss_thresh: Share of what was in flight whose loss is too much. Default: 0.02.
     beta: What a loss leaves of the bounds. Default: 0.7.
     headroom: Share of the upper bound that CRUISE leaves to others. Default: 0.15.
@@ -679,6 +680,7 @@ class Bbr3(Table):
     up_cwnd_gain: float | None = None
     probe_wait: Time | None = None
     probe_rounds: float | None = None
+    probe_rounds_over: int | None = None
     loss_thresh: float | None = None
     beta: float | None = None
     headroom: float | None = None
@@ -916,7 +918,7 @@ class Dcqcn(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dcqcn")
 
-    preset: Literal["paper", "rdma-sample", "mellanox-cx4"] | None = None
+    preset: Literal["paper", "rdma-sample", "mellanox-cx4", "dcqcn_paper"] | None = None
     g: float | None = None
     alpha_initial: float | None = None
     alpha_interval: Time | None = None

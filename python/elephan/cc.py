@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def new(kind: str | LawFactory, mss: int = 1448, initial_window: float = 10, **params: Any) -> Any:
     """A congestion control by name, or of a class of one's own; `initial_window` in segments, `params` as a scenario gives them.
 
+    Laws that draw by chance (`bbr`, `bbr3`, `pcp`) draw from seed 0 until `set_seed`, so the same calls give the same windows.
     What a class of one's own raises is raised by the call that told it.
     """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:

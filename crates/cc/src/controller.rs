@@ -275,7 +275,7 @@ impl Controller {
         self.bound();
     }
 
-    /// The interface of a sender of RDMA, when it begins and when another law takes over.
+    /// The interface of a sender of RDMA, or behind a law that probes, when it begins and when another law takes over.
     pub fn on_nic(&mut self, nic: &Nic) {
         self.law.on_nic(&mut self.w, nic);
         self.bound();

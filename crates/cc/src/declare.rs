@@ -7,13 +7,36 @@ pub trait Ranges {
     fn in_range(&self) -> Result<(), Invalid>;
 }
 
+/// What a range is about: a number, or one that need not be given.
+pub(crate) trait Number {
+    fn given(self) -> Option<f64>;
+}
+
+impl Number for f64 {
+    fn given(self) -> Option<f64> {
+        Some(self)
+    }
+}
+
+impl Number for u32 {
+    fn given(self) -> Option<f64> {
+        Some(f64::from(self))
+    }
+}
+
+impl<N: Number> Number for Option<N> {
+    fn given(self) -> Option<f64> {
+        self.and_then(N::given)
+    }
+}
+
 /// Values lie below it where a range has no end of its own.
 pub(crate) const LIMIT: f64 = 1e9;
 
 /// `parameters! { /// What it means. name: type = default, "source" RANGE; ... }` declares `struct Parameters` (serde,
 /// schema), its defaults and the check of its ranges. RANGE is nothing, `(min = 0, max = 1)` (both ends excluded),
 /// `[min = 1]` (included), `above [min = 0, max = 1]` (the lower end excluded) or `below [...]` (the upper end); `max` may
-/// be left out. Ends are whole numbers.
+/// be left out. Ends are whole numbers. What need not be given is an `Option` whose default is none.
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr, $source:literal
         $(($($open:tt)+))? $([$($closed:tt)+])? $($half:ident [$($half_open:tt)+])?;)+) => {
@@ -49,10 +72,14 @@ pub(crate) use parameters;
 /// Checks one range of [`parameters!`].
 macro_rules! range {
     ($kind:ident $value:expr, $name:ident, min = $low:literal) => {
-        $crate::Invalid::$kind(stringify!($name), f64::from($value), f64::from($low), $crate::declare::LIMIT)?
+        if let Some(value) = $crate::declare::Number::given($value) {
+            $crate::Invalid::$kind(stringify!($name), value, f64::from($low), $crate::declare::LIMIT)?
+        }
     };
     ($kind:ident $value:expr, $name:ident, min = $low:literal, max = $high:literal) => {
-        $crate::Invalid::$kind(stringify!($name), f64::from($value), f64::from($low), f64::from($high))?
+        if let Some(value) = $crate::declare::Number::given($value) {
+            $crate::Invalid::$kind(stringify!($name), value, f64::from($low), f64::from($high))?
+        }
     };
 }
 pub(crate) use range;

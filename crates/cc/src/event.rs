@@ -34,6 +34,8 @@ pub struct Ack {
     pub lost: u64,
     /// Those of them that this ACK shows.
     pub newly_lost: u64,
+    /// Ranges of data without a gap between them that they were found in since the connection began, modulo 2^16.
+    pub lost_ranges: u16,
 }
 
 /// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet

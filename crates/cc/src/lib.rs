@@ -24,6 +24,7 @@ mod path;
 mod probing;
 pub mod rdma;
 mod registry;
+mod repair;
 mod round;
 pub mod rounds;
 pub mod slow_start;

@@ -1,6 +1,7 @@
 //! The model of the path that the BBR family keeps: rounds by what is delivered, bandwidth, round-trip time, and what ACKs
 //! bring beyond the bandwidth.
 
+use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
@@ -10,6 +11,13 @@ const AFTERMATH_ROUNDS: u64 = 2;
 /// A sample is taken for at least and at most so much, bit/s.
 const RATE_MIN: f64 = 1.0;
 const RATE_MAX: f64 = 1e15;
+
+/// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`,
+/// draft-ietf-ccwg-bbr BBRInitPacingRate).
+pub(crate) const RTT_ASSUMED: Span = Span::from_ms(1);
+/// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver (draft-ietf-ccwg-bbr,
+/// BBRUpdateOffloadBudget).
+pub(crate) const BURSTS: f64 = 3.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
@@ -24,8 +32,12 @@ pub(crate) struct Path {
     /// Samples up to this round were limited by PROBE_RTT.
     limited_through: u64,
     least: MinRtt,
-    pub(crate) extra: Extra,
+    extra: Extra,
     extra_max: Span,
+    /// The window of the first ACK in bytes.
+    initial: f64,
+    /// Sending has begun again after silence, until the law has looked: what comes next is no standing queue.
+    pub restarted: bool,
 }
 
 impl Path {
@@ -42,11 +54,24 @@ impl Path {
             least: MinRtt::default(),
             extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
             extra_max,
+            initial: 0.0,
+            restarted: false,
         }
     }
 
-    /// Counts what an ACK delivers; answers whether it is the first of a new round.
-    pub fn count(&mut self, ack: &Ack) -> bool {
+    /// Something is sent while `inflight` bytes are in flight before it.
+    pub fn sent(&mut self, now: Time, inflight: u64) {
+        if inflight == 0 {
+            self.restarted = true;
+            self.extra.begin(now);
+        }
+    }
+
+    /// Counts what an ACK delivers at a window of `cwnd` bytes; answers whether it is the first of a new round.
+    pub fn count(&mut self, ack: &Ack, cwnd: f64) -> bool {
+        if self.initial == 0.0 {
+            self.initial = cwnd;
+        }
         self.delivered = ack.delivered;
         let new_round = match ack.prior_delivered {
             Some(prior) => prior >= self.round_start,
@@ -72,6 +97,11 @@ impl Path {
     /// Takes in what an ACK brings beyond the bandwidth.
     pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
         self.extra.update(ack, self.bw.max, cwnd, new_round);
+    }
+
+    /// Less than the first window is delivered.
+    pub fn young(&self) -> bool {
+        (self.delivered as f64) < self.initial
     }
 
     /// The number of the round.
@@ -182,138 +212,6 @@ impl MinRtt {
     }
 }
 
-/// How long the bandwidth has not grown.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Plateau {
-    /// bit/s when it last grew.
-    bw: f64,
-    rounds: u32,
-}
-
-impl Plateau {
-    /// At the beginning of a round: whether `bw` has grown by less than the factor `growth` for `rounds` rounds.
-    pub fn reached(&mut self, bw: f64, growth: f64, rounds: u32) -> bool {
-        if bw >= self.bw * growth {
-            (self.bw, self.rounds) = (bw, 0);
-            return false;
-        }
-        self.rounds += 1;
-        self.rounds >= rounds
-    }
-}
-
-/// What a loss changes and an undone one restores (Linux `tcp_bbr.c`, `bbr_save_cwnd` and
-/// `bbr_set_cwnd_to_recover_or_restore`).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Repair {
-    /// Recovery, or what follows a timeout, is under way.
-    recovering: bool,
-    /// The first ACK of recovery is still to come; recovery is over with the next ACK.
-    begins: bool,
-    ends: bool,
-    /// The first round of recovery is not over: the window is what is in flight.
-    pub conserving: bool,
-    /// The window to return to after recovery or PROBE_RTT, and whether it is time, with the next ACK for which the window is the limit.
-    before: f64,
-    returns: bool,
-    pub plateau: Plateau,
-}
-
-impl Repair {
-    /// Remembers the window to return to; while it is low already, the larger one.
-    pub fn save(&mut self, w: &Window, probing_rtt: bool) {
-        self.before = if self.recovering || self.returns || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
-    }
-
-    /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
-    pub fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
-        self.save(w, probing_rtt);
-        if self.ends {
-            self.ends = false;
-            return;
-        }
-        (self.recovering, self.begins, self.returns) = (true, true, false);
-        w.cwnd = w.cwnd.min(inflight as f64);
-    }
-
-    /// The retransmission timer has expired.
-    pub fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
-        self.save(w, probing_rtt);
-        *self = Repair { recovering: true, before: self.before, ..Repair::default() };
-        w.cwnd = w.mss;
-    }
-
-    /// All that had been sent when recovery began is acknowledged.
-    pub fn over(&mut self) {
-        self.ends = self.recovering;
-    }
-
-    /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
-    pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
-        let most = w.cwnd;
-        w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
-        let kept = ack.inflight.saturating_sub(ack.newly_lost);
-        if self.begins {
-            (self.begins, self.conserving) = (false, true);
-            path.restart_round(kept.saturating_sub(ack.acked));
-            w.cwnd = w.mss;
-        } else if self.ends {
-            (self.recovering, self.ends, self.conserving) = (false, false, false);
-            self.returns = true;
-        }
-        if self.returns && !ack.app_limited {
-            self.returns = false;
-            w.cwnd = w.cwnd.max(self.before);
-        }
-        if self.conserving {
-            w.cwnd = w.cwnd.max(most.min(kept as f64));
-        }
-        self.conserving
-    }
-
-    /// PROBE_RTT is over.
-    pub fn probed(&mut self) {
-        self.returns = true;
-    }
-
-    /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
-    pub fn undo(&mut self) {
-        if self.recovering {
-            *self = Repair { before: self.before, returns: true, ..Repair::default() };
-        }
-    }
-}
-
-/// A stay in PROBE_RTT.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Stay {
-    /// Since so little is in flight as is meant to be: when it has been so for long enough.
-    until: Option<Time>,
-    /// A round has passed since.
-    round_done: bool,
-}
-
-impl Stay {
-    /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
-    pub fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
-        path.limit();
-        let inflight = ack.inflight.saturating_sub(ack.acked);
-        match self.until {
-            None if inflight as f64 <= most => {
-                self.until = Some(ack.now.saturating_add(time));
-                path.restart_round(inflight);
-            }
-            None => {}
-            Some(_) => self.round_done |= new_round,
-        }
-        let over = self.round_done && self.until.is_some_and(|until| ack.now > until);
-        if over {
-            path.confirm_min_rtt(ack.now);
-        }
-        over
-    }
-}
-
 /// What the window makes of an ACK. Once the pipe is full it grows to `cap`; without one while it is below
 /// `target` or the flow `young`; where it is the limit it is `least` bytes at least.
 pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, target: f64, young: bool) {
@@ -326,6 +224,15 @@ pub(crate) fn approach(w: &mut Window, ack: &Ack, least: f64, cap: Option<f64>, 
     if !ack.app_limited {
         w.cwnd = w.cwnd.max(least);
     }
+}
+
+/// In DRAIN, which may begin with this ACK: whether what STARTUP has queued is gone, no more than `pipe` bytes in flight. Nothing in
+/// these laws reads the threshold; others see by it that slow start is over.
+pub(crate) fn drained(ack: &Ack, pipe: f64, w: &mut Window, begins: bool) -> bool {
+    if begins {
+        w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+    }
+    ack.inflight.saturating_sub(ack.acked) as f64 <= pipe
 }
 
 /// The pacing rate, bit/s, 0 until it is known: `first` to begin with, then `rate`, which lowers it once the pipe is full.

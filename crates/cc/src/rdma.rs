@@ -1,4 +1,4 @@
-//! What a law of RDMA over Ethernet is told beside ACKs: the network interface of its sender, and what its packets met on
+//! What a law of RDMA over Ethernet is told beside ACKs: the network interface of its sender (laws of TCP that probe are told it too), and what its packets met on
 //! their way (in-band network telemetry, INT).
 
 use elephan_units::{Span, Time};

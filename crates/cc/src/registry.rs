@@ -170,7 +170,11 @@ pub(crate) fn split_kind(
 
 pub(crate) fn table_of<P: Serialize>(parameters: &P) -> Map<String, Value> {
     match serde_json::to_value(parameters) {
-        Ok(Value::Object(table)) => table,
+        // What is not given has no value that a scenario could spell.
+        Ok(Value::Object(mut table)) => {
+            table.retain(|_, value| !value.is_null());
+            table
+        }
         _ => Map::new(),
     }
 }

@@ -40,6 +40,7 @@ const SET_THEIR_WINDOW: [&str; 5] = ["bbr", "bbr3", "xcp", "explicit_rate", "hpc
 fn rules(law: &Spec) -> Rules {
     Rules {
         sets_its_window: SET_THEIR_WINDOW.contains(&law.name()),
+        raises_on_events: matches!(law, Spec::Westwood(p) if p.raises),
         // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
         slow_start_times: if law.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
         ..Rules::default()
@@ -116,6 +117,7 @@ fn every_law_is_documented_and_observes_what_it_documents() {
     let slow_starts = slow_start::list().iter().filter_map(|(name, _)| slow_start::describe(name));
     for parameter in laws.chain(slow_starts).flat_map(|description| description.parameters) {
         assert!(!parameter.doc.is_empty() && !parameter.source.is_empty(), "{}", parameter.name);
-        assert!(!parameter.default.is_null(), "{} has no default that a scenario can spell", parameter.name);
+        let said = !parameter.default.is_null() || parameter.doc.contains("not given");
+        assert!(said, "{} has no default that a scenario can spell, and does not say what then", parameter.name);
     }
 }

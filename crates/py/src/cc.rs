@@ -95,6 +95,8 @@ impl Cc {
             min_rtt,
             srtt: None,
             lost: self.lost,
+            // How they lay is not told: each segment for itself.
+            lost_ranges: self.lost.div_ceil(self.controller.mss() as u64) as u16,
             ..Ack::default()
         };
         (self.delivered, self.min_rtt) = (delivered, min_rtt);
@@ -127,7 +129,7 @@ impl Cc {
         self.signal(Signal::LocalDrop { now, inflight })
     }
 
-    /// The interface of a sender of RDMA: its rate and the base round-trip time of its path. For laws of RoCE.
+    /// The interface of the sender: its rate and the base round-trip time of its path. For laws of RoCE and `pcp`.
     fn nic(&mut self, rate: f64, base_rtt: f64) -> PyResult<()> {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(ScenarioError::new_err(format!("rate must be above 0 bit/s, not {rate}")));

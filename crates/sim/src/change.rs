@@ -82,10 +82,14 @@ impl World<'_> {
             };
             let (sender, receiver, number) = (flow.sender, flow.receiver, flow.number);
             let seed = self.law_seed((traffic, flow.plan, flow.instance), flow.key);
-            let socket = &mut self.sockets[sender as usize];
-            socket.endpoint.switch_law(now, law);
-            socket.endpoint.set_law_seed(seed);
-            let link = socket.first_link;
+            let link = self.sockets[sender as usize].first_link;
+            let nic = self.law_nic((flow.plan.from, flow.plan.to), &self.plan.options[flow.plan.sender as usize], link);
+            let endpoint = &mut self.sockets[sender as usize].endpoint;
+            endpoint.switch_law(now, law);
+            endpoint.set_law_seed(seed);
+            if endpoint.controller().probes() {
+                endpoint.on_nic(&nic);
+            }
             self.note_law(now, law, link, number);
             self.settle_headers([sender, receiver]);
             noted = true;

@@ -94,6 +94,29 @@ fn a_lone_flow_doubles_its_probes() {
     assert!((over_ms - 226.0).abs() < 0.3, "{over_ms}");
 }
 
+/// B_max is the rate of the host's interface: with a test that all probes pass, and no reaction to queues, the rate is that of the first
+/// link, 10 Mbit/s, and no more, from the start and where PCP takes over.
+#[test]
+fn no_rate_is_above_that_of_the_hosts_link() {
+    for takes_over in [false, true] {
+        let (mut b, pairs) = dumbbell(&[25], 3);
+        b.plan.links[2].rate = Rate(10_000_000);
+        let law = json!({ "kind": "pcp", "test": "hard", "slope_max": 1.0, "compensation": false });
+        let options = options(&mut b, if takes_over { json!("reno") } else { law.clone() });
+        b.traffic(json!({ "kind": "bulk" }), &pairs, options);
+        if takes_over {
+            let law = serde_json::from_value(law).unwrap();
+            let change = LawChange { traffic: 0, law };
+            b.plan.changes.push(Change { at: Time::ZERO + Span::from_s(1), links: vec![], laws: vec![change] });
+        }
+        b.plan.record.every = Some(Span::from_ms(1));
+        let (tables, _) = run(&b.plan, false);
+        let rates = column::<Float64Array>(&tables, "flow_samples", "pacing_bps");
+        let most = rates.iter().flatten().fold(0.0, f64::max);
+        assert_eq!(most, 1e7, "{takes_over}");
+    }
+}
+
 /// The rate that the first flow has left makes the second start with a third of it: 24.8 / 3 = 8.3, then 16.5 Mbit/s succeed
 /// and bring 24.8 again; 33.1 fails. Two probes, then the rest at 24.8: 25 + 30.1 + 27.7 ms, 5 + 5 packets in trains and 23
 /// between, 10 more in the trains of 33.1 and 16.5 that follow, 157 * 0.403 ms, 12.8 ms of path: 159 ms.

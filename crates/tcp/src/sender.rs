@@ -287,6 +287,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             lost: self.board.lost_total(),
             newly_lost: self.board.lost_total().saturating_sub(e.lost_before),
+            lost_ranges: self.board.lost_ranges(),
         }
     }
 

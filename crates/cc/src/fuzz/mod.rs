@@ -31,6 +31,8 @@ pub struct Rules {
     /// It sets its window itself: an ACK may give back at once what it lowered on purpose for a while, and `ssthresh` is
     /// only what it leaves for others to see.
     pub sets_its_window: bool,
+    /// A congestion event may raise a window that is below what the path is known to carry.
+    pub raises_on_events: bool,
     /// It grows once a round, by up to what the round acknowledged.
     pub by_round: bool,
     /// How many times as fast as slow start it may grow.
@@ -41,7 +43,13 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { sets_its_window: false, by_round: false, slow_start_times: 1.0, undoes_internals: true }
+        Rules {
+            sets_its_window: false,
+            raises_on_events: false,
+            by_round: false,
+            slow_start_times: 1.0,
+            undoes_internals: true,
+        }
     }
 }
 
@@ -140,6 +148,7 @@ impl<'a> Pair<'a> {
                 let lowered = ssthresh < before.1 && ssthresh <= before.0.max(cwnd).max(TWO_SEGMENTS);
                 must(ssthresh == before.1 || lowered, format!("an ACK raised ssthresh to {ssthresh} B"))
             }
+            What::Loss { .. } | What::Ecn { .. } | What::LocalDrop { .. } if self.rules.raises_on_events => Ok(()),
             What::Loss { .. } | What::Ecn { .. } | What::Rto { .. } | What::LocalDrop { .. } => {
                 must(cwnd <= before.0.max(TWO_SEGMENTS), format!("a congestion event raised the window by {grown} B"))
             }

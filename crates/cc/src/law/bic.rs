@@ -4,9 +4,9 @@
 //!
 //! ```text
 //! d     = x / 2 below W_max, x beyond it;   Smin where x <= near;   between Smin and Smax
-//! cwnd += d / cwnd per acknowledged segment, at most 1 (slow start);   1 / cwnd where cwnd < low_window
+//! cwnd += d / cwnd per acknowledged segment, at most 1 (slow start);   1 / cwnd where cwnd <= low_window
 //! event:  W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd < W_max (fast convergence)
-//!         ssthresh = max(beta cwnd, 2), beta = 1/2 where cwnd < low_window;   cwnd = ssthresh
+//!         ssthresh = max(beta cwnd, 2), beta = 1/2 where cwnd <= low_window;   cwnd = ssthresh
 //! timer:  the same ssthresh, cwnd = 1, W_max forgotten
 //! ```
 //!
@@ -16,8 +16,8 @@
 //! Smax = 16, beta = 819/1024, a quarter of the way below W_max and a third beyond, 1/5 of a segment a round trip within
 //! four segments of it, at least 5 % a round trip while there is no W_max.
 //!
-//! Chosen where the paper is silent: the timer forgets W_max (Linux), probing keeps it, an event below low_window sets
-//! it. Left out: integer windows of kernels.
+//! Chosen where the paper is silent: the timer forgets W_max (Linux), probing keeps it, an event up to low_window sets
+//! it, a window of exactly low_window is Reno's (Linux). Left out: integer windows of kernels.
 
 use super::Law;
 use crate::declare::{parameters, states};
@@ -25,7 +25,7 @@ use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
 use elephan_units::Time;
 
-/// What an event leaves below `low_window`, as of Reno (RFC 5681 equation 4).
+/// What an event leaves up to `low_window`, as of Reno (RFC 5681 equation 4).
 const RENO_BETA: f64 = 0.5;
 
 parameters! {
@@ -43,8 +43,8 @@ parameters! {
     first_growth: f64 = 0.0, "Linux tcp_bic.c: 20 ACKs a segment" below [min = 0, max = 1];
     /// The share of the window that a congestion event leaves.
     beta: f64 = 0.875, "Xu 2004: 0.875; Linux tcp_bic.c beta 819/1024" (min = 0, max = 1);
-    /// Window in segments below which the law is Reno; 1 switches that off.
-    low_window: f64 = 14.0, "Xu 2004; Linux tcp_bic.c low_window" [min = 1];
+    /// Window in segments up to which the law is Reno; 0 switches that off.
+    low_window: f64 = 14.0, "Xu 2004; Linux tcp_bic.c low_window" [min = 0];
     /// An event below the last W_max lowers W_max further, so that new flows find room sooner.
     fast_convergence: bool = true, "Xu 2004; Linux tcp_bic.c fast_convergence";
     /// The window that is cut: `flight` (what was in flight) or `cwnd`.
@@ -92,7 +92,7 @@ impl Model for Bic {
 
 impl Bic {
     fn is_reno(&self, w: &Window) -> bool {
-        w.cwnd < self.p.low_window * w.mss
+        w.cwnd <= self.p.low_window * w.mss
     }
 
     /// Bytes by which the window grows in a round trip.
@@ -175,7 +175,7 @@ mod tests {
 
     /// Growth by ACKs of one window. Paper: half the way up to W_max, at most 32; from there the distance, 0.01 to 32.
     /// Linux: a quarter of the way, at most 16; 0.2 within four segments; a third of the distance, at most 16; at least
-    /// 5 % without W_max.
+    /// 5 % without W_max; one segment up to and with 14 (`bictcp_update`).
     #[test]
     fn growth_in_a_round_trip() {
         for (segments, w_max, paper, linux) in [
@@ -192,6 +192,8 @@ mod tests {
             (100.0, 0.0, 32.0, 16.0),
             (30.0, 0.0, 30.0, 10.0),
             (20.0, 1000.0, 20.0, 16.0),
+            (15.0, 1000.0, 15.0, 15.0),
+            (14.0, 1000.0, 1.0, 1.0),
             (13.0, 1000.0, 1.0, 1.0),
         ] {
             for (preset, expected) in [("paper", paper), ("linux", linux)] {
@@ -221,14 +223,20 @@ mod tests {
         }
     }
 
-    /// 1000 to 875 (Linux 799.8); below 14 segments to a half. An event at 900 below W_max: 900 * 1.875 / 2 = 843.75.
+    /// 1000 to 875 (Linux 799.8); up to and with 14 segments to a half (Linux `bictcp_recalc_ssthresh`), 15 to 13.125. An event at 900 below W_max: 900 * 1.875 / 2 = 843.75.
     #[test]
     fn the_cut_and_fast_convergence() {
         let (now, inflight) = (Time::ZERO, 10 * MSS);
         for signal in [loss(0.0, 10.0), Signal::Ecn { now, inflight }, Signal::LocalDrop { now, inflight }] {
-            for (preset, segments, expected) in
-                [("paper", 1000.0, 875.0), ("linux", 1000.0, 799.8046875), ("paper", 12.0, 6.0), ("linux", 3.0, 2.0)]
-            {
+            for (preset, segments, expected) in [
+                ("paper", 1000.0, 875.0),
+                ("linux", 1000.0, 799.8046875),
+                ("paper", 15.0, 13.125),
+                ("paper", 14.0, 7.0),
+                ("linux", 14.0, 7.0),
+                ("paper", 12.0, 6.0),
+                ("linux", 3.0, 2.0),
+            ] {
                 let mut c = at(preset, segments, 0.0);
                 c.on_congestion(&signal);
                 near(c.window() / S, expected);

@@ -18,7 +18,9 @@
 //!
 //! Presets: `paper` (the defaults; R_HAI, which it does not give, is ten times R_AI, and so is \[assumed] the least rate),
 //! `rdma-sample` (the configuration of the authors' ns-3 model), `mellanox-cx4` (the model of a ConnectX-4 in the simulator of
-//! HPCC: alpha each 1 us, no second cut within 4 us, a timer alone, increases for 25 Gb/s and in proportion for other lines).
+//! HPCC: alpha each 1 us, no second cut within 4 us, a timer alone, increases for 25 Gb/s and in proportion for other lines),
+//! `dcqcn_paper` (the set of that name in the same simulator: as `mellanox-cx4` with alpha each 50 us, no second cut within 50 us
+//! and the timer of 55 us).
 //!
 //! Left out: what losses do (the paper's network has none: the rate stays), clamping of R_T to the rate at each CNP as an option.
 
@@ -27,7 +29,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Signal, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Nic, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 40e9;
@@ -79,7 +81,7 @@ pub struct Dcqcn {
 
 impl Model for Dcqcn {
     type Parameters = Parameters;
-    const PRESETS: &'static [&'static str] = &["paper", "rdma-sample", "mellanox-cx4"];
+    const PRESETS: &'static [&'static str] = &["paper", "rdma-sample", "mellanox-cx4", "dcqcn_paper"];
 
     fn preset(name: &str) -> Parameters {
         let paper = Parameters::default();
@@ -102,6 +104,12 @@ impl Model for Dcqcn {
                 hyper_multiplies: false,
                 steps_for_25g: true,
                 ..paper
+            },
+            "dcqcn_paper" => Parameters {
+                alpha_interval: Span::from_us(50),
+                decrease_interval: Span::from_us(50),
+                timer: Span::from_us(55),
+                ..Dcqcn::preset("mellanox-cx4")
             },
             _ => paper,
         }
@@ -228,10 +236,6 @@ impl Law for Dcqcn {
         }
     }
 
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
-
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         Some(self.current)
     }
@@ -345,6 +349,21 @@ mod tests {
             c.on_timer(us(4.0 + 300.0 * f64::from(n)));
             near(rates(&c)[1], target);
         }
+    }
+
+    /// 50 / 50 / 55 us: a second notification within 50 us moves alpha alone, which has fallen once after 50 us; the timer is 55 us.
+    #[test]
+    fn the_papers_timers_in_the_simulator_of_hpcc() {
+        let mut c = dcqcn(json!({ "preset": "dcqcn_paper", "g": 0.5 }));
+        c.on_notification(us(0.0));
+        c.on_notification(us(49.0));
+        assert_eq!((rates(&c), state(&c, "alpha"), c.next_timer()), ([20e9, 40e9], 1.0, Some(us(55.0))));
+        c.on_timer(us(55.0));
+        near(rates(&c)[0], 30e9);
+        // 51 us after the last notification alpha is a half: a quarter goes, and alpha is half of it and a half.
+        c.on_notification(us(100.0));
+        near(rates(&c)[0], 22.5e9);
+        assert_eq!((state(&c, "alpha"), c.next_timer()), (0.75, Some(us(155.0))));
     }
 
     /// The rate stays above the least, and losses say nothing.

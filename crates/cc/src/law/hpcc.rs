@@ -25,7 +25,7 @@ use super::Law;
 use crate::declare::{parameters, states};
 use crate::rdma::{Hop, Progress, Telemetry};
 use crate::registry::Model;
-use crate::{Ack, Nic, Question, Signal, Transport, Window};
+use crate::{Nic, Question, Transport, Window};
 
 /// Until a port tells them: rate and base round-trip time of the paper's network.
 const LINE_BPS: f64 = 100e9;
@@ -150,10 +150,6 @@ impl Law for Hpcc {
             self.stage = if adjusts { 0 } else { self.stage + 1 };
         }
     }
-
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some((w.cwnd * 8.0 / self.rtt.seconds()).min(self.line))

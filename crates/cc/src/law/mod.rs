@@ -100,7 +100,7 @@ pub trait Law {
         false
     }
 
-    /// What the law draws by chance, it draws from here.
+    /// What the law draws by chance, it draws from here; from seed 0 if nobody says.
     fn set_seed(&mut self, _seed: u64) {}
 
     /// What the last connection to the same destination has left; told before [`Law::begin`].
@@ -129,7 +129,7 @@ pub trait Law {
     /// before the handshake is over.
     fn on_fair_rate(&mut self, _w: &mut Window, _rate_bps: f64, _queue_bytes: f64) {}
 
-    /// The interface of a sender of RDMA, when the law begins to steer it.
+    /// The interface of a sender of RDMA, or behind a law that probes, when the law begins to steer it.
     fn on_nic(&mut self, _w: &mut Window, _nic: &Nic) {}
 
     /// The receiver has notified of a marked packet.
@@ -150,12 +150,13 @@ pub trait Law {
         self.on_delivery(w, ack);
     }
 
-    /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`.
-    fn on_ack(&mut self, w: &mut Window, ack: &Ack);
+    /// An ACK in congestion avoidance, or what slow start left of one. A law does not grow when `ack.app_limited`; one that sets its
+    /// window elsewhere does nothing here.
+    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
-    /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`. A timer that expires again for
-    /// the same segment is not told again.
-    fn on_congestion(&mut self, w: &mut Window, signal: &Signal);
+    /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`; one that losses tell nothing does nothing. A
+    /// timer that expires again for the same segment is not told again.
+    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
     /// Recovery, or what followed a timeout, is over; the ACK that ends it is told next.
     fn on_recovered(&mut self, _w: &mut Window) {}

@@ -4,7 +4,7 @@
 use super::Law;
 use crate::declare::{Internals, Ranges};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, MAX_WINDOW_BYTES, Signal, Transport, Window};
+use crate::{MAX_WINDOW_BYTES, Transport, Window};
 
 /// There is nothing to set.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -42,10 +42,6 @@ impl Law for None {
     fn on_establish(&mut self, w: &mut Window) {
         w.cwnd = MAX_WINDOW_BYTES;
     }
-
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 }
 
 #[cfg(test)]

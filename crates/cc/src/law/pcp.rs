@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! base packets are paced at B; a probe is a short train of packets spaced at D beside them
-//! delays of the train flat:    B += D,  D = 2 D            rising, lost or reordered: D = max(D / 2, D0 / 4)
+//! delays of the train flat:    B += D,  D = 2 D, neither above the rate of the host's interface;    rising, lost or reordered: D = max(D / 2, D0 / 4)
 //! first:                       D = D0 = 2 packets per round trip; with history a third of the last rate
 //! next probe:                  at once until the first failure; then after T U[0.5, 1.5], T = rtt, doubled by failures to 32 rtt
 //! once a round trip:           queue grows by s per second: B /= 1 + s;  stands at q: pace at B (1 - min(q / rtt, 0.5)) for one rtt
@@ -21,7 +21,7 @@ use crate::declare::{LIMIT, parameters, states};
 use crate::probing::{Prober, RATE_MAX, Test};
 use crate::registry::{Invalid, Model};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Nic, Signal, Window};
 use elephan_units::{Span, Time};
 
 parameters! {
@@ -114,6 +114,10 @@ impl Law for Pcp {
         self.prober.set_seed(seed);
     }
 
+    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
+        self.prober.on_nic(nic);
+    }
+
     fn recall(&mut self, memory: &Memory) {
         self.prober.recall(memory);
     }
@@ -133,8 +137,6 @@ impl Law for Pcp {
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.prober.on_delivery(w, ack);
     }
-
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     fn on_arrival(&mut self, w: &mut Window, now: Time, arrival: &Arrival) {
         self.prober.on_arrival(w, now, arrival);
@@ -177,7 +179,7 @@ impl Law for Pcp {
 mod tests {
     use crate::testing::{loss, state};
     use crate::train::{Arrival, Departure, Memory, Start, Train};
-    use crate::{Controller, Signal, Spec};
+    use crate::{Controller, Nic, Signal, Spec};
     use elephan_units::{Span, Time};
     use serde_json::{Value, json};
 
@@ -246,6 +248,19 @@ mod tests {
         assert!(near(rate(&c), 24.8) && c.ssthresh() == f64::INFINITY);
         // 2 * 24.8 Mbit/s * 25 ms are 124 packets, and 4 more.
         assert!(near(c.window(), 128.0 * MSS as f64));
+    }
+
+    /// B_max is the rate of the host's interface: 0.8 + 1.6 + 3.2 + 6.4 = 12 is 10 there, and nothing above it is probed.
+    #[test]
+    fn no_rate_is_above_that_of_the_interface() {
+        let mut c = pcp(json!({}));
+        c.on_nic(&Nic { rate_bps: 10.0 * MBPS, base_rtt: Span::from_ms(25) });
+        begin(&mut c, 25);
+        for (n, (sum, next)) in [(0.8, 1.6), (2.4, 3.2), (5.6, 6.4), (10.0, 10.0), (10.0, 10.0)].into_iter().enumerate()
+        {
+            probe(&mut c, 100.0 * (n + 1) as f64, 0.0);
+            assert!(near(rate(&c), sum) && near(state(&c, "delta"), next * MBPS), "{n}");
+        }
     }
 
     /// 25.6 fails: 12.8 is next, after 2 round trips +- half of them; then 6.4 after 4, and so on to 32, and to a quarter of 0.8.

@@ -26,7 +26,7 @@ use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Round, known_s};
-use crate::{Ack, MAX_WINDOW_BYTES, Nic, Signal, Transport, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Nic, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 10e9;
@@ -164,10 +164,6 @@ impl Law for Timely {
             self.update(rtt);
         }
     }
-
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
-
-    fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
 
     fn pacing_rate(&self, _w: &Window) -> Option<f64> {
         Some(self.rate)

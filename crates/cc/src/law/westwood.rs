@@ -4,12 +4,12 @@
 //! growth:   as Reno, cwnd += SMSS * acked / cwnd
 //! sample:   b_k = bytes delivered / time, over max(RTT, 50 ms) or more
 //! estimate: BWE = 7/8 BWE + 1/8 b_k; the first sample is taken whole      (Linux: this filter twice in series)
-//! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = min(cwnd, ssthresh)                    timer: cwnd = 1 SMSS
+//! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = min(cwnd, ssthresh)   (Linux: cwnd = ssthresh)   timer: cwnd = 1 SMSS
 //! ```
 //!
 //! An event before the first sample halves, as Reno. A threshold above the window makes slow start follow, as in the
-//! authors' pseudocode; Linux would set the window to it, but here no event raises a window. Left out: Linux takes the
-//! threshold again at the end of recovery and RTTmin anew after a timeout.
+//! authors' pseudocode; Linux sets the window to it at the end of recovery, the preset `linux` with the event. Left out: Linux
+//! takes the threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
 use crate::declare::{parameters, states};
@@ -28,6 +28,8 @@ parameters! {
     gain: f64 = 0.125, "Grieco and Mascolo 2004; Linux westwood_do_filter" (min = 0, max = 1);
     /// Filter the filtered samples once more.
     filter_twice: bool = false, "Linux westwood_filter; Grieco and Mascolo 2004: no";
+    /// An event other than a timeout raises a window that is below the threshold to it.
+    raises: bool = false, "Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR; Grieco and Mascolo 2004: no";
 }
 
 #[derive(Clone, Debug)]
@@ -50,7 +52,8 @@ impl Model for Westwood {
     }
 
     fn preset(name: &str) -> Parameters {
-        Parameters { filter_twice: name == "linux", ..Parameters::default() }
+        let linux = name == "linux";
+        Parameters { filter_twice: linux, raises: linux, ..Parameters::default() }
     }
 }
 
@@ -90,7 +93,11 @@ impl Law for Westwood {
             _ => BETA * w.cwnd,
         };
         w.ssthresh = path.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { w.cwnd.min(w.ssthresh) };
+        w.cwnd = match signal {
+            Signal::Rto { .. } => w.mss,
+            _ if self.p.raises => w.ssthresh,
+            _ => w.cwnd.min(w.ssthresh),
+        };
     }
 }
 
@@ -163,6 +170,21 @@ mod tests {
         c.poke("bandwidth", 10_000.0);
         c.on_congestion(&loss(0.1, 10.0));
         assert_eq!((c.window(), c.ssthresh()), (2.0 * S, 2.0 * S));
+    }
+
+    /// Linux makes the window what the path has delivered, 20 segments, also where it was 10; a timer leaves one.
+    #[test]
+    fn linux_takes_the_threshold_for_the_window() {
+        let (now, inflight) = (Time::from_seconds(0.1), 10 * MSS);
+        for event in [loss(0.1, 10.0), Signal::Ecn { now, inflight }, Signal::LocalDrop { now, inflight }] {
+            let mut c = westwood("linux", &[5.0; 20]);
+            c.poke("cwnd", 10.0 * S);
+            c.on_congestion(&event);
+            assert!((c.window() - 20.0 * S).abs() < 1e-6 && c.window() == c.ssthresh());
+        }
+        let mut c = westwood("linux", &[5.0; 20]);
+        c.on_congestion(&Signal::Rto { now, inflight });
+        assert!((c.ssthresh() - 20.0 * S).abs() < 1e-6 && c.window() == S);
     }
 
     /// RFC 5681 equations 3 and 4, as long as nothing is measured.

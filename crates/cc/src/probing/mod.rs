@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::law::pcp::Parameters;
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Ack, Signal, Window};
+use crate::{Ack, Nic, Signal, Window};
 use backlog::{Backlog, Rule};
 use elephan_units::{PS_PER_S, Span, Time};
 pub use probe::Test;
@@ -18,7 +18,7 @@ use probe::{Judge, Probe, duration};
 const TRUST_MIN: f64 = 1.0 / 64.0;
 /// A connection that is taken over is taken for one of full packets with headers of this size.
 const HEADERS_BYTES: u64 = 40;
-/// No rate is higher, bit/s.
+/// No rate is higher, bit/s, whatever the interface.
 pub(crate) const RATE_MAX: f64 = 1e15;
 
 /// What an undone event restores.
@@ -44,6 +44,8 @@ pub(crate) struct Prober {
     rtt_s: f64,
     rtt_min_s: f64,
     first_bps: f64,
+    /// bit/s of the host's own interface, beyond which there is nothing to find.
+    rate_max: f64,
     pub steer: Steer,
     prior: Steer,
     /// When the next probe begins; whether it has come.
@@ -77,6 +79,7 @@ impl Prober {
             rtt_s: p.rtt_max.seconds(),
             rtt_min_s: p.rtt_max.seconds(),
             first_bps: 0.0,
+            rate_max: RATE_MAX,
             steer,
             prior: steer,
             next_at: Time::NEVER,
@@ -100,6 +103,13 @@ impl Prober {
         self.draw = Draw(seed);
     }
 
+    /// No rate is higher than that of the host's interface.
+    pub fn on_nic(&mut self, nic: &Nic) {
+        self.rate_max = nic.rate_bps.min(RATE_MAX);
+        self.steer.base_bps = self.steer.base_bps.min(self.rate_max);
+        self.steer.delta_bps = self.steer.delta_bps.min(self.rate_max);
+    }
+
     /// What the last connection to the same host has left.
     pub fn recall(&mut self, memory: &Memory) {
         self.memory = Some(*memory).filter(|_| self.p.history);
@@ -118,7 +128,7 @@ impl Prober {
         if let Some(memory) = self.memory {
             let first = self.p.history_share * memory.trust * memory.rate_bps;
             (self.trust, self.predicted) = (memory.trust, first > self.first_bps);
-            self.steer.delta_bps = first.clamp(self.first_bps, RATE_MAX);
+            self.steer.delta_bps = first.clamp(self.first_bps, self.rate_max);
         }
         self.settle(w);
     }
@@ -270,7 +280,7 @@ impl Prober {
     fn open(&mut self, w: &mut Window, packet_bits: f64) {
         self.begun = true;
         self.packet_bits = packet_bits.max(w.mss * 8.0);
-        self.first_bps = (2.0 * self.packet_bits / self.rtt_s).min(RATE_MAX);
+        self.first_bps = (2.0 * self.packet_bits / self.rtt_s).min(self.rate_max);
         (self.steer.delta_bps, self.steer.interval_s) = (self.first_bps, self.rtt_s);
         self.due = true;
     }
@@ -282,7 +292,7 @@ impl Prober {
 
     /// The rate on the wire of a window of `bytes` a round trip.
     fn rate_of(&self, bytes: f64, mss: f64) -> f64 {
-        (bytes / mss * self.packet_bits / self.rtt_s).min(RATE_MAX)
+        (bytes / mss * self.packet_bits / self.rtt_s).min(self.rate_max)
     }
 
     /// The cap on what is in flight, bytes.
@@ -336,8 +346,8 @@ impl Prober {
         if std::mem::take(&mut self.predicted) {
             self.trust = (2.0 * self.trust).min(1.0);
         }
-        self.steer.base_bps = (self.steer.base_bps + rate_bps).min(RATE_MAX);
-        self.steer.delta_bps = (2.0 * rate_bps).min(RATE_MAX);
+        self.steer.base_bps = (self.steer.base_bps + rate_bps).min(self.rate_max);
+        self.steer.delta_bps = (2.0 * rate_bps).min(self.rate_max);
         self.steer.interval_s = self.rtt_s;
         self.schedule(now);
     }

@@ -35,10 +35,14 @@ pub struct Pipe {
 
 impl Pipe {
     pub fn new(law: &str) -> Pipe {
+        Pipe::of(&Spec::named(law).unwrap())
+    }
+
+    pub fn of(law: &Spec) -> Pipe {
         let zero = Time::ZERO;
         let segment_time = Span::from_seconds(8.0 * S / RATE_BPS);
         Pipe {
-            c: Controller::new(&Spec::named(law).unwrap(), MSS, 10 * MSS),
+            c: Controller::new(law, MSS, 10 * MSS),
             now: zero,
             segment_time,
             free_at: zero,

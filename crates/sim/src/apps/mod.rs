@@ -5,15 +5,17 @@ mod sources;
 
 use std::collections::BTreeMap;
 
+use elephan_cc::Nic;
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_scenario::{FlowPlan, Traffic};
-use elephan_tcp::{Endpoint, State};
+use elephan_tcp::{Endpoint, Options, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
 use crate::net::{NONE, Treatment};
+use crate::sockets::TCP_IP_HEADERS;
 use crate::world::World;
 
 impl World<'_> {
@@ -135,18 +137,20 @@ impl World<'_> {
         let socket = |world: &World<'_>, options: u32, isn: u32, from: u32, to: u32, is_sender: bool| {
             let options = &world.plan.options[options as usize];
             let mut controller = if is_sender { options.controller_of(law) } else { options.controller() };
+            controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
+            let first_link = world.net.routes.first_link(route);
             if controller.probes() {
-                controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
+                controller.on_nic(&world.law_nic((from, to), options, first_link));
                 if let Some(memory) = world.memories.get(&(from, to)) {
                     controller.recall(memory);
                 }
             }
-            let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             Socket {
                 endpoint: Endpoint::new(options, controller, isn),
                 alarm: Alarm::default(),
                 route,
-                first_link: world.net.routes.first_link(route),
+                first_link,
                 peer: NONE,
                 flow: id,
                 number,
@@ -197,6 +201,13 @@ impl World<'_> {
     pub fn law_seed(&self, (traffic, plan, instance): (u32, FlowPlan, u32), key: u32) -> u64 {
         let path = self.flow_path(traffic, plan, instance);
         self.stream(&path, "law").next_u64().wrapping_add(u64::from(key))
+    }
+
+    /// What stands between a law and its path: the first link, and the round trip of a full segment in an empty network.
+    pub fn law_nic(&self, ends: (u32, u32), options: &Options, link: u32) -> Nic {
+        let full = options.mss.0 as u32 + TCP_IP_HEADERS;
+        let base_rtt = self.base_rtt(ends, full, TCP_IP_HEADERS).unwrap_or(Span::ZERO);
+        Nic { rate_bps: self.plan.links[link as usize].rate.bps() as f64, base_rtt }
     }
 
     /// What the laws of a connection that is over leave for the next between the same hosts.

@@ -6,6 +6,7 @@
 use super::Endpoint;
 use crate::segment::{SackBlocks, Segment};
 use crate::stats::Limit;
+use elephan_cc::Nic;
 use elephan_cc::train::{Arrival, Departure, Start};
 use elephan_units::Time;
 
@@ -24,6 +25,12 @@ impl Endpoint {
     /// What the law draws by chance, it draws from here.
     pub fn set_law_seed(&mut self, seed: u64) {
         self.tx.cc.set_seed(seed);
+    }
+
+    /// The interface of the host, for a law that probes.
+    pub fn on_nic(&mut self, nic: &Nic) {
+        self.tx.cc.on_nic(nic);
+        self.tx.refresh();
     }
 
     /// A data segment has arrived at the peer; to be told before the ACK that says so.

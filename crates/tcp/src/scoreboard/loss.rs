@@ -127,8 +127,18 @@ impl Scoreboard {
         self.settle();
     }
 
+    pub(super) fn add_lost_ranges(&mut self, ranges: u32) {
+        self.lost_ranges = self.lost_ranges.wrapping_add(ranges as u16);
+    }
+
+    /// Whether the segment before `ordinal` is lost.
+    pub(super) fn follows_lost(&self, marks: &Marks, ordinal: u64) -> bool {
+        ordinal > self.head && marks.word(ordinal - 1).lost >> ((ordinal - 1) & 63) & 1 == 1
+    }
+
     /// Marks `[from, to)`, of which nothing is SACKed or lost.
     fn mark_lost(&mut self, marks: &mut Marks, from: u64, to: u64) {
+        self.add_lost_ranges(u32::from(from < to && !self.follows_lost(marks, from)));
         let mut at = from;
         while at < to {
             let (bits, next) = span(at, to);
@@ -155,13 +165,15 @@ impl Scoreboard {
             self.sacked_bytes = 0;
             self.high_sacked = self.head;
         }
-        let mut at = self.head;
+        let (mut at, mut before) = (self.head, 0);
         while at < self.tail {
             let (bits, next) = span(at, self.tail);
             let word = marks.word(at);
             // What was lost already and not sent again is not lost once more.
             let fresh = bits & !word.sacked & (!word.lost | word.resent);
             self.lost_total += self.bytes_of(at & !63, fresh);
+            self.add_lost_ranges((fresh & !(fresh << 1 | before)).count_ones());
+            before = fresh >> 63;
             let word = marks.word_mut(at);
             word.lost |= bits & !word.sacked;
             word.resent &= !bits;

@@ -125,6 +125,8 @@ pub(crate) struct Scoreboard {
     lost_bytes: u64,
     /// Bytes ever found lost.
     lost_total: u64,
+    /// Ranges of segments that they were found in, modulo 2^16: an idle connection stays small.
+    lost_ranges: u16,
     resent_bytes: u64,
     /// resent - SACKed - lost, modulo 2^64, and whether any of them is not zero.
     adjustment: u64,
@@ -157,6 +159,7 @@ impl Scoreboard {
             sacked_bytes: 0,
             lost_bytes: 0,
             lost_total: 0,
+            lost_ranges: 0,
             resent_bytes: 0,
             adjustment: 0,
             marked: false,
@@ -241,9 +244,16 @@ impl Scoreboard {
         self.lost_total
     }
 
+    /// Ranges of segments that they were found in, modulo 2^16; what a lost range grows by is none.
+    #[inline]
+    pub fn lost_ranges(&self) -> u16 {
+        self.lost_ranges
+    }
+
     /// Counts `bytes` that recovery without SACK takes for lost: nothing marks them here.
     pub fn count_lost(&mut self, bytes: u64) {
         self.lost_total += bytes;
+        self.add_lost_ranges(1);
     }
 
     #[inline]

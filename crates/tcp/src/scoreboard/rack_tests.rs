@@ -304,6 +304,20 @@ fn a_hole_is_lost_after_the_window() {
     assert_eq!((board.lost_bytes(), board.next_lost().unwrap().seq), (10, 1));
 }
 
+/// Two segments one beside the other, found one after the other, are one range; behind one that arrived begins the next.
+#[test]
+fn ranges_are_told_apart_by_what_arrived() {
+    let (mut board, _) = both();
+    (0..6).for_each(|i| board.push(MSS, 0, 100 + i));
+    board.begin_ack(u64::MAX, u64::MAX);
+    board.sack(&[(21, 31), (41, 61), (0, 0), (0, 0)], 2, 0);
+    board.end_ack(155);
+    for (now, lost, ranges) in [(170, 1, 1), (171, 2, 1), (173, 3, 2)] {
+        board.detect_overdue(now, 20);
+        assert_eq!((board.lost_bytes(), board.lost_ranges()), (lost * u64::from(MSS), ranges), "{now}");
+    }
+}
+
 /// A lost retransmission is found when a segment sent after it is delivered (section 3.1).
 #[test]
 fn a_lost_retransmission_is_lost_again() {
@@ -320,5 +334,5 @@ fn a_lost_retransmission_is_lost_again() {
     board.sack(&[(11, 41), (0, 0), (0, 0), (0, 0)], 1, 0);
     board.end_ack(201);
     assert_eq!(board.detect_overdue(201, 0), Overdue { deadline: None, lost_again: Some(150) });
-    assert_eq!(board.next_lost().unwrap().seq, 1);
+    assert_eq!((board.next_lost().unwrap().seq, board.lost_total(), board.lost_ranges()), (1, 2 * u64::from(MSS), 2));
 }

@@ -282,6 +282,32 @@ fn a_receiver_that_reports_as_it_should() {
     }
 }
 
+/// A range ends where a segment arrived: 0 and 1 are one, 5 another, 9 to 11, which a timeout makes lost, a third.
+#[test]
+fn ranges_are_told_apart_by_what_arrived() {
+    let (mut board, _) = both(3);
+    (0..12).for_each(|_| board.push(MSS, 0, 0));
+    for (block, bytes, ranges) in [((21, 51), 20, 1), ((61, 91), 30, 2)] {
+        sack(&mut board, &[block]);
+        board.detect_losses(3);
+        assert_eq!((board.lost_total(), board.lost_ranges()), (bytes, ranges));
+    }
+    board.lose_all();
+    assert_eq!((board.lost_total(), board.lost_ranges()), (60, 3));
+}
+
+/// What a lost range grows by is no other range: 0 and 1, then 2 as well.
+#[test]
+fn a_range_that_grows_is_one() {
+    let (mut board, _) = both(3);
+    (0..8).for_each(|_| board.push(MSS, 0, 0));
+    for (block, bytes) in [((41, 51), 20), ((41, 61), 30)] {
+        sack(&mut board, &[block]);
+        board.detect_below_highest(3);
+        assert_eq!((board.lost_total(), board.lost_ranges()), (bytes, 1));
+    }
+}
+
 /// RFC 6675 section 4: three segments SACKed above make a segment lost; two do not.
 #[test]
 fn three_segments_above() {

@@ -283,11 +283,13 @@ impl Scoreboard {
     /// The segment is lost, and so is its retransmission if there was one, which counts as another loss.
     fn mark_one_lost(&mut self, marks: &mut Marks, ordinal: u64) {
         let (len, bit) = (self.len_of(ordinal), 1 << (ordinal & 63));
-        let word = marks.word_mut(ordinal);
+        let word = marks.word(ordinal);
         let (known, again) = (word.lost & bit != 0, word.resent & bit != 0);
         self.lost_bytes += if known { 0 } else { len };
         self.lost_total += if known && !again { 0 } else { len };
+        self.add_lost_ranges(u32::from((!known || again) && !self.follows_lost(marks, ordinal)));
         self.resent_bytes -= if again { len } else { 0 };
+        let word = marks.word_mut(ordinal);
         word.lost |= bit;
         word.resent &= !bit;
     }

@@ -22,8 +22,10 @@
 //! delivered; a timer leaves one segment. With the end of recovery the window is at least what it was before. No other
 //! reduction (PRR) is at work meanwhile. ECN-Echo and local drops do nothing.
 //!
-//! Different from Linux: PROBE_BW begins with phase `phase` instead of a random one. The window grows by ACKs only where it
-//! was the limit. Pacing lets out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to
+//! PROBE_BW begins with a phase drawn from 0 and 2 to 7, alike each, so that flows do not probe in step (Linux
+//! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
+//!
+//! Different from Linux: the window grows by ACKs only where it was the limit. Pacing lets out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to
 //! segmentation offload, are left out, as is the detection of token-bucket policers (long-term bandwidth).
 
 mod parameters;
@@ -35,17 +37,15 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::path::{Path, Repair, Stay, approach, ceiling, pace, window_rate};
+use crate::draw::Draw;
+use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, pace, window_rate};
 use crate::registry::{Invalid, Model};
+use crate::repair::{Repair, Stay};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
 
-/// Round-trip time that the first pacing rate is reckoned with before one is measured (Linux `bbr_init_pacing_rate_from_rtt`).
-const RTT_ASSUMED: Span = Span::from_ms(1);
-/// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver.
-const BURSTS: f64 = 3.0;
 /// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
 const SLOW_BPS: f64 = 1.2e6;
 /// Segments added in the probing phase, so that small windows probe at all.
@@ -62,6 +62,7 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct Bbr {
     p: Parameters,
+    draw: Draw,
     mode: Mode,
     path: Path,
     repair: Repair,
@@ -70,12 +71,8 @@ pub struct Bbr {
     pacing_gain: f64,
     /// bit/s, 0 until a round-trip time is known.
     pacing: f64,
-    /// The window of the first ACK in bytes.
-    initial: f64,
     /// A loss came since the last ACK.
     lost: bool,
-    /// Sending has begun again after silence: what comes next is no standing queue.
-    restarted: bool,
 }
 
 impl Model for Bbr {
@@ -83,24 +80,23 @@ impl Model for Bbr {
 
     fn new(p: &Parameters) -> Bbr {
         Bbr {
+            draw: Draw(0),
             mode: Mode::Startup,
             path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
             repair: Repair::default(),
             full: false,
             pacing_gain: p.startup_gain,
             pacing: 0.0,
-            initial: 0.0,
             lost: false,
-            restarted: false,
             p: p.clone(),
         }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        if p.phase != probe_bw::DRAINING {
+        if p.phase != Some(probe_bw::DRAINING) {
             return Ok(());
         }
-        Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", p.phase) })
+        Err(Invalid { parameter: "phase", reason: format!("must be 0 or 2 to 7, not {}", probe_bw::DRAINING) })
     }
 }
 
@@ -116,10 +112,11 @@ states! {
 
 impl Law for Bbr {
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
-        if inflight == 0 {
-            self.restarted = true;
-            self.path.extra.begin(now);
-        }
+        self.path.sent(now, inflight);
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.draw = Draw(seed);
     }
 
     /// The first window is paced over the round trip of the handshake (Linux `bbr_init_pacing_rate_from_rtt`).
@@ -138,16 +135,11 @@ impl Law for Bbr {
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        if self.initial == 0.0 {
-            self.initial = w.cwnd;
-        }
-        let new_round = self.path.count(ack);
+        let new_round = self.path.count(ack, w.cwnd);
         self.path.sample_rate(ack, self.path.round());
         self.path.sample_extra(ack, w.cwnd, new_round);
         self.lost |= ack.newly_lost > 0;
-        if new_round {
-            self.repair.conserving = false;
-        }
+        self.repair.conserving &= !new_round;
         self.cycle(w, ack);
         if new_round && !self.full && !self.path.limited(ack) {
             self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
@@ -156,11 +148,8 @@ impl Law for Bbr {
         self.watch_min_rtt(w, ack, new_round);
         self.pace(w);
         self.set_window(w, ack);
-        (self.lost, self.restarted) = (false, false);
+        (self.lost, self.path.restarted) = (false, false);
     }
-
-    /// Never called: the law sets its window at each delivery.
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         match *signal {
@@ -225,7 +214,7 @@ impl Bbr {
         match self.mode {
             Mode::Startup => (self.p.startup_gain, self.p.startup_gain),
             Mode::Drain => (1.0 / self.p.startup_gain, self.p.startup_gain),
-            Mode::ProbeBw { .. } if self.restarted => (1.0, self.p.cwnd_gain),
+            Mode::ProbeBw { .. } if self.path.restarted => (1.0, self.p.cwnd_gain),
             Mode::ProbeBw { phase, .. } => (self.phase_gain(phase), self.p.cwnd_gain),
             Mode::ProbeRtt(_) => (1.0, 1.0),
         }
@@ -255,8 +244,7 @@ impl Bbr {
         if !self.repair.steer(w, ack, &mut self.path) {
             let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
             let cap = self.full.then(|| target + self.path.extra_bytes());
-            let young = (ack.delivered as f64) < self.initial;
-            approach(w, ack, self.p.min_segments * w.mss, cap, target, young);
+            approach(w, ack, self.p.min_segments * w.mss, cap, target, self.path.young());
         }
         if self.probing_rtt() {
             w.cwnd = w.cwnd.min(self.p.min_segments * w.mss);

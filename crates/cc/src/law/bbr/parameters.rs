@@ -14,8 +14,8 @@ parameters! {
     probe_gain: f64 = 1.25, "Linux tcp_bbr.c, bbr_pacing_gain" [min = 1, max = 100];
     /// Pacing gain of its second phase, which drains what the first queued.
     drain_gain: f64 = 0.75, "Linux tcp_bbr.c, bbr_pacing_gain" above [min = 0, max = 1];
-    /// Phase (0 to 7, not 1) with which PROBE_BW begins; give flows different ones, as the random draw of Linux would.
-    phase: u32 = 2, "Linux tcp_bbr.c, bbr_cycle_rand (random)" [min = 0, max = 7];
+    /// Phase (0 to 7, not 1) with which PROBE_BW begins; not given it is drawn each time.
+    phase: Option<u32> = None, "Linux tcp_bbr.c, bbr_cycle_rand" [min = 0, max = 7];
     /// Window gain in PROBE_BW.
     cwnd_gain: f64 = 2.0, "Linux tcp_bbr.c, bbr_cwnd_gain" [min = 1, max = 100];
     /// Rounds over which the largest delivery rate is the bandwidth.

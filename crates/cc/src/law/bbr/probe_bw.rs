@@ -1,6 +1,7 @@
 //! PROBE_BW: eight phases of about one round-trip time; the first probes for more, the second drains what that queued.
 
 use super::{Bbr, Mode};
+use crate::draw::Draw;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
@@ -8,9 +9,16 @@ pub(super) const PHASES: u32 = 8;
 pub(super) const PROBING: u32 = 0;
 pub(super) const DRAINING: u32 = 1;
 
+/// Any phase but the draining one, of which nothing would be there to drain (Linux `bbr_reset_probe_bw_mode`).
+fn first_phase(draw: &mut Draw) -> u32 {
+    let phase = (draw.uniform() * f64::from(PHASES - 1)) as u32;
+    if phase < DRAINING { phase } else { phase + 1 }
+}
+
 impl Bbr {
     pub(super) fn begin_probe_bw(&mut self, now: Time) {
-        self.mode = Mode::ProbeBw { phase: self.p.phase, since: now };
+        let phase = self.p.phase.unwrap_or_else(|| first_phase(&mut self.draw));
+        self.mode = Mode::ProbeBw { phase, since: now };
     }
 
     pub(super) fn phase_gain(&self, phase: u32) -> f64 {

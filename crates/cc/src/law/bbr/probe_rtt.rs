@@ -1,13 +1,13 @@
 //! PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
 
 use super::{Bbr, Mode};
-use crate::path::Stay;
+use crate::repair::Stay;
 use crate::{Ack, Window};
 
 impl Bbr {
     pub(super) fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
-        if expired && !self.restarted && !self.probing_rtt() {
+        if expired && !self.path.restarted && !self.probing_rtt() {
             self.mode = Mode::ProbeRtt(Stay::default());
             self.repair.save(w, false);
         }

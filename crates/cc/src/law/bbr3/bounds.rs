@@ -30,6 +30,8 @@ pub(super) struct Tally {
     /// Bytes lost so far over the life of the connection, as the last ACK said.
     lost_total: u64,
     pub lost: u64,
+    /// Ranges found lost before it.
+    ranges_before: u16,
     /// Bytes in flight at its beginning, and delivered by then.
     pub inflight: u64,
     delivered: u64,
@@ -51,9 +53,15 @@ impl Tally {
         self.rate = self.rate.max(ack.rate_bps.filter(|rate| rate.is_finite()).unwrap_or(0.0));
     }
 
+    /// Ranges that this round has lost.
+    pub fn ranges(&self, ack: &Ack) -> f64 {
+        f64::from(ack.lost_ranges.wrapping_sub(self.ranges_before))
+    }
+
     fn begin(&mut self, ack: &Ack) {
         let inflight = ack.inflight.saturating_sub(ack.acked);
-        *self = Tally { lost_total: self.lost_total, inflight, delivered: ack.delivered, lost: 0, rate: 0.0 };
+        let (lost_total, ranges_before, delivered) = (self.lost_total, ack.lost_ranges, ack.delivered);
+        *self = Tally { lost_total, ranges_before, inflight, delivered, ..Tally::default() };
     }
 }
 

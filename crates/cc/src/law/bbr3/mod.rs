@@ -13,10 +13,10 @@
 //!
 //! | mode | pacing gain | window gain | leaves it |
 //! |---|---|---|---|
-//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 segments |
+//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 ranges |
 //! | DRAIN | 0.5 | 2 | inflight <= inflight(1) |
 //! | DOWN | 0.9 | 2 | to CRUISE: inflight <= min(inflight(1), 0.85 inflight_hi) |
-//! | CRUISE | 1 | 2 | to REFILL, as DOWN: 2.5 s, or min(63, BDP in segments) rounds |
+//! | CRUISE | 1 | 2 | to REFILL, as DOWN: 2 s and a time drawn from 0 to 1 s, or min(63, BDP in segments) rounds, of which none or one (drawn) is over |
 //! | REFILL | 1 | 2 | a round; the low bounds are forgotten at its beginning |
 //! | UP | 1.25 | 2.25 | the bandwidth stops growing below inflight_hi, or more than 2 % of a round is lost |
 //! | PROBE_RTT | 1 | 0.5 | every 5 s without a smaller round-trip time: 200 ms and a round |
@@ -28,8 +28,7 @@
 //! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before).
 //!
 //! Chosen where the draft asks what a law is not told: losses are judged by rounds (lost in the round against in flight at
-//! its beginning) instead of by segments, six lost segments stand for six lost ranges, the wait before a probe is a
-//! parameter instead of a random draw, packet conservation lasts a round. Left out: segmentation offload, and ECN.
+//! its beginning) instead of by segments, packet conservation lasts a round. Left out: segmentation offload, and ECN.
 
 mod bounds;
 mod parameters;
@@ -39,20 +38,15 @@ mod tests;
 
 use super::Law;
 use crate::declare::states;
-use crate::event::SSTHRESH_MIN_SEGMENTS;
-use crate::path::{MinRtt, Path, Repair, Stay, approach, pace, window_rate};
+use crate::draw::Draw;
+use crate::path::{BURSTS, MinRtt, Path, RTT_ASSUMED, approach, drained, pace, window_rate};
 use crate::registry::Model;
+use crate::repair::{Repair, Stay};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use bounds::{Bounds, Climb, Tally};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
-
-/// Round-trip time that the first pacing rate is reckoned with before one is measured (draft-ietf-ccwg-bbr,
-/// BBRInitPacingRate).
-const RTT_ASSUMED: Span = Span::from_ms(1);
-/// Bursts that the window has room for beyond bandwidth times delay (draft-ietf-ccwg-bbr, BBRUpdateOffloadBudget).
-const BURSTS: f64 = 3.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -71,10 +65,13 @@ const MODES: [Mode; 6] = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, 
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     p: Parameters,
+    draw: Draw,
     mode: Mode,
     /// Since when, and for how many rounds, the cycle of PROBE_BW waits for its next probe.
     since: Time,
     rounds: u64,
+    /// What was drawn of this wait: how long it is, and how many of its rounds are over before it begins.
+    wait: (Span, u32),
     /// Probes so far: slots of the bandwidth filter.
     cycles: u64,
     path: Path,
@@ -91,10 +88,6 @@ pub struct Bbr3 {
     full: bool,
     /// bit/s, 0 until a round-trip time is known.
     pacing: f64,
-    /// The window of the first ACK in bytes.
-    initial: f64,
-    /// Sending has begun again after silence.
-    restarted: bool,
 }
 
 impl Model for Bbr3 {
@@ -103,9 +96,11 @@ impl Model for Bbr3 {
 
     fn new(p: &Parameters) -> Bbr3 {
         Bbr3 {
+            draw: Draw(0),
             mode: Mode::Startup,
             since: Time::ZERO,
             rounds: 0,
+            wait: (Span::ZERO, 0),
             cycles: 0,
             path: Path::new(p.bw_cycles, p.extra_acked_rounds, p.extra_acked_max),
             min_rtt: MinRtt::default(),
@@ -117,8 +112,6 @@ impl Model for Bbr3 {
             prior: Bounds::NONE,
             full: false,
             pacing: 0.0,
-            initial: 0.0,
-            restarted: false,
             p: p.clone(),
         }
     }
@@ -150,10 +143,11 @@ states! {
 
 impl Law for Bbr3 {
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
-        if inflight == 0 {
-            self.restarted = true;
-            self.path.extra.begin(now);
-        }
+        self.path.sent(now, inflight);
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.draw = Draw(seed);
     }
 
     /// The first window is paced over the round trip of the handshake (draft, `BBRInitPacingRate`).
@@ -173,10 +167,7 @@ impl Law for Bbr3 {
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        if self.initial == 0.0 {
-            self.initial = w.cwnd;
-        }
-        let new_round = self.path.count(ack);
+        let new_round = self.path.count(ack, w.cwnd);
         self.path.sample_rate(ack, self.cycles);
         self.path.sample_extra(ack, w.cwnd, new_round);
         self.repair.conserving &= !new_round;
@@ -190,11 +181,8 @@ impl Law for Bbr3 {
         self.watch_min_rtt(w, ack, new_round);
         self.pace(w);
         self.set_window(w, ack);
-        self.restarted = false;
+        self.path.restarted = false;
     }
-
-    /// Never called: the law sets its window at each delivery.
-    fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.bounds;
@@ -237,6 +225,7 @@ impl Bbr3 {
     fn set_mode(&mut self, number: f64) {
         self.mode = MODES.get(number as usize).copied().unwrap_or(Mode::ProbeRtt(Stay::default()));
         self.full = self.mode != Mode::Startup;
+        self.pick_wait();
     }
 
     fn set_min_rtt(&mut self, rtt: Span) {
@@ -254,8 +243,8 @@ impl Bbr3 {
         match self.mode {
             Mode::Startup => (p.startup_gain, p.cwnd_gain),
             Mode::Drain => (p.drain_gain, p.cwnd_gain),
-            Mode::Down if !self.restarted => (p.down_gain, p.cwnd_gain),
-            Mode::Up if !self.restarted => (p.up_gain, p.up_cwnd_gain),
+            Mode::Down if !self.path.restarted => (p.down_gain, p.cwnd_gain),
+            Mode::Up if !self.path.restarted => (p.up_gain, p.up_cwnd_gain),
             Mode::ProbeRtt(_) => (1.0, p.probe_rtt_gain),
             _ => (1.0, p.cwnd_gain),
         }
@@ -291,7 +280,7 @@ impl Bbr3 {
             return;
         }
         self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
-        if self.loses_too_much() && self.tally.lost as f64 >= self.p.full_losses * w.mss {
+        if self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
             self.full = true;
             self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
         }
@@ -299,16 +288,10 @@ impl Bbr3 {
 
     fn drain(&mut self, w: &mut Window, ack: &Ack) {
         let begins = self.mode == Mode::Startup && self.full;
-        if !begins && self.mode != Mode::Drain {
-            return;
-        }
-        let pipe = self.inflight(w, 1.0);
         if begins {
             self.mode = Mode::Drain;
-            // Nothing reads it here; others see by it that slow start is over.
-            w.ssthresh = pipe.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         }
-        if ack.inflight.saturating_sub(ack.acked) as f64 <= pipe {
+        if self.mode == Mode::Drain && drained(ack, self.inflight(w, 1.0), w, begins) {
             self.begin_down(ack.now);
         }
     }
@@ -316,7 +299,7 @@ impl Bbr3 {
     fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         let expired = self.path.sample_rtt(ack, self.p.probe_rtt_interval);
         self.min_rtt.sample(ack.now, self.path.min_rtt(), self.p.min_rtt_window);
-        if expired && !self.restarted && !self.probing_rtt() {
+        if expired && !self.path.restarted && !self.probing_rtt() {
             self.mode = Mode::ProbeRtt(Stay::default());
             self.repair.save(w, false);
         }
@@ -348,8 +331,7 @@ impl Bbr3 {
         let (probing_rtt, least) = (self.probing_rtt(), self.p.min_segments * w.mss);
         if !self.repair.steer(w, ack, &mut self.path) {
             let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
-            let young = (ack.delivered as f64) < self.initial;
-            approach(w, ack, least, self.full.then_some(target), target, young);
+            approach(w, ack, least, self.full.then_some(target), target, self.path.young());
         }
         let hi = match self.mode {
             Mode::Startup | Mode::Drain => f64::INFINITY,

@@ -14,18 +14,20 @@ parameters! {
     full_growth: f64 = 1.25, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" (min = 1, max = 100);
     /// Rounds without that growth until the pipe is full.
     full_rounds: u32 = 3, "draft-ietf-ccwg-bbr, BBRCheckFullBWReached" [min = 1];
-    /// Segments lost in a round from which a loss rate ends STARTUP.
-    full_losses: f64 = 6.0, "draft-ietf-ccwg-bbr, StartupFullLossCnt (there lost ranges)" (min = 0);
+    /// Ranges of data lost in a round from which a loss rate ends STARTUP.
+    full_losses: f64 = 6.0, "draft-ietf-ccwg-bbr, StartupFullLossCnt" (min = 0);
     /// Pacing gain in DOWN, which empties the queue.
     down_gain: f64 = 0.9, "draft-ietf-ccwg-bbr, ProbeBW_DOWN" (min = 0, max = 1);
     /// Pacing gain in UP, which probes for more.
     up_gain: f64 = 1.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" (min = 1, max = 100);
     /// Window gain in UP.
     up_cwnd_gain: f64 = 2.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" [min = 1, max = 100];
-    /// Time in DOWN and CRUISE before the next probe; give flows different ones, as the random draw would.
-    probe_wait: Span = Span::from_ms(2500), "draft-ietf-ccwg-bbr, BBRPickProbeWait: 2 s and up to 1 s at random";
+    /// Time in DOWN and CRUISE before the next probe; not given it is drawn for each, from 2 s to 3 s.
+    probe_wait: Option<Span> = None, "draft-ietf-ccwg-bbr, BBRPickProbeWait";
     /// Rounds after which a probe comes at the latest, where the path holds no fewer segments.
     probe_rounds: f64 = 63.0, "draft-ietf-ccwg-bbr, BBRIsRenoCoexistenceProbeTime" [min = 1];
+    /// Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.
+    probe_rounds_over: Option<u32> = None, "draft-ietf-ccwg-bbr, BBRPickProbeWait" [min = 0, max = 1];
     /// Share of what was in flight whose loss is too much.
     loss_thresh: f64 = 0.02, "draft-ietf-ccwg-bbr, LossThresh" (min = 0, max = 1);
     /// What a loss leaves of the bounds.

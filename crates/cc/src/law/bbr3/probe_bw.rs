@@ -1,13 +1,27 @@
 //! PROBE_BW: DOWN empties the queue, CRUISE keeps it empty, REFILL fills the pipe again, UP probes for more.
 
 use super::{Bbr3, Mode};
-use crate::path::Plateau;
+use crate::repair::Plateau;
 use crate::{Ack, Window};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
+
+/// The wait before a probe: so much, and up to so much more at random (draft-ietf-ccwg-bbr, BBRPickProbeWait).
+const WAIT_MIN: Span = Span::from_s(2);
+const WAIT_RANDOM_S: f64 = 1.0;
 
 impl Bbr3 {
     pub(super) fn begin_down(&mut self, now: Time) {
         (self.mode, self.since, self.rounds) = (Mode::Down, now, 0);
+        self.pick_wait();
+    }
+
+    /// Decides how long to wait for the next probe, by the clock and by rounds, so that flows do not probe in step
+    /// (draft-ietf-ccwg-bbr, BBRPickProbeWait).
+    pub(super) fn pick_wait(&mut self) {
+        let draw = &mut self.draw;
+        let wait = self.p.probe_wait.unwrap_or_else(|| WAIT_MIN + Span::from_seconds(WAIT_RANDOM_S * draw.uniform()));
+        let over = self.p.probe_rounds_over.unwrap_or_else(|| u32::from(draw.uniform() < 0.5));
+        self.wait = (wait, over);
     }
 
     /// Moves on where the mode is over.
@@ -43,7 +57,8 @@ impl Bbr3 {
     /// As Reno would with this window, a flow probes no later than after so many rounds as it has segments.
     fn is_time_to_probe(&self, w: &Window, now: Time) -> bool {
         let reno = (self.bdp(1.0).unwrap_or(f64::INFINITY).min(w.cwnd) / w.mss).min(self.p.probe_rounds);
-        now.since(self.since) > self.p.probe_wait || self.rounds as f64 >= reno.max(1.0)
+        let (wait, over) = self.wait;
+        now.since(self.since) > wait || (self.rounds + u64::from(over)) as f64 >= reno.max(1.0)
     }
 
     /// UP is over where the bandwidth no longer grows and it is not the upper bound that keeps it from growing.

@@ -1,0 +1,138 @@
+//! What interrupts the BBR family: losses, after which packets are conserved and the window of before comes back, and stays in
+//! PROBE_RTT.
+
+use crate::path::Path;
+use crate::{Ack, Window};
+use elephan_units::{Span, Time};
+
+/// How long the bandwidth has not grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plateau {
+    /// bit/s when it last grew.
+    bw: f64,
+    rounds: u32,
+}
+
+impl Plateau {
+    /// At the beginning of a round: whether `bw` has grown by less than the factor `growth` for `rounds` rounds.
+    pub fn reached(&mut self, bw: f64, growth: f64, rounds: u32) -> bool {
+        if bw >= self.bw * growth {
+            (self.bw, self.rounds) = (bw, 0);
+            return false;
+        }
+        self.rounds += 1;
+        self.rounds >= rounds
+    }
+}
+
+/// What a loss changes and an undone one restores (Linux `tcp_bbr.c`, `bbr_save_cwnd` and
+/// `bbr_set_cwnd_to_recover_or_restore`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Repair {
+    /// Recovery, or what follows a timeout, is under way.
+    recovering: bool,
+    /// The first ACK of recovery is still to come; recovery is over with the next ACK.
+    begins: bool,
+    ends: bool,
+    /// The first round of recovery is not over: the window is what is in flight.
+    pub conserving: bool,
+    /// The window to return to after recovery or PROBE_RTT, and whether it is time, with the next ACK for which the window is the limit.
+    before: f64,
+    returns: bool,
+    pub plateau: Plateau,
+}
+
+impl Repair {
+    /// Remembers the window to return to; while it is low already, the larger one.
+    pub fn save(&mut self, w: &Window, probing_rtt: bool) {
+        self.before = if self.recovering || self.returns || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
+    }
+
+    /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
+    pub fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
+        self.save(w, probing_rtt);
+        if self.ends {
+            self.ends = false;
+            return;
+        }
+        (self.recovering, self.begins, self.returns) = (true, true, false);
+        w.cwnd = w.cwnd.min(inflight as f64);
+    }
+
+    /// The retransmission timer has expired.
+    pub fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
+        self.save(w, probing_rtt);
+        *self = Repair { recovering: true, before: self.before, ..Repair::default() };
+        w.cwnd = w.mss;
+    }
+
+    /// All that had been sent when recovery began is acknowledged.
+    pub fn over(&mut self) {
+        self.ends = self.recovering;
+    }
+
+    /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
+    pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
+        let most = w.cwnd;
+        w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
+        let kept = ack.inflight.saturating_sub(ack.newly_lost);
+        if self.begins {
+            (self.begins, self.conserving) = (false, true);
+            path.restart_round(kept.saturating_sub(ack.acked));
+            w.cwnd = w.mss;
+        } else if self.ends {
+            (self.recovering, self.ends, self.conserving) = (false, false, false);
+            self.returns = true;
+        }
+        if self.returns && !ack.app_limited {
+            self.returns = false;
+            w.cwnd = w.cwnd.max(self.before);
+        }
+        if self.conserving {
+            w.cwnd = w.cwnd.max(most.min(kept as f64));
+        }
+        self.conserving
+    }
+
+    /// PROBE_RTT is over.
+    pub fn probed(&mut self) {
+        self.returns = true;
+    }
+
+    /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
+    pub fn undo(&mut self) {
+        if self.recovering {
+            *self = Repair { before: self.before, returns: true, ..Repair::default() };
+        }
+    }
+}
+
+/// A stay in PROBE_RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Stay {
+    /// Since so little is in flight as is meant to be: when it has been so for long enough.
+    until: Option<Time>,
+    /// A round has passed since.
+    round_done: bool,
+}
+
+impl Stay {
+    /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
+    pub fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
+        path.limit();
+        let inflight = ack.inflight.saturating_sub(ack.acked);
+        match self.until {
+            None if inflight as f64 <= most => {
+                self.until = Some(ack.now.saturating_add(time));
+                path.restart_round(inflight);
+            }
+            None => {}
+            Some(_) => self.round_done |= new_round,
+        }
+        let over = self.round_done && self.until.is_some_and(|until| ack.now > until);
+        if over {
+            path.confirm_min_rtt(ack.now);
+        }
+        over
+    }
+}
