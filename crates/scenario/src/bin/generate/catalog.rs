@@ -68,7 +68,8 @@ struct Reader<'a> {
 
 impl Catalog {
     pub fn of(root: &Json) -> Catalog {
-        let mut reader = Reader { root, catalog: Catalog { classes: Vec::new(), unions: Vec::new() }, keys: Vec::new() };
+        let mut reader =
+            Reader { root, catalog: Catalog { classes: Vec::new(), unions: Vec::new() }, keys: Vec::new() };
         reader.table(root, "Scenario");
         reader.catalog
     }
