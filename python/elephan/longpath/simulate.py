@@ -78,7 +78,7 @@ def _jobs(question: Question, cases: Sequence[Case], lengths: Sequence[float]) -
 
 
 def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
-    """Every law with every number of streams. Where nothing is random one run says it all."""
+    """Every law with every number of streams. Where nothing but what a law draws is random one run says it all."""
     found = []
     for law in question.laws:
         for streams in question.streams:
