@@ -32,8 +32,10 @@ pub(crate) struct Path {
     /// Samples up to this round were limited by PROBE_RTT.
     limited_through: u64,
     least: MinRtt,
+    /// Bandwidth times the smallest round-trip time in bytes, NaN until both are known; kept, as every ACK asks for it.
+    pipe: f64,
     extra: Extra,
-    extra_max: Span,
+    extra_max_s: f64,
     /// The window of the first ACK in bytes.
     initial: f64,
     /// Sending has begun again after silence, until the law has looked: what comes next is no standing queue.
@@ -49,11 +51,12 @@ impl Path {
             round_start: 0,
             round_end: 0,
             delivered: 0,
-            bw: MaxRate { slots: vec![0.0; rate_slots as usize], newest: 0, max: 0.0 },
+            bw: MaxRate::new(rate_slots),
             limited_through: 0,
             least: MinRtt::default(),
+            pipe: f64::NAN,
             extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
-            extra_max,
+            extra_max_s: extra_max.seconds(),
             initial: 0.0,
             restarted: false,
         }
@@ -89,7 +92,11 @@ impl Path {
         if let Some(rate) = ack.rate_bps.filter(|rate| *rate > 0.0) {
             let rate = rate.clamp(RATE_MIN, RATE_MAX);
             if !self.limited(ack) || rate >= self.bw.max {
+                let before = self.bw.max;
                 self.bw.push(slot, rate);
+                if self.bw.max != before {
+                    self.measure_pipe();
+                }
             }
         }
     }
@@ -131,9 +138,8 @@ impl Path {
     }
 
     pub fn set_bw(&mut self, bps: f64) {
-        self.bw.slots.fill(0.0);
-        self.bw.max = 0.0;
-        self.bw.push(self.bw.newest, bps.clamp(RATE_MIN, RATE_MAX));
+        self.bw.only(bps.clamp(RATE_MIN, RATE_MAX));
+        self.measure_pipe();
     }
 
     pub fn min_rtt(&self) -> Option<Span> {
@@ -142,16 +148,23 @@ impl Path {
 
     pub fn set_min_rtt(&mut self, rtt: Span) {
         self.least.set(rtt);
+        self.measure_pipe();
     }
 
     /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
     pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
-        self.least.sample(ack.now, ack.rtt, window)
+        let before = self.least.rtt;
+        let expired = self.least.sample(ack.now, ack.rtt, window);
+        if self.least.rtt != before {
+            self.measure_pipe();
+        }
+        expired
     }
 
     /// The handshake took `rtt`.
     pub fn begin(&mut self, now: Time, rtt: Span) {
         self.least = MinRtt::new(rtt, now);
+        self.measure_pipe();
     }
 
     /// PROBE_RTT has seen the round-trip time of the path.
@@ -161,13 +174,17 @@ impl Path {
 
     /// Bandwidth times delay in bytes.
     pub fn bdp(&self) -> Option<f64> {
-        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0)?;
-        Some(self.bw.max * rtt.seconds() / 8.0)
+        (!self.pipe.is_nan()).then_some(self.pipe)
+    }
+
+    fn measure_pipe(&mut self) {
+        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0);
+        self.pipe = rtt.map_or(f64::NAN, |rtt| self.bw.max * rtt.seconds() / 8.0);
     }
 
     /// Bytes that the window has to have room for because ACKs come in lumps.
     pub fn extra_bytes(&self) -> f64 {
-        let most = self.bw.max * self.extra_max.seconds() / 8.0;
+        let most = self.bw.max * self.extra_max_s / 8.0;
         self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
     }
 }
@@ -236,9 +253,9 @@ pub(crate) fn drained(ack: &Ack, pipe: f64, w: &mut Window, begins: bool) -> boo
 }
 
 /// The pacing rate, bit/s, 0 until it is known: `first` to begin with, then `rate`, which lowers it once the pipe is full.
-pub(crate) fn pace(pacing: &mut f64, first: Option<f64>, rate: f64, full: bool) {
+pub(crate) fn pace(pacing: &mut f64, first: impl FnOnce() -> Option<f64>, rate: f64, full: bool) {
     if *pacing == 0.0 {
-        *pacing = first.unwrap_or(0.0);
+        *pacing = first().unwrap_or(0.0);
     }
     if rate > 0.0 && (full || rate > *pacing) {
         *pacing = rate;
@@ -250,36 +267,56 @@ pub(crate) fn window_rate(w: &Window, gain: f64, rtt: Span) -> f64 {
     gain * w.cwnd * 8.0 / rtt.max(Span::from_ns(1)).seconds()
 }
 
-/// The least whole number that is not below `x`, which is not negative and below 2^63. (`f64::ceil` is a call where the processor that is
-/// built for need not have an instruction for it, as x86-64 without SSE4.1.)
+/// The least whole number that is not below `x`, which is not negative and below 2^52: added to 2^52 it is rounded to a whole number.
+/// (`f64::ceil` is a call where the processor that is built for need not have an instruction for it, as x86-64 without SSE4.1.)
 #[inline]
 pub(crate) fn ceiling(x: f64) -> f64 {
-    let whole = x as i64 as f64;
-    if whole < x { whole + 1.0 } else { whole }
+    const WHOLE: f64 = (1_u64 << 52) as f64;
+    let near = (x + WHOLE) - WHOLE;
+    if near < x { near + 1.0 } else { near }
 }
 
 /// The largest rate of the last rounds. A round leaves only when a newer one has a sample: a flow that measures nothing
 /// forgets nothing.
 #[derive(Clone, Debug)]
 struct MaxRate {
+    /// Of the rounds before the newest, in a circle; at `at` the place of the newest, which is not written yet.
     slots: Vec<f64>,
+    at: usize,
     newest: u64,
+    /// Of the newest round.
+    latest: f64,
     max: f64,
 }
 
 impl MaxRate {
+    fn new(slots: u32) -> MaxRate {
+        MaxRate { slots: vec![0.0; slots as usize], at: 0, newest: 0, latest: 0.0, max: 0.0 }
+    }
+
     fn push(&mut self, round: u64, rate: f64) {
-        let len = self.slots.len() as u64;
         if round > self.newest {
-            for gone in (self.newest + 1..=round).take(self.slots.len()) {
-                self.slots[(gone % len) as usize] = 0.0;
-            }
-            self.newest = round;
-            self.max = self.slots.iter().copied().fold(0.0, f64::max);
+            self.turn(round);
         }
-        let slot = &mut self.slots[(round % len) as usize];
-        *slot = slot.max(rate);
+        self.latest = self.latest.max(rate);
         self.max = self.max.max(rate);
+    }
+
+    #[cold]
+    fn turn(&mut self, round: u64) {
+        self.slots[self.at] = self.latest;
+        for _ in (self.newest..round).take(self.slots.len()) {
+            self.at = (self.at + 1) % self.slots.len();
+            self.slots[self.at] = 0.0;
+        }
+        (self.newest, self.latest) = (round, 0.0);
+        self.max = self.slots.iter().copied().fold(0.0, f64::max);
+    }
+
+    /// Forgets all but this rate.
+    fn only(&mut self, rate: f64) {
+        self.slots.fill(0.0);
+        (self.latest, self.max) = (rate, rate);
     }
 }
 

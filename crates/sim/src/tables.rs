@@ -127,7 +127,8 @@ impl Tables {
         let Some(log) = &mut net.log else { return Ok(recorder.check()?) };
         for o in log.drain(..) {
             let link = &plan.links[o.link as usize];
-            let reason = match self.reasons.iter().find(|(name, _)| *name == o.reason) {
+            let reason = match self.reasons.iter().find(|(name, _)| std::ptr::eq(*name, o.reason) || *name == o.reason)
+            {
                 Some((_, text)) => *text,
                 None => {
                     let text = recorder.intern(o.reason);

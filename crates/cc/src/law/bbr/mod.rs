@@ -146,8 +146,10 @@ impl Law for Bbr {
         }
         self.drain(w, ack);
         self.watch_min_rtt(w, ack, new_round);
+        let (pacing_gain, cwnd_gain) = self.gains();
+        self.pacing_gain = pacing_gain;
         self.pace(w);
-        self.set_window(w, ack);
+        self.set_window(w, ack, cwnd_gain);
         (self.lost, self.path.restarted) = (false, false);
     }
 
@@ -234,15 +236,14 @@ impl Bbr {
     }
 
     fn pace(&mut self, w: &Window) {
-        self.pacing_gain = self.gains().0;
-        let first = self.path.min_rtt().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
+        let first = || self.path.min_rtt().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
         let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
         pace(&mut self.pacing, first, rate, self.full);
     }
 
-    fn set_window(&mut self, w: &mut Window, ack: &Ack) {
+    fn set_window(&mut self, w: &mut Window, ack: &Ack, gain: f64) {
         if !self.repair.steer(w, ack, &mut self.path) {
-            let target = self.inflight(w, self.gains().1).unwrap_or(f64::INFINITY);
+            let target = self.inflight(w, gain).unwrap_or(f64::INFINITY);
             let cap = self.full.then(|| target + self.path.extra_bytes());
             approach(w, ack, self.p.min_segments * w.mss, cap, target, self.path.young());
         }

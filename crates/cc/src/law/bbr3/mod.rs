@@ -322,7 +322,7 @@ impl Bbr3 {
     }
 
     fn pace(&mut self, w: &Window) {
-        let first = self.min_rtt.get().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
+        let first = || self.min_rtt.get().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
         let rate = self.gains().0 * (1.0 - self.p.pacing_margin) * self.bw();
         pace(&mut self.pacing, first, rate, self.full);
     }
