@@ -5,7 +5,7 @@
 //! holds `ssthresh` constant.
 
 use crate::guest::Fault;
-use crate::law::{self, Law, Spec};
+use crate::law::{self, Law, Spec, Wishes};
 use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
@@ -346,21 +346,17 @@ impl Controller {
         f64::from(if self.w.cwnd < self.w.ssthresh / 2.0 { slow_start } else { beyond }) / 100.0
     }
 
-    /// The rate that the law asks to be paced at, in bit/s of payload (or of whole packets, see [`Controller::paces_packets`]); none for
+    /// The rate that the law asks to be paced at, in bit/s of payload (or of whole packets, see [`Law::paces_packets`]); none for
     /// a law that is driven by ACKs alone.
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
         self.law.pacing_rate(&self.w)
     }
 
-    /// Whether that rate counts IP and TCP headers.
-    pub fn paces_packets(&self) -> bool {
-        self.law.paces_packets()
-    }
-
-    /// Segments that leave together when pacing lets something out.
-    pub fn burst_segments(&self) -> f64 {
-        self.law.burst_segments()
+    /// Pacing and timer, as the law wants them.
+    #[inline]
+    pub fn wishes(&self) -> Wishes {
+        self.law.wishes(&self.w)
     }
 
     #[inline]

@@ -219,11 +219,12 @@ impl Sender {
     #[inline]
     pub fn refresh(&mut self) {
         self.cwnd = self.cc.window() as i64 as u64;
-        match self.cc.pacing_rate() {
+        let wishes = self.cc.wishes();
+        match wishes.pacing_rate {
             Some(bps) => {
                 self.pacing_bps = bps;
-                self.pacing_burst = self.cc.burst_segments() as u16;
-                self.paces_packets = self.cc.paces_packets();
+                self.pacing_burst = wishes.burst_segments as u16;
+                self.paces_packets = wishes.paces_packets;
             }
             None => {
                 let pace = self.cc.pace();
@@ -233,7 +234,7 @@ impl Sender {
                 }
             }
         }
-        self.cc_timer = self.cc.next_timer().unwrap_or(Time::NEVER);
+        self.cc_timer = wishes.timer.unwrap_or(Time::NEVER);
     }
 
     /// Spaces so many windows over the round trip, once that is known, in bursts of what leaves within a millisecond and two

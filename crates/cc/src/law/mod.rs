@@ -43,6 +43,15 @@ registry! {
     ; guest Guest(Box<dyn Guest>) from guest::Spec
 }
 
+/// What a law wants besides its window: see the methods of these names.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes {
+    pub pacing_rate: Option<f64>,
+    pub paces_packets: bool,
+    pub burst_segments: f64,
+    pub timer: Option<Time>,
+}
+
 /// What a law may do. All methods are called with the window that it steers; [`crate::Controller`] keeps the window
 /// between one segment and [`crate::MAX_WINDOW_BYTES`] afterwards.
 pub trait Law {
@@ -191,6 +200,17 @@ pub trait Law {
     /// Segments that leave together when pacing lets something out.
     fn burst_segments(&self) -> f64 {
         1.0
+    }
+
+    /// Pacing and timer at once, as every ACK asks for them; no law has its own.
+    #[inline]
+    fn wishes(&self, w: &Window) -> Wishes {
+        Wishes {
+            pacing_rate: self.pacing_rate(w),
+            paces_packets: self.paces_packets(),
+            burst_segments: self.burst_segments(),
+            timer: self.next_timer(),
+        }
     }
 
     /// Why a law of the user's has given up; it does nothing any more.
@@ -349,6 +369,11 @@ impl Law for Any {
 
     fn burst_segments(&self) -> f64 {
         each_law!(self, law => law.burst_segments())
+    }
+
+    #[inline]
+    fn wishes(&self, w: &Window) -> Wishes {
+        each_law!(self, law => law.wishes(w))
     }
 
     fn fault(&self) -> Option<&Fault> {
