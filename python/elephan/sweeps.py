@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import core, folder, measures, stats
+from elephan import core, folder, measures, stats, titles
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
@@ -222,7 +222,7 @@ _UNITS = {"bps": "bit/s", "bytes": "B", "ns": "ns"}
 def _described_column(statistic: str, words: str = "") -> dict[str, str]:
     """Unit and description of a column, as the fields of a run's tables have them."""
     unit = _UNITS.get(measures.unit_of(statistic)) if words != _OF_INTERVAL["_n"][1] else None
-    described = {"description": f"{measures.title(statistic)}{words and ': '}{words}"}
+    described = {"description": f"{titles.title(statistic)}{words and ': '}{words}"}
     return {"unit": unit, **described} if unit else described
 
 

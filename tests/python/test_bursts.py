@@ -7,7 +7,7 @@ import math
 import elephan as el
 import numpy as np
 import pytest
-from elephan import measures, theory
+from elephan import theory, titles
 from elephan.burst import Reading, read_burst, read_log
 from elephan.report.run_figures import draw
 from elephan.runs import Run
@@ -238,7 +238,7 @@ def test_steps_and_figures() -> None:
     # The window waits in the sender's own port as well; what the scenario tabulates is the memory before the slow link.
     longest = next(name for name in run.curated_statistics if name.startswith("queue_max_bytes"))
     assert 0.99 * 500_000 < run.statistic(longest) <= 500_000
-    assert measures.title(longest) == "longest queue at router[0] → router[1]"
+    assert titles.title(longest) == "longest queue at router[0] → router[1]"
     assert "4.64 MB" in draw(run, "forbidden-area").caption  # 0.37792 x 622.08 Mb/s x 158 ms / 8
     assert "first packet lost is number 567: 501 kB of memory" in draw(el.run("udp-burst"), "burst").caption
     endless = el.run("udp-burst", set={"links[1].forward.queue": {"kind": "fifo"}})

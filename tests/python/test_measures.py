@@ -8,7 +8,7 @@ import elephan as el
 import numpy as np
 import pyarrow as pa
 import pytest
-from elephan import measures
+from elephan import measures, titles
 from elephan.errors import InputError
 from elephan.report.answer import answer
 from elephan.runs import Run
@@ -283,12 +283,12 @@ def test_units_and_words() -> None:
     ],
 )
 def test_titles_read_as_a_person_would_write_them(name: str, words: str) -> None:
-    assert measures.title(name) == words
+    assert titles.title(name) == words
 
 
 def test_every_take_has_words_for_a_title() -> None:
     for take in measures.TAKES:
-        assert "goodput" in measures.title(f"goodput_bps[a].{take}")
+        assert "goodput" in titles.title(f"goodput_bps[a].{take}")
 
 
 @pytest.mark.parametrize("name", ["latency", "latency_ns", "latency_ns.p98", "latenzy_ns.p99", ""])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan import measures
+from elephan import measures, titles
 from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
@@ -101,7 +101,7 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
     factor, label = scale_for(top, unit)
     means = np.concatenate([mean for _, _, mean, _, _ in found])
     wide = wide_times(means.tolist(), unit)
-    d.heading(axes, measures.title(statistic) + (" (logarithmic)" if wide else ""), label)
+    d.heading(axes, titles.title(statistic) + (" (logarithmic)" if wide else ""), label)
     least = float(np.nanmin(means)) * factor * 0.7 if wide else -np.inf
     for i, (name, x, mean, low, high) in enumerate(found):
         # On a logarithmic axis a band down to 0 ends at its foot.
@@ -149,7 +149,7 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
             intervals = [sweep.interval(label, statistic) for label in sweep.labels]
             fig = dot_columns(
                 [names[label] for label in sweep.labels],
-                [(measures.title(statistic), measures.unit_of(statistic), [("", intervals)])],
+                [(titles.title(statistic), measures.unit_of(statistic), [("", intervals)])],
             )
         else:
             fig, (axes,) = new_figure(height=2.9)
@@ -161,7 +161,7 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
             band = f"The {n} runs of a point are all alike."
         if told:
             band += f" {'Rows' if named else 'Lines'}: {told}."
-        title = measures.title(statistic)
+        title = titles.title(statistic)
         name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
         drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
     return drawings
@@ -179,7 +179,7 @@ def span(sweep: Sweep, statistic: str) -> str:
     known = {label: i for label, i in intervals.items() if not math.isnan(i.mean)}
     if not known:
         return ""
-    unit, what, names = measures.unit_of(statistic), measures.title(statistic), wording.variants(sweep)
+    unit, what, names = measures.unit_of(statistic), titles.title(statistic), wording.variants(sweep)
     low, high = min(known, key=lambda k: known[k].mean), max(known, key=lambda k: known[k].mean)
     if known[low].mean == known[high].mean:
         return f"{what}: {show(known[low].mean, unit)} in all of them"

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from elephan import measures, stats
+from elephan import measures, stats, titles
 from elephan.claims import interval_text
 from elephan.errors import InputError
 from elephan.report import wording
@@ -51,7 +51,7 @@ def _headline(sweep: Sweep, statistic: str) -> str:
         return ""
     names = wording.variants(sweep)
     text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
-    what = measures.title(statistic)
+    what = titles.title(statistic)
     return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
 
 
@@ -66,7 +66,7 @@ def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Inte
 def _means(sweep: Sweep, statistics: list[str]) -> Table:
     names = wording.variants(sweep)
     head = wording.parameter(sweep.parameters[0]) if len(sweep.parameters) == 1 else "variant"
-    columns = [Column(head)] + [Column(measures.title(s), True) for s in statistics]
+    columns = [Column(head)] + [Column(titles.title(s), True) for s in statistics]
     rows = []
     for label in sweep.labels:
         cells = [interval_cell(sweep.interval(label, s), measures.unit_of(s)) for s in statistics]
@@ -86,7 +86,7 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     if not others or repetitions < 2:
         return None
     names = wording.variants(sweep)
-    columns = [Column("difference to " + names[base])] + [Column(measures.title(s), True) for s in statistics]
+    columns = [Column("difference to " + names[base])] + [Column(titles.title(s), True) for s in statistics]
     rows = []
     for label in others:
         cells = [Cell(names[label])]

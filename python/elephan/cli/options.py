@@ -1,0 +1,53 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], int]:
+    """Reads a whole number; the error tells the value and what is valid."""
+    valid = "a whole number" if math.isinf(least) else f"a whole number from {least} to {most}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text} is not {valid}") from None
+        if not least <= number <= most:
+            raise typer.BadParameter(f"{text} is not {valid}")
+        return number
+
+    return read
+
+
+Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help='Change a parameter: -s switches.sw.memory="96 KiB"; may be repeated.'),
+]
+Seed = Annotated[
+    int | None, typer.Option(parser=whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
+]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for tables and report.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Workers = Annotated[
+    int | None, typer.Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")
+]
+
+
+def _be_verbose(asked: bool) -> None:
+    from elephan import cli
+
+    cli.verbose = asked
+
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", callback=_be_verbose, help="With the traceback of a congestion control in Python that fails."),
+]
