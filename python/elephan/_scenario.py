@@ -2583,8 +2583,8 @@ class Bulk(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     size: Bytes to send on each connection, which then closes. Without it the stream is endless.
@@ -2714,8 +2714,8 @@ class Messages(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     load: Application bytes per second offered by each connection (with uniform destinations: by each sender), headers not counted.
@@ -2850,8 +2850,8 @@ class Transfers(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     arrivals_per_s: Transfers per second over all pairs together.
@@ -2964,8 +2964,8 @@ class Users(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     users: Users on all pairs together; user k is on pair k mod pairs. Default: 1.
@@ -3074,8 +3074,8 @@ class Cbr(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     packet_size: UDP payload of a packet; the default makes an IP packet of 1500 bytes. Default: "1.472 KB".
@@ -3185,8 +3185,8 @@ class Burst(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     packet_size: UDP payload of a packet. Default: "1 KB".
@@ -3295,8 +3295,8 @@ class Frames(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     frame_size: Bytes of a frame with its Ethernet header and check sequence; the default carries 1500 bytes. Default: "1.518 KB".
@@ -3413,8 +3413,8 @@ class Incast(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     every: Time between the beginnings of rounds; without it a round begins when the one before is complete.
@@ -3526,8 +3526,8 @@ class Onoff(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     sources: Superposed sources. Default: 100.
@@ -3645,8 +3645,8 @@ class DiskCopy(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     size: Size of the file. Without it the file has no end.
@@ -3768,8 +3768,8 @@ class Replay(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts.
     roce: Options of these connections with `transport = "roce"`.
-    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio` look
-        at it. Default: 0.
+    priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
+        `ets` and `wrr` look at it, and PFC. Default: 0.
     weight: Share of each of its connections beside those of others, in both directions. Queues of kind `fq`, `scfq` and `drr` look
         at it. Default: 1.
     file: CSV file with a line per flow: `start_s` (or `start_ms`, `start_us`, `start_ns`), `size_bytes` and, if wanted, `pair`. Its

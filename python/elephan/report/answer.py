@@ -16,9 +16,9 @@ from elephan.quantity import show
 from elephan.report import curated
 from elephan.report.flow_phases import phase_lines, telling
 from elephan.report.phases import change_lines
+from elephan.report.regard import remarks
 from elephan.report.spreading_table import spread_lines
 from elephan.report.view import NAMED_MAX, View, arrow
-from elephan.report.weights import WEIGHING, ignored_weights
 from elephan.rows import Array, column, texts
 from elephan.runs import Run
 from elephan.spreading import spreading
@@ -35,7 +35,7 @@ def answer(run: Run) -> list[str]:
     changed = change_lines(view)
     parts += [
         _without_ecn(run),
-        _without_weights(run),
+        *remarks(run),
         _copied(run),
         _hung(run),
         _stalled(run),
@@ -137,16 +137,6 @@ def _without_ecn(run: Run) -> str:
         return ""
     flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
     return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
-
-
-def _without_weights(run: Run) -> str:
-    """That weights are without effect where no queue looks at them."""
-    names = ignored_weights(run)
-    if not names:
-        return ""
-    of = "has" if len(names) == 1 else "have"
-    kinds = f"{', '.join(WEIGHING[:-1])} and {WEIGHING[-1]}"
-    return f"{_listed(names)} {of} a weight, but no queue on the way looks at it: only those of kind {kinds} do."
 
 
 def _listed(words: list[str]) -> str:

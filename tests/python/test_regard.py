@@ -1,4 +1,4 @@
-"""Weights of traffic: a run says where nothing looks at them."""
+"""Weights and priorities of traffic: a run says where nothing looks at them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import elephan as el
 import pytest
 from elephan import core
 from elephan.report.answer import answer
-from elephan.report.weights import WEIGHING, ignored_weights
+from elephan.report.regard import TRAITS, ignored
 
+WEIGHT, PRIORITY = TRAITS
 WEIGHTS = """
 duration = "1 s"
 [template]
@@ -59,9 +60,33 @@ def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
     traffic = [f'[[traffic]]\nname = "to {end}"\nfrom = "a"\nto = "{end}"\nkind = "bulk"\nweight = 2' for end in "bc"]
     file = tmp_path / "star.toml"
     file.write_text("\n".join(['duration = "1 s"', "[switches.sw]", *ends, *links, *traffic]), encoding="utf-8")
-    assert ignored_weights(el.run(file)) == ["to b"]
+    assert ignored(el.run(file), WEIGHT) == ["to b"]
+
+
+@pytest.mark.parametrize(
+    ("more", "remark"),
+    [
+        *(({"template.queue": {"kind": kind}}, True) for kind in ("fifo", "drr", "fq_codel")),
+        *(({"template.queue": {"kind": kind}}, False) for kind in ("prio", "ets", "wrr")),
+        (
+            {
+                "switches.left.memory": "1 MB",
+                "switches.left.flow_control": {"kind": "pfc", "priorities": [3], "xoff": "100 KB", "xon": "50 KB"},
+            },
+            False,
+        ),
+        ({"switches.left.memory": "1 MB", "switches.left.flow_control": {"kind": "pause", "xoff": "100 KB", "xon": "50 KB"}}, True),
+        ({"traffic.light.priority": 0}, False),
+    ],
+)
+def test_a_priority_that_nothing_looks_at_is_said(more: dict[str, Any], remark: bool, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(WEIGHTS.replace("weight = 3\n", "").rstrip() + "\npriority = 3\n", encoding="utf-8")
+    said = "light has a priority, but no queue on the way looks at it: only those of kind prio, ets and wrr do, and PFC."
+    assert any(said in line for line in answer(el.run(tmp_path / "s.toml", set=more))) == remark
 
 
 def test_the_reference_says_which_queues_look_at_weights() -> None:
     of_traffic = re.findall(r"Share of each [^.]*\. Queues of kind ([^.]*) look at it", core.call("schema"))
-    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {WEIGHING}
+    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {WEIGHT.queues}
+    of_traffic = re.findall(r"7 is the most urgent\. Queues of kind ([^.]*) look at it, and PFC", core.call("schema"))
+    assert {tuple(re.findall(r"`(\w+)`", kinds)) for kinds in of_traffic} == {PRIORITY.queues}
