@@ -613,6 +613,7 @@ class Bbr(Table):
     burst_segments: Segments that pacing lets out as one burst, from 1.2 Mb/s on. Default: 2.0.
     extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
     extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
+    policer: Looks for a policer, a token bucket that drops what exceeds its rate, and paces at that rate. Default: true.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bbr")
@@ -632,6 +633,7 @@ class Bbr(Table):
     burst_segments: float | None = None
     extra_acked_rounds: int | None = None
     extra_acked_max: Time | None = None
+    policer: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

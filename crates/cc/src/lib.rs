@@ -21,6 +21,7 @@ pub mod guest;
 pub mod law;
 mod least;
 mod path;
+mod policer;
 mod probing;
 pub mod rdma;
 mod registry;

@@ -94,9 +94,9 @@ impl Path {
         }
     }
 
-    /// Takes in what an ACK brings beyond the bandwidth.
-    pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
-        self.extra.update(ack, self.bw.max, cwnd, new_round);
+    /// Takes in what an ACK brings beyond the bandwidth `bw`.
+    pub fn sample_extra(&mut self, ack: &Ack, bw: f64, cwnd: f64, new_round: bool) {
+        self.extra.update(ack, bw, cwnd, new_round);
     }
 
     /// Less than the first window is delivered.
@@ -159,15 +159,15 @@ impl Path {
         self.least.at = now;
     }
 
-    /// Bandwidth times delay in bytes.
-    pub fn bdp(&self) -> Option<f64> {
-        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0)?;
-        Some(self.bw.max * rtt.seconds() / 8.0)
+    /// Bandwidth `bw` times delay in bytes.
+    pub fn bdp(&self, bw: f64) -> Option<f64> {
+        let rtt = self.min_rtt().filter(|_| bw > 0.0)?;
+        Some(bw * rtt.seconds() / 8.0)
     }
 
-    /// Bytes that the window has to have room for because ACKs come in lumps.
-    pub fn extra_bytes(&self) -> f64 {
-        let most = self.bw.max * self.extra_max.seconds() / 8.0;
+    /// Bytes that the window has to have room for because ACKs come in lumps, at the bandwidth `bw`.
+    pub fn extra_bytes(&self, bw: f64) -> f64 {
+        let most = bw * self.extra_max.seconds() / 8.0;
         self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
     }
 }
