@@ -164,17 +164,9 @@ impl Law for Bbr {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        match *signal {
-            Signal::Loss { lost, inflight, .. } => {
-                self.lost = true;
-                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
-            }
-            Signal::Rto { .. } => {
-                self.lost = true;
-                self.policer.time_out();
-                self.repair.time_out(w, self.probing_rtt());
-            }
-            _ => {}
+        self.lost |= self.repair.event(w, signal, self.probing_rtt());
+        if let Signal::Rto { .. } = signal {
+            self.policer.time_out();
         }
     }
 

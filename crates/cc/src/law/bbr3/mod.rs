@@ -186,13 +186,7 @@ impl Law for Bbr3 {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.bounds;
-        match *signal {
-            Signal::Loss { lost, inflight, .. } => {
-                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
-            }
-            Signal::Rto { .. } => self.repair.time_out(w, self.probing_rtt()),
-            _ => {}
-        }
+        self.repair.event(w, signal, self.probing_rtt());
     }
 
     fn on_recovered(&mut self, _w: &mut Window) {
