@@ -708,6 +708,7 @@ class Ledbat(Table):
     min_segments: Smallest window in segments, but for a timer. Default: 2.0.
     base_history: Minutes over which the smallest delay is that of the path. Default: 10.
     current_filter: Delays whose smallest is that of now. Default: 4.
+    delay: Which delay queues are seen by. Default: "one-way".
     slow_start_until: Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++. Default: 0.0.
     """
 
@@ -719,6 +720,7 @@ class Ledbat(Table):
     min_segments: float | None = None
     base_history: int | None = None
     current_filter: int | None = None
+    delay: Literal["one-way", "round-trip"] | None = None
     slow_start_until: float | None = None
 
 
@@ -752,6 +754,7 @@ class Swift(Table):
     ai: Segments by which the window grows in a round trip. Default: 1.0.
     beta: Weight of the excess of the delay in a cut. Default: 0.8.
     max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.
+    timers_max: Retransmission timers without an ACK between them after which the window is the smallest. Default: 5.
     min_segments: Smallest window in segments. Default: 0.001.
     """
 
@@ -767,6 +770,7 @@ class Swift(Table):
     ai: float | None = None
     beta: float | None = None
     max_mdf: float | None = None
+    timers_max: int | None = None
     min_segments: float | None = None
 
 
@@ -778,6 +782,7 @@ class Lp(Table):
     delta: Share of the range of delays above which congestion is near. Default: 0.15.
     gain: Weight of a sample in the smoothed delay. Default: 0.125.
     inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
+    delay: Which delay queues are seen by. Default: "one-way".
     forgets: An early sign forgets the extremes: from then on the smoothed delay and twice it. Default: false.
     """
 
@@ -787,6 +792,7 @@ class Lp(Table):
     delta: float | None = None
     gain: float | None = None
     inference: float | None = None
+    delay: Literal["one-way", "round-trip"] | None = None
     forgets: bool | None = None
 
 

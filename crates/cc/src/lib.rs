@@ -14,6 +14,7 @@
 
 mod controller;
 mod declare;
+mod delay;
 mod draw;
 mod event;
 pub mod fuzz;
