@@ -170,6 +170,10 @@ class Cc:
         app_limited: bool = False,
         delivered: float | None = None,
         rate: float | None = None,
+        *,
+        prior_delivered: float | None = None,
+        newly_lost: float = 0.0,
+        one_way: float | None = None,
     ) -> None: ...
     def on_loss(self, now: float, lost: float, inflight: float) -> None: ...
     def on_ecn(self, now: float, inflight: float) -> None: ...

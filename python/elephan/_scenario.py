@@ -613,6 +613,7 @@ class Bbr(Table):
     burst_segments: Segments that pacing lets out as one burst, from 1.2 Mb/s on. Default: 2.0.
     extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
     extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
+    policer: Looks for a policer, a token bucket that drops what exceeds its rate, and paces at that rate. Default: true.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bbr")
@@ -632,6 +633,7 @@ class Bbr(Table):
     burst_segments: float | None = None
     extra_acked_rounds: int | None = None
     extra_acked_max: Time | None = None
+    policer: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -706,6 +708,7 @@ class Ledbat(Table):
     min_segments: Smallest window in segments, but for a timer. Default: 2.0.
     base_history: Minutes over which the smallest delay is that of the path. Default: 10.
     current_filter: Delays whose smallest is that of now. Default: 4.
+    delay: Which delay queues are seen by. Default: "one-way".
     slow_start_until: Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++. Default: 0.0.
     """
 
@@ -717,6 +720,7 @@ class Ledbat(Table):
     min_segments: float | None = None
     base_history: int | None = None
     current_filter: int | None = None
+    delay: Literal["one-way", "round-trip"] | None = None
     slow_start_until: float | None = None
 
 
@@ -750,6 +754,7 @@ class Swift(Table):
     ai: Segments by which the window grows in a round trip. Default: 1.0.
     beta: Weight of the excess of the delay in a cut. Default: 0.8.
     max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.
+    timers_max: Retransmission timers without an ACK between them after which the window is the smallest. Default: 5.
     min_segments: Smallest window in segments. Default: 0.001.
     """
 
@@ -765,6 +770,7 @@ class Swift(Table):
     ai: float | None = None
     beta: float | None = None
     max_mdf: float | None = None
+    timers_max: int | None = None
     min_segments: float | None = None
 
 
@@ -776,6 +782,7 @@ class Lp(Table):
     delta: Share of the range of delays above which congestion is near. Default: 0.15.
     gain: Weight of a sample in the smoothed delay. Default: 0.125.
     inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
+    delay: Which delay queues are seen by. Default: "one-way".
     forgets: An early sign forgets the extremes: from then on the smoothed delay and twice it. Default: false.
     """
 
@@ -785,6 +792,7 @@ class Lp(Table):
     delta: float | None = None
     gain: float | None = None
     inference: float | None = None
+    delay: Literal["one-way", "round-trip"] | None = None
     forgets: bool | None = None
 
 

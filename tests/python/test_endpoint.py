@@ -224,3 +224,29 @@ def test_every_stepping_class_raises_the_same_error() -> None:
     ):
         with pytest.raises(el.InputError):
             call()
+
+
+def test_an_ack_may_tell_losses_and_when_its_segments_were_sent() -> None:
+    # Rounds of 10 000 bytes and 100 ms that lose 3000: two intervals of four rounds at 800 kbit/s show BBR a policer. What
+    # on_loss tells is not counted once more.
+    c = el.cc.new("bbr", mss=1000)
+    for n in range(8):
+        assert c.state["policer"] == 0.0
+        c.on_loss(0.1 * (n + 1), 1000, 20_000)
+        prior = 10_000.0 * n
+        c.on_ack(0.1 * (n + 1), 10_000, 0.1, 20_000, rate=8e5, prior_delivered=prior, newly_lost=3000)
+    assert abs(c.state["policer"] - 8e5) < 1.0
+    # At 1900 of 10 000, below 50 / 256, nothing is seen; counted twice, they would be 2900.
+    c = el.cc.new("bbr", mss=1000)
+    for n in range(20):
+        c.on_loss(0.1 * (n + 1), 1000, 20_000)
+        c.on_ack(0.1 * (n + 1), 10_000, 0.1, 20_000, rate=8e5, prior_delivered=10_000.0 * n, newly_lost=1900)
+    assert c.state["policer"] == 0.0
+
+
+def test_an_ack_may_tell_a_one_way_delay() -> None:
+    c = el.cc.new("lp", mss=1000)
+    c.on_ack(0.1, 1000, 0.1, 10_000, one_way=0.04)
+    c.on_ack(0.2, 1000, 0.3, 10_000, one_way=0.05)
+    c.on_ack(0.3, 1000, 0.9, 10_000)
+    assert (c.state["delay_min"], c.state["delay_max"]) == (0.04, 0.05)

@@ -10,7 +10,7 @@ use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
 use crate::{Ack, Question, Signal, Window};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 /// No window grows beyond this: a thousand times the largest window that TCP can offer (2^30 bytes, RFC 7323).
 pub const MAX_WINDOW_BYTES: f64 = (1u64 << 40) as f64;
@@ -193,8 +193,9 @@ impl Controller {
                 }
                 self.w.cwnd = cwnd;
             }
-            Signal::Rto { .. } if self.backed_off => {
-                self.w.cwnd = self.w.mss;
+            Signal::Rto { now, .. } if self.backed_off => {
+                self.law.on_timeout_again(&mut self.w, *now);
+                self.bound();
                 return;
             }
             _ => {
@@ -214,6 +215,18 @@ impl Controller {
     /// Whether the law looks at delivery rates.
     pub fn measures_rate(&self) -> bool {
         self.law.measures_rate()
+    }
+
+    /// Whether the law goes by one-way delays.
+    pub fn reads_one_way_delay(&mut self) -> bool {
+        self.law.one_way().is_some()
+    }
+
+    /// The next ACK shows this one-way delay, by clocks of which only differences say something; for a law that reads them.
+    pub fn on_one_way_delay(&mut self, delay: Span) {
+        if let Some(delays) = self.law.one_way() {
+            delays.tell(delay);
+        }
     }
 
     /// What packets ask routers in a congestion header.

@@ -14,6 +14,7 @@
 
 mod controller;
 mod declare;
+mod delay;
 mod draw;
 mod event;
 pub mod fuzz;
@@ -21,6 +22,7 @@ pub mod guest;
 pub mod law;
 mod least;
 mod path;
+mod policer;
 mod probing;
 pub mod rdma;
 mod registry;

@@ -32,8 +32,6 @@ pub(crate) struct Path {
     /// Samples up to this round were limited by PROBE_RTT.
     limited_through: u64,
     least: MinRtt,
-    /// Bandwidth times the smallest round-trip time in bytes, NaN until both are known; kept, as every ACK asks for it.
-    pipe: f64,
     extra: Extra,
     extra_max_s: f64,
     /// The window of the first ACK in bytes.
@@ -54,7 +52,6 @@ impl Path {
             bw: MaxRate::new(rate_slots),
             limited_through: 0,
             least: MinRtt::default(),
-            pipe: f64::NAN,
             extra: Extra { rounds_each: extra_rounds, ..Extra::default() },
             extra_max_s: extra_max.seconds(),
             initial: 0.0,
@@ -92,18 +89,14 @@ impl Path {
         if let Some(rate) = ack.rate_bps.filter(|rate| *rate > 0.0) {
             let rate = rate.clamp(RATE_MIN, RATE_MAX);
             if !self.limited(ack) || rate >= self.bw.max {
-                let before = self.bw.max;
                 self.bw.push(slot, rate);
-                if self.bw.max != before {
-                    self.measure_pipe();
-                }
             }
         }
     }
 
-    /// Takes in what an ACK brings beyond the bandwidth.
-    pub fn sample_extra(&mut self, ack: &Ack, cwnd: f64, new_round: bool) {
-        self.extra.update(ack, self.bw.max, cwnd, new_round);
+    /// Takes in what an ACK brings beyond the bandwidth `bw`.
+    pub fn sample_extra(&mut self, ack: &Ack, bw: f64, cwnd: f64, new_round: bool) {
+        self.extra.update(ack, bw, cwnd, new_round);
     }
 
     /// Less than the first window is delivered.
@@ -139,7 +132,6 @@ impl Path {
 
     pub fn set_bw(&mut self, bps: f64) {
         self.bw.only(bps.clamp(RATE_MIN, RATE_MAX));
-        self.measure_pipe();
     }
 
     pub fn min_rtt(&self) -> Option<Span> {
@@ -148,23 +140,16 @@ impl Path {
 
     pub fn set_min_rtt(&mut self, rtt: Span) {
         self.least.set(rtt);
-        self.measure_pipe();
     }
 
     /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
     pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
-        let before = self.least.rtt;
-        let expired = self.least.sample(ack.now, ack.rtt, window);
-        if self.least.rtt != before {
-            self.measure_pipe();
-        }
-        expired
+        self.least.sample(ack.now, ack.rtt, window)
     }
 
     /// The handshake took `rtt`.
     pub fn begin(&mut self, now: Time, rtt: Span) {
         self.least = MinRtt::new(rtt, now);
-        self.measure_pipe();
     }
 
     /// PROBE_RTT has seen the round-trip time of the path.
@@ -172,19 +157,14 @@ impl Path {
         self.least.at = now;
     }
 
-    /// Bandwidth times delay in bytes.
-    pub fn bdp(&self) -> Option<f64> {
-        (!self.pipe.is_nan()).then_some(self.pipe)
+    /// Bandwidth `bw` times delay in bytes.
+    pub fn bdp(&self, bw: f64) -> Option<f64> {
+        (bw > 0.0 && self.least.rtt != Span::MAX).then(|| bw * self.least.seconds / 8.0)
     }
 
-    fn measure_pipe(&mut self) {
-        let rtt = self.min_rtt().filter(|_| self.bw.max > 0.0);
-        self.pipe = rtt.map_or(f64::NAN, |rtt| self.bw.max * rtt.seconds() / 8.0);
-    }
-
-    /// Bytes that the window has to have room for because ACKs come in lumps.
-    pub fn extra_bytes(&self) -> f64 {
-        let most = self.bw.max * self.extra_max_s / 8.0;
+    /// Bytes that the window has to have room for because ACKs come in lumps, at the bandwidth `bw`.
+    pub fn extra_bytes(&self, bw: f64) -> f64 {
+        let most = bw * self.extra_max_s / 8.0;
         self.extra.bytes[0].max(self.extra.bytes[1]).min(most)
     }
 }
@@ -193,20 +173,22 @@ impl Path {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MinRtt {
     rtt: Span,
+    /// The same in seconds, as every ACK asks for it.
+    seconds: f64,
     /// When it was measured.
     at: Time,
 }
 
 impl Default for MinRtt {
     fn default() -> MinRtt {
-        MinRtt { rtt: Span::MAX, at: Time::ZERO }
+        MinRtt::new(Span::MAX, Time::ZERO)
     }
 }
 
 impl MinRtt {
     /// `rtt`, measured at `at`.
     pub fn new(rtt: Span, at: Time) -> MinRtt {
-        MinRtt { rtt, at }
+        MinRtt { rtt, seconds: rtt.seconds(), at }
     }
 
     pub fn get(&self) -> Option<Span> {
@@ -214,7 +196,7 @@ impl MinRtt {
     }
 
     pub fn set(&mut self, rtt: Span) {
-        self.rtt = rtt;
+        *self = MinRtt::new(rtt, self.at);
     }
 
     /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
@@ -223,7 +205,7 @@ impl MinRtt {
         if let Some(rtt) = rtt
             && (rtt < self.rtt || expired)
         {
-            (self.rtt, self.at) = (rtt, now);
+            *self = MinRtt::new(rtt, now);
         }
         expired
     }

@@ -2,7 +2,7 @@
 //! PROBE_RTT.
 
 use crate::path::Path;
-use crate::{Ack, Window};
+use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
 /// How long the bandwidth has not grown.
@@ -48,8 +48,18 @@ impl Repair {
         self.before = if self.recovering || self.returns || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
     }
 
+    /// A congestion event; answers whether something is lost.
+    pub fn event(&mut self, w: &mut Window, signal: &Signal, probing_rtt: bool) -> bool {
+        match *signal {
+            Signal::Loss { lost, inflight, .. } => self.lose(w, probing_rtt, inflight.saturating_sub(lost)),
+            Signal::Rto { .. } => self.time_out(w, probing_rtt),
+            _ => return false,
+        }
+        true
+    }
+
     /// A loss begins recovery with `inflight` bytes in flight. One that follows the last without an ACK between goes on with it.
-    pub fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
+    fn lose(&mut self, w: &mut Window, probing_rtt: bool, inflight: u64) {
         self.save(w, probing_rtt);
         if self.ends {
             self.ends = false;
@@ -60,7 +70,7 @@ impl Repair {
     }
 
     /// The retransmission timer has expired.
-    pub fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
+    fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
         self.save(w, probing_rtt);
         *self = Repair { recovering: true, before: self.before, ..Repair::default() };
         w.cwnd = w.mss;

@@ -17,8 +17,9 @@ use crate::number;
 pub struct Cc {
     controller: Controller,
     delivered: u64,
-    /// Sum of what `on_loss` has told.
+    /// Sum of what `on_loss` and `on_ack` have told, and what of it `on_loss` has told since the last `on_ack`.
     lost: u64,
+    lost_before: u64,
     min_rtt: Option<Span>,
     /// Of the last call.
     last: Time,
@@ -44,7 +45,7 @@ impl Cc {
             let spec = guest::law(kind, &table)?;
             let controller = Controller::new(&spec, mss, window);
             guest::raise(&controller)?;
-            Ok(Cc { controller, delivered: 0, lost: 0, min_rtt: None, last: Time::ZERO })
+            Ok(Cc { controller, delivered: 0, lost: 0, lost_before: 0, min_rtt: None, last: Time::ZERO })
         })
     }
 
@@ -62,8 +63,12 @@ impl Cc {
     }
 
     /// `acked` bytes are newly acknowledged, outside fast recovery; `inflight` is counted before. `delivered` is
-    /// cumulative and by default the sum of `acked`; the smallest round-trip time is kept from the calls.
-    #[pyo3(signature = (now, acked, rtt, inflight, ce=0.0, app_limited=false, delivered=None, rate=None))]
+    /// cumulative and by default the sum of `acked`; the smallest round-trip time is kept from the calls. `prior_delivered` is what
+    /// `delivered` was when the newest segment of those was sent. `newly_lost` bytes are lost by what this ACK shows, those included
+    /// that `on_loss` has told since the ACK before. `one_way` is the delay of the way there, by clocks of which only differences say
+    /// something, for laws that go by it.
+    #[pyo3(signature = (now, acked, rtt, inflight, ce=0.0, app_limited=false, delivered=None, rate=None, *, prior_delivered=None,
+        newly_lost=0.0, one_way=None))]
     #[expect(clippy::too_many_arguments, reason = "the stepping interface names each quantity")]
     fn on_ack(
         &mut self,
@@ -75,6 +80,9 @@ impl Cc {
         app_limited: bool,
         delivered: Option<f64>,
         rate: Option<f64>,
+        prior_delivered: Option<f64>,
+        newly_lost: f64,
+        one_way: Option<f64>,
     ) -> PyResult<()> {
         let rtt = rtt.map(|rtt| number::span("rtt", rtt)).transpose()?;
         let acked = number::bytes("acked", acked)?;
@@ -82,6 +90,10 @@ impl Cc {
         let delivered = delivered.map(|bytes| number::bytes("delivered", bytes)).transpose()?.unwrap_or(sum);
         let min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
         let (inflight, ce) = (number::bytes("inflight", inflight)?, number::bytes("ce", ce)?);
+        let prior_delivered = prior_delivered.map(|bytes| number::bytes("prior_delivered", bytes)).transpose()?;
+        let newly_lost = number::bytes("newly_lost", newly_lost)?;
+        let one_way = one_way.map(|delay| number::span("one_way", delay)).transpose()?;
+        let lost = self.lost.saturating_add(newly_lost.saturating_sub(self.lost_before));
         let ack = Ack {
             now: number::later(&mut self.last, now)?,
             acked,
@@ -92,15 +104,21 @@ impl Cc {
             delivered,
             rate_bps: rate,
             rate_app_limited: app_limited,
+            prior_delivered,
             min_rtt,
             srtt: None,
-            lost: self.lost,
+            lost,
+            newly_lost,
             // How they lay is not told: each segment for itself.
-            lost_ranges: self.lost.div_ceil(self.controller.mss() as u64) as u16,
-            ..Ack::default()
+            lost_ranges: lost.div_ceil(self.controller.mss() as u64) as u16,
         };
-        (self.delivered, self.min_rtt) = (delivered, min_rtt);
-        self.step(|controller| controller.on_ack(&ack))
+        (self.delivered, self.min_rtt, self.lost, self.lost_before) = (delivered, min_rtt, lost, 0);
+        self.step(|controller| {
+            if let Some(delay) = one_way {
+                controller.on_one_way_delay(delay);
+            }
+            controller.on_ack(&ack);
+        })
     }
 
     /// One whole congestion event: afterwards `cwnd` is the value after recovery.
@@ -108,6 +126,7 @@ impl Cc {
         let (lost, inflight) = (number::bytes("lost", lost)?, number::bytes("inflight", inflight)?);
         let now = number::later(&mut self.last, now)?;
         self.lost = self.lost.saturating_add(lost);
+        self.lost_before = self.lost_before.saturating_add(lost);
         self.signal(Signal::Loss { now, lost, inflight })
     }
 

@@ -229,6 +229,28 @@ fn bbr_fills_the_link_with_small_segments() {
     }
 }
 
+/// BBR behind a policer: a token bucket of 10 Mb/s in which no packet waits, deep enough (160 and 800 ms of its rate) to let through the
+/// 100 Mb/s of the link for longer than a round trip. What the flow takes for the path's bandwidth then, and again whenever the bucket has
+/// filled, it loses for ten rounds; whoever finds the policer loses less (Linux `bbr_lt_bw_sampling`: "to reduce unnecessary losses").
+#[test]
+fn bbr_finds_a_policer() {
+    for burst in ["200 KB", "1 MB"] {
+        let run = |policer: bool| {
+            let tcp = json!({ "receive_window": "4 MiB", "send_buffer": "4 MiB" });
+            let mut b = one_flow(Span::from_s(30), 100_000_000, Span::from_ms(20), None, tcp);
+            let bucket = json!({ "kind": "tbf", "rate": "10 Mbps", "burst": burst, "limit": "1 p" });
+            b.plan.links[2].queue = serde_json::from_value(bucket).unwrap();
+            let law = json!({ "policer": policer });
+            b.plan.traffic[0].congestion_control = elephan_cc::Spec::with("bbr", law.as_object().unwrap()).unwrap();
+            let (_, summary) = run(&b.plan, false);
+            (summary["loss_rate"].as_f64().unwrap(), summary["goodput_bps"].as_f64().unwrap())
+        };
+        let ((without, slow), (with, fast)) = (run(false), run(true));
+        assert!(with < 0.75 * without, "{burst}: losses of {without} and {with}");
+        assert!(fast > 0.95 * slow, "{burst}: {fast} of {slow} bit/s");
+    }
+}
+
 /// HyStart++ runs below a stack's finite threshold too. The round that finds a queue ends doubling at some 1330 segments, five rounds
 /// of a quarter make them 1330 1.25^5 = 4060 at most, which path (427) and buffer (5270) hold; classic slow start ends by the buffer.
 #[test]

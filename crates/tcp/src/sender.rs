@@ -85,6 +85,8 @@ pub(crate) struct Sender {
     /// bit/s, 0 if the law does not pace: of payload, or of packets with their headers.
     pub pacing_bps: f64,
     pub paces_packets: bool,
+    /// The law goes by one-way delays.
+    pub one_way: bool,
     /// Segments that leave together when pacing lets something out.
     pub pacing_burst: u16,
     /// When the law wants to be called.
@@ -120,7 +122,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub fn new(options: &Options, cc: Controller) -> Sender {
+    pub fn new(options: &Options, mut cc: Controller) -> Sender {
         let mss = options.segment_bytes() as u32;
         let log = cc.measures_rate().then(Box::default);
         Sender {
@@ -141,6 +143,7 @@ impl Sender {
             usage_end: 0,
             mss,
             rec: Recovery::new(options.recovery, options.reduction),
+            one_way: cc.reads_one_way_delay(),
             cc,
             pacing_bps: 0.0,
             paces_packets: false,
@@ -198,6 +201,7 @@ impl Sender {
     /// Another law steers from now on; delivery rates are measured if it looks at them.
     pub fn switch_law(&mut self, now: Time, law: &elephan_cc::Spec) {
         self.cc.switch_law(law);
+        self.one_way = self.cc.reads_one_way_delay();
         let measured = self.cc.measures_rate();
         if !measured {
             self.log = None;

@@ -94,9 +94,10 @@ parameters! {
 }
 
 /// How the running or the next epoch gets its curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Stage {
     /// The next epoch begins at the window it finds: no event since slow start, or a timer.
+    #[default]
     Fresh,
     /// The next epoch aims at W_max of the last event.
     AfterEvent,
@@ -104,7 +105,7 @@ enum Stage {
 }
 
 /// The variables of RFC 9438 section 4.1.2 that an undone event restores. Windows in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Curve {
     stage: Stage,
     w_max: f64,
@@ -166,19 +167,7 @@ impl Model for Cubic {
     }
 
     fn new(p: &Parameters) -> Cubic {
-        let curve = Curve {
-            stage: Stage::Fresh,
-            w_max: 0.0,
-            k: 0.0,
-            w_est: 0.0,
-            cwnd_prior: 0.0,
-            cwnd_epoch: 0.0,
-            left: p.beta,
-            first: true,
-            t: Span::ZERO,
-            counted: Time::NEVER,
-            limited: false,
-        };
+        let curve = Curve { left: p.beta, first: true, counted: Time::NEVER, ..Curve::default() };
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
         Cubic {

@@ -59,7 +59,7 @@ parameters! {
 }
 
 /// What an undone event restores. Rates in byte/s.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
     delta: Span,
     /// Recovery is over.
@@ -95,16 +95,7 @@ impl Model for Htcp {
     const PRESETS: &'static [&'static str] = &["linux", "freebsd"];
 
     fn new(p: &Parameters) -> Htcp {
-        let epoch = Epoch {
-            delta: Span::ZERO,
-            open: true,
-            beta: p.beta,
-            rtt_max_s: 0.0,
-            rate: 0.0,
-            rate_max: 0.0,
-            rate_before: 0.0,
-            switched: false,
-        };
+        let epoch = Epoch { open: true, beta: p.beta, ..Epoch::default() };
         Htcp {
             p: p.clone(),
             epoch,

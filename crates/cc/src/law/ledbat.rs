@@ -10,12 +10,14 @@
 //!
 //! so that the window grows by at most a segment a round trip, as Reno's, and stands still where q = TARGET.
 //!
-//! The delay is the round-trip time here, because a law is not told one-way delays: queues on the way back count too.
+//! The delay is that of the way there, by timestamps; the round-trip time, in which queues on the way back count too, where there are
+//! none or with `delay = "round-trip"`.
 //! Slow start ends where q reaches `slow_start_until` of the target; by default, as in the RFC, there is none.
 //! Left out: randomised backoff of the estimate and everything that section 4 leaves to implementations.
 
 use super::Law;
 use crate::declare::{LIMIT, parameters, states};
+use crate::delay::{Delay, OneWay};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
@@ -40,6 +42,8 @@ parameters! {
     base_history: u32 = 10, "RFC 6817 section 2.5, BASE_HISTORY" [min = 1, max = 1000];
     /// Delays whose smallest is that of now.
     current_filter: u32 = 4, "RFC 6817 section 2.5, CURRENT_FILTER" [min = 1, max = 1000];
+    /// Which delay queues are seen by.
+    delay: Delay = Delay::OneWay, "RFC 6817 section 2.1";
     /// Share of the target at which slow start ends; 0 for none, 0.75 for that of LEDBAT++.
     slow_start_until: f64 = 0.0, "RFC 6817 section 2.4.2 (none); draft-irtf-iccrg-ledbat-plus-plus (0.75)" [min = 0];
 }
@@ -56,6 +60,7 @@ pub struct Ledbat {
     recent_at: usize,
     base: Span,
     current: Span,
+    one_way: OneWay,
 }
 
 impl Model for Ledbat {
@@ -70,6 +75,7 @@ impl Model for Ledbat {
             recent_at: 0,
             base: Span::MAX,
             current: Span::MAX,
+            one_way: OneWay::default(),
             p: p.clone(),
         }
     }
@@ -92,9 +98,13 @@ impl Law for Ledbat {
         false
     }
 
+    fn one_way(&mut self) -> Option<&mut OneWay> {
+        (self.p.delay == Delay::OneWay).then_some(&mut self.one_way)
+    }
+
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            self.measure(rtt, ack.now.ps() / MINUTE_PS);
+        if let Some(delay) = self.one_way.take(ack) {
+            self.measure(delay, ack.now.ps() / MINUTE_PS);
         }
         let floor = self.p.min_segments.max(SSTHRESH_MIN_SEGMENTS) * w.mss;
         if w.in_slow_start() && w.cwnd >= floor && self.queueing() >= self.p.slow_start_until {
@@ -272,5 +282,20 @@ mod tests {
         near(c.window() / S, 39.25);
         c.on_ack(&ack(0.4, 39, 50));
         assert!(c.window() < 40.3 * S && !c.in_slow_start());
+    }
+
+    /// A round trip of 300 ms, 200 of them on the way back: by the way there nothing queues, and the window of 10 grows by a segment a
+    /// round trip. Clocks apart by an hour show the same.
+    #[test]
+    fn queues_on_the_way_back_do_not_count() {
+        for (delay, apart_s, window) in [("one-way", 0, 11.0), ("one-way", 3600, 11.0), ("round-trip", 0, 9.0)] {
+            let mut c = ledbat(json!({ "delay": delay, "current_filter": 1 }), 10);
+            c.poke("ssthresh", 2.0 * S);
+            for (rtt_ms, segments) in [(100, 0), (300, 10)] {
+                c.on_one_way_delay(Span::from_s(apart_s) + Span::from_ms(50));
+                c.on_ack(&Ack { acked: segments * MSS, ..ack(1.0, 10, rtt_ms) });
+            }
+            near(c.window() / S, window);
+        }
     }
 }

@@ -12,13 +12,14 @@
 //!
 //! Preset `linux` forgets the extremes at an early sign: d_min = d, d_max = 2 d.
 //!
-//! The delay is the round-trip time here, because a law is not told one-way delays: queues on the way back count too, so
-//! the flow gives way more often. The round that follows a cut still measures the queue of before it; as in Linux nothing
+//! The delay is that of the way there, by timestamps; where there are none, or with `delay = "round-trip"`, it is the round-trip time:
+//! queues on the way back count too then, and the flow gives way more often. The round that follows a cut still measures the queue of before it; as in Linux nothing
 //! is done about that, so an early sign is usually followed by a window of one. Left out: Linux's d_max, which skips a
 //! single outlier, and its guess of the peer's clock.
 
 use super::Law;
 use crate::declare::{parameters, states};
+use crate::delay::{Delay, OneWay};
 use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
@@ -34,6 +35,8 @@ parameters! {
     gain: f64 = 0.125, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 1/8" above [min = 0, max = 1];
     /// Round trips after an early sign in which the window does not grow.
     inference: f64 = 3.0, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 3 round trips" [min = 0];
+    /// Which delay queues are seen by.
+    delay: Delay = Delay::OneWay, "Kuzmanovic and Knightly 2003 section III-A; Linux tcp_lp.c: owd";
     /// An early sign forgets the extremes: from then on the smoothed delay and twice it.
     forgets: bool = false, "Linux tcp_lp.c; Kuzmanovic and Knightly 2003: no";
 }
@@ -48,6 +51,7 @@ pub struct Lp {
     /// No growth before it.
     inferring_until: Time,
     inferring: bool,
+    one_way: OneWay,
 }
 
 impl Model for Lp {
@@ -55,7 +59,8 @@ impl Model for Lp {
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
 
     fn new(p: &Parameters) -> Lp {
-        Lp { p: p.clone(), delay: 0.0, least: 0.0, most: 0.0, inferring_until: Time::ZERO, inferring: false }
+        let (inferring_until, one_way) = (Time::ZERO, OneWay::default());
+        Lp { p: p.clone(), delay: 0.0, least: 0.0, most: 0.0, inferring_until, inferring: false, one_way }
     }
 
     fn preset(name: &str) -> Parameters {
@@ -75,16 +80,20 @@ impl Law for Lp {
         true
     }
 
+    fn one_way(&mut self) -> Option<&mut OneWay> {
+        (self.p.delay == Delay::OneWay).then_some(&mut self.one_way)
+    }
+
     fn grows_by_ack(&self) -> bool {
         !self.inferring
     }
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.inferring = ack.now < self.inferring_until;
-        if let Some(rtt) = ack.rtt {
-            self.measure(rtt.seconds());
+        if let Some(delay) = self.one_way.take(ack) {
+            self.measure(delay.seconds());
             if self.delay > self.least + self.p.delta * (self.most - self.least) {
-                self.give_way(w, ack.now, rtt);
+                self.give_way(w, ack.now, ack.rtt.unwrap_or(delay));
             }
         }
     }
@@ -125,7 +134,7 @@ impl Lp {
 mod tests {
     use crate::testing::{MSS, ack, loss, round, state};
     use crate::{Controller, Signal, Spec};
-    use elephan_units::Time;
+    use elephan_units::{Span, Time};
     use serde_json::json;
 
     const S: f64 = MSS as f64;
@@ -172,6 +181,24 @@ mod tests {
         c.on_ack(&ack(2.0, MSS, 0.2));
         c.on_ack(&ack(2.1, MSS, 0.2));
         assert_eq!((c.window(), c.ssthresh()), (S, 2.0 * S));
+    }
+
+    /// A queue on the way back, 100 ms more of round trip at the same one-way delay, is no sign; with `round-trip` it is. Inference
+    /// lasts three round trips either way.
+    #[test]
+    fn queues_on_the_way_back_do_not_count() {
+        for (delay, window) in [("one-way", 100.0), ("round-trip", 50.0)] {
+            let mut c = lp(json!({ "gain": 1.0, "delay": delay }));
+            c.on_one_way_delay(Span::from_ms(100));
+            c.on_ack(&ack(1.0, 0, 0.2));
+            assert_eq!(c.window(), window * S, "{delay}");
+        }
+        let mut c = lp(json!({ "gain": 1.0 }));
+        for (now_s, delay_ms, segments) in [(1.0, 190, 50.0), (1.599, 100, 50.0), (1.601, 100, 50.02)] {
+            c.on_one_way_delay(Span::from_ms(delay_ms));
+            c.on_ack(&ack(now_s, MSS, 0.2));
+            assert_eq!(c.window(), segments * S);
+        }
     }
 
     /// Linux `tcp_lp.c`: owd_min = sowd, owd_max = 2 sowd.

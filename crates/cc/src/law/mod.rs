@@ -1,6 +1,7 @@
 //! The laws: growth in congestion avoidance and the cut at a congestion event. One file and one line each.
 
 use crate::declare::Internals;
+use crate::delay::OneWay;
 use crate::guest::{self, Fault, Guest};
 use crate::rdma::{Nic, Progress, Telemetry, Transport};
 use crate::registry::registry;
@@ -85,6 +86,11 @@ pub trait Law {
         false
     }
 
+    /// Where the law takes one-way delays, if it goes by them: each is told before the ACK that shows it.
+    fn one_way(&mut self) -> Option<&mut OneWay> {
+        None
+    }
+
     /// Whether the law grows below `ssthresh` by itself, in its `on_ack`, instead of by the slow start of the stack.
     fn has_slow_start(&self) -> bool {
         false
@@ -164,8 +170,13 @@ pub trait Law {
     fn on_ack(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     /// A congestion event other than [`Signal::Undo`]. The law sets `cwnd` and `ssthresh`; one that losses tell nothing does nothing. A
-    /// timer that expires again for the same segment is not told again.
+    /// timer that expires again for the same segment is told by [`Law::on_timeout_again`].
     fn on_congestion(&mut self, _w: &mut Window, _signal: &Signal) {}
+
+    /// The retransmission timer has expired again and nothing was acknowledged since: one segment (RFC 5681 section 3.1).
+    fn on_timeout_again(&mut self, w: &mut Window, _now: Time) {
+        w.cwnd = w.mss;
+    }
 
     /// Recovery, or what followed a timeout, is over; the ACK that ends it is told next.
     fn on_recovered(&mut self, _w: &mut Window) {}
@@ -243,6 +254,10 @@ impl Law for Any {
         each_law!(self, law => law.reads_each_delay())
     }
 
+    fn one_way(&mut self) -> Option<&mut OneWay> {
+        each_law!(self, law => law.one_way())
+    }
+
     fn has_slow_start(&self) -> bool {
         each_law!(self, law => law.has_slow_start())
     }
@@ -318,6 +333,10 @@ impl Law for Any {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         each_law!(self, law => law.on_delivery(w, ack))
+    }
+
+    fn on_timeout_again(&mut self, w: &mut Window, now: Time) {
+        each_law!(self, law => law.on_timeout_again(w, now))
     }
 
     fn on_recovered(&mut self, w: &mut Window) {

@@ -7,7 +7,7 @@
 //!          A = fs_range / (1 / sqrt(fs_min) - 1 / sqrt(fs_max)),   B = -A / sqrt(fs_max)
 //! delay < target:  cwnd += ai acked / cwnd;   cwnd < 1: cwnd += ai acked
 //! else, once a round trip:  cwnd *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
-//! loss, timer:     cwnd *= 1 - max_mdf, once a round trip
+//! loss, timer:     cwnd *= 1 - max_mdf, once a round trip;   timers_max timers and no ACK between them: cwnd = min_segments
 //! cwnd < 1:        one segment in flight, paced at cwnd / RTT;   cwnd >= 1: not paced
 //! ```
 //!
@@ -16,8 +16,7 @@
 //! smallest round-trip time instead, so that the defaults fit any path.
 //!
 //! Chosen: slow start ends at the first delay above the target. Left out: the window of the end hosts' delay beside that of
-//! the network (hosts echo no delays here), counting hops by the packet's TTL (`hops` is set), and the fall to the
-//! smallest window after five timers in a row (a law is told only the first).
+//! the network (hosts echo no delays here) and counting hops by the packet's TTL (`hops` is set).
 
 use super::Law;
 use crate::declare::{LIMIT, parameters, states};
@@ -47,6 +46,8 @@ parameters! {
     beta: f64 = 0.8, "assumption: public simulators" (min = 0);
     /// Most that one cut takes of the window, as a share.
     max_mdf: f64 = 0.5, "assumption: public simulators" (min = 0, max = 1);
+    /// Retransmission timers without an ACK between them after which the window is the smallest.
+    timers_max: u32 = 5, "Kumar et al. 2020, RETX_RESET_THRESHOLD; the number: public simulators" [min = 1];
     /// Smallest window in segments.
     min_segments: f64 = 0.001, "Kumar et al. 2020" above [min = 0, max = 1];
 }
@@ -61,6 +62,8 @@ pub struct Swift {
     rtt_min: Span,
     /// No cut before it.
     rests_until: Time,
+    /// Timers since the last ACK.
+    timers: u32,
     /// This ACK may open the window by a share of it.
     grows: bool,
 }
@@ -70,7 +73,7 @@ impl Model for Swift {
 
     fn new(p: &Parameters) -> Swift {
         let (rtt, rests_until) = (Span::MAX, Time::ZERO);
-        Swift { p: p.clone(), fraction: 1.0, prior: 1.0, rtt, rtt_min: rtt, rests_until, grows: true }
+        Swift { p: p.clone(), fraction: 1.0, prior: 1.0, rtt, rtt_min: rtt, rests_until, timers: 0, grows: true }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
@@ -104,6 +107,7 @@ impl Law for Swift {
 
     /// Nothing grows at a delay above the target. An ACK without a delay is taken for one below it.
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        self.timers = 0;
         let small = self.segments(w) < 1.0;
         self.grows = !small;
         if let Some(rtt) = ack.rtt {
@@ -131,8 +135,20 @@ impl Law for Swift {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.fraction;
-        self.cut(w, signal.now(), 1.0 - self.p.max_mdf);
+        match signal {
+            Signal::Rto { now, .. } => self.on_timeout_again(w, *now),
+            _ => self.cut(w, signal.now(), 1.0 - self.p.max_mdf),
+        }
         w.leave_slow_start();
+    }
+
+    /// Each counts, the first too.
+    fn on_timeout_again(&mut self, w: &mut Window, now: Time) {
+        self.timers += 1;
+        match self.timers >= self.p.timers_max {
+            true => self.set(w, self.p.min_segments),
+            false => self.cut(w, now, 1.0 - self.p.max_mdf),
+        }
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
@@ -181,7 +197,7 @@ impl Swift {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MSS, ack, loss, state};
-    use crate::{Controller, Signal, Spec};
+    use crate::{Ack, Controller, Signal, Spec};
     use elephan_units::Time;
     use serde_json::json;
 
@@ -268,6 +284,26 @@ mod tests {
         near(c.window() / S, 25.0);
         c.on_congestion(&Signal::Undo { now: Time::from_seconds(2.0) });
         near(c.window() / S, 50.0);
+    }
+
+    /// Algorithm 1 of the paper: each timer is a cut, the fifth leaves the smallest window, a thousandth of a segment; an ACK between
+    /// begins the count anew, and what is undone gives back the window of before the first.
+    #[test]
+    fn five_timers_in_a_row_leave_the_smallest_window() {
+        let timer = |c: &mut Controller, n: u32| {
+            c.on_congestion(&Signal::Rto { now: Time::from_seconds(f64::from(n)), inflight: 16 * MSS });
+            c.window() / S * state(c, "fraction")
+        };
+        let mut c = swift(16.0);
+        let windows: Vec<f64> = (1..=5).map(|n| timer(&mut c, n)).collect();
+        assert_eq!(windows, [8.0, 4.0, 2.0, 1.0, 0.001]);
+        c.on_congestion(&Signal::Undo { now: Time::from_seconds(6.0) });
+        assert_eq!((c.window(), state(&c, "fraction")), (16.0 * S, 1.0));
+
+        let mut c = swift(16.0);
+        (1..=4).for_each(|n| _ = timer(&mut c, n));
+        c.on_ack(&Ack { app_limited: true, ..ack(5.0, MSS, 2e-5) });
+        assert_eq!(timer(&mut c, 6), 0.5);
     }
 
     /// From the smallest round-trip time: 10 ms and 30 us, plus what a window of 100 segments adds, nothing.

@@ -30,6 +30,9 @@ impl Endpoint {
         let una = self.tx.board.una();
         let taken = self.tx.acknowledge(una + acked);
         let rtt = self.measure(now, seg, flight, &taken);
+        if self.tx.one_way {
+            self.measure_one_way(seg);
+        }
         self.tx.rec.advance(una);
         let rate = self.tx.rate(now, taken, Taken::default());
         let event = AckEvent {
@@ -99,6 +102,9 @@ impl Endpoint {
         let (echoed, ce) = self.read_echo(seg, acked, delivered);
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);
+        if self.tx.one_way && acked > 0 {
+            self.measure_one_way(seg);
+        }
         let event = AckEvent {
             now,
             acked,
@@ -187,6 +193,16 @@ impl Endpoint {
         let rtt = self.echoed_rtt(now, seg.tsecr);
         self.sample(now, rtt, flight);
         Some(rtt)
+    }
+
+    /// The one-way delay: the peer's clock when it sent this ACK less the own when the segment that it echoes was sent, and a tick, so
+    /// that it is not nothing. Ticks of the peer are taken to be as long as the own (RFC 7323 section 5.4: nobody says).
+    #[cold]
+    fn measure_one_way(&mut self, seg: &Segment) {
+        if self.timestamps && seg.tsecr != 0 {
+            let ticks = (i64::from(seg.tsval.wrapping_sub(seg.tsecr) as i32) + 1).max(0) as u64;
+            self.tx.cc.on_one_way_delay(Span(self.options.timestamp_granularity.0.saturating_mul(ticks)));
+        }
     }
 
     #[inline]

@@ -10,6 +10,7 @@ mod exact;
 mod fuzz;
 mod handshake;
 mod local;
+mod one_way;
 mod recovery;
 mod statistics;
 mod windows;

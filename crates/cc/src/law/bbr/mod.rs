@@ -13,32 +13,39 @@
 //!
 //! | mode | pacing gain | window gain | leaves it |
 //! |---|---|---|---|
-//! | STARTUP (`startup.rs`) | 2.885 | 2.885 | three rounds with less than 1.25 times the bandwidth |
-//! | DRAIN (`startup.rs`) | 1 / 2.885 | 2.885 | inflight <= inflight(1) |
+//! | STARTUP | 2.885 | 2.885 | three rounds with less than 1.25 times the bandwidth |
+//! | DRAIN | 1 / 2.885 | 2.885 | inflight <= inflight(1) |
 //! | PROBE_BW (`probe_bw.rs`) | 1.25, 0.75, 1 six times | 2 | to PROBE_RTT |
-//! | PROBE_RTT (`probe_rtt.rs`) | 1 | 1, at most 4 segments | 200 ms and a round at 4 segments |
+//! | PROBE_RTT | 1 | 1, at most 4 segments | 200 ms and a round at 4 segments |
 //!
 //! A loss makes the window what is in flight for one round (packet conservation), from where it grows by what is
 //! delivered; a timer leaves one segment. With the end of recovery the window is at least what it was before. No other
 //! reduction (PRR) is at work meanwhile. ECN-Echo and local drops do nothing.
 //!
+//! Behind a policer (`crate::policer`) `bw` is the mean rate of two intervals from loss to loss that lose much (Linux
+//! `bbr_lt_bw_sampling`):
+//!
+//! ```text
+//! interval     = 4 to 16 rounds, lost >= 50/256 delivered,    rate = delivered / time
+//! seen         : |rate - rate before| <= max(rate before / 8, 4 kbit/s);    bw = (rate + rate before) / 2 for 48 rounds, gain 1
+//! ```
+//!
 //! PROBE_BW begins with a phase drawn from 0 and 2 to 7, alike each, so that flows do not probe in step (Linux
 //! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
 //!
-//! Different from Linux: the window grows by ACKs only where it was the limit. Pacing lets out bursts of `burst_segments`, Linux's least; longer ones at high rates, which belong to
-//! segmentation offload, are left out, as is the detection of token-bucket policers (long-term bandwidth).
+//! Different from Linux: the window grows by ACKs only where it was the limit. Pacing lets out bursts of `burst_segments`, Linux's
+//! least; longer ones at high rates, which belong to segmentation offload, are left out.
 
 mod parameters;
 mod probe_bw;
-mod probe_rtt;
-mod startup;
 #[cfg(test)]
 mod tests;
 
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, pace, window_rate};
+use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, drained, pace, window_rate};
+use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
 use crate::repair::{Repair, Stay};
 use crate::train::Start;
@@ -66,6 +73,7 @@ pub struct Bbr {
     mode: Mode,
     path: Path,
     repair: Repair,
+    policer: Policer,
     /// The bandwidth has stopped growing: STARTUP is done for good.
     full: bool,
     pacing_gain: f64,
@@ -84,6 +92,7 @@ impl Model for Bbr {
             mode: Mode::Startup,
             path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
             repair: Repair::default(),
+            policer: Policer::default(),
             full: false,
             pacing_gain: p.startup_gain,
             pacing: 0.0,
@@ -107,6 +116,8 @@ states! {
     "bw" ["bit/s"] "bandwidth of the path, 0 until it is measured": law.path.bw(), value > 0.0 => law.path.set_bw(value);
     "min_rtt" ["s"] "round-trip time of the path, 0 until it is measured":
         law.path.min_rtt().map_or(0.0, Span::seconds), value > 0.0 => law.path.set_min_rtt(Span::from_seconds(value));
+    "policer" ["bit/s"] "rate of the policer that the flow has found, 0 while there is none":
+        law.policer.bps().unwrap_or(0.0), value >= 0.0 => law.policer.set(value);
     "pacing_gain" ["1"] "pacing rate over bandwidth": law.pacing_gain, value > 0.0 => law.pacing_gain = value;
 }
 
@@ -136,9 +147,10 @@ impl Law for Bbr {
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         let new_round = self.path.count(ack, w.cwnd);
-        self.path.sample_rate(ack, self.path.round());
-        self.path.sample_extra(ack, w.cwnd, new_round);
         self.lost |= ack.newly_lost > 0;
+        self.watch_policer(ack, new_round);
+        self.path.sample_rate(ack, self.path.round());
+        self.path.sample_extra(ack, self.bw(), w.cwnd, new_round);
         self.repair.conserving &= !new_round;
         self.cycle(w, ack);
         if new_round && !self.full && !self.path.limited(ack) {
@@ -154,16 +166,9 @@ impl Law for Bbr {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        match *signal {
-            Signal::Loss { lost, inflight, .. } => {
-                self.lost = true;
-                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
-            }
-            Signal::Rto { .. } => {
-                self.lost = true;
-                self.repair.time_out(w, self.probing_rtt());
-            }
-            _ => {}
+        self.lost |= self.repair.event(w, signal, self.probing_rtt());
+        if let Signal::Rto { .. } = signal {
+            self.policer.time_out();
         }
     }
 
@@ -177,14 +182,16 @@ impl Law for Bbr {
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo();
+        self.policer.undo();
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
         Some(if self.pacing > 0.0 { self.pacing } else { window_rate(w, self.p.startup_gain, RTT_ASSUMED) })
     }
 
+    /// Of a slow flow one.
     fn burst_segments(&self) -> f64 {
-        self.burst()
+        if self.pacing > 0.0 && self.pacing < SLOW_BPS { 1.0 } else { self.p.burst_segments }
     }
 }
 
@@ -216,35 +223,75 @@ impl Bbr {
         match self.mode {
             Mode::Startup => (self.p.startup_gain, self.p.startup_gain),
             Mode::Drain => (1.0 / self.p.startup_gain, self.p.startup_gain),
-            Mode::ProbeBw { .. } if self.path.restarted => (1.0, self.p.cwnd_gain),
+            Mode::ProbeBw { .. } if self.path.restarted || self.policer.bps().is_some() => (1.0, self.p.cwnd_gain),
             Mode::ProbeBw { phase, .. } => (self.phase_gain(phase), self.p.cwnd_gain),
             Mode::ProbeRtt(_) => (1.0, 1.0),
         }
     }
 
-    /// Segments of a burst: of a slow flow one.
-    fn burst(&self) -> f64 {
-        if self.pacing > 0.0 && self.pacing < SLOW_BPS { 1.0 } else { self.p.burst_segments }
+    /// bit/s: that of a policer if one was found, else the largest of the last rounds.
+    fn bw(&self) -> f64 {
+        self.policer.bps().unwrap_or(self.path.bw())
     }
 
-    /// Bytes in flight at `gain` times bandwidth and delay, with room for bursts; none while the path is unknown.
-    fn inflight(&self, w: &Window, gain: f64) -> Option<f64> {
-        let segments = ceiling(gain * self.path.bdp()? / w.mss) + BURSTS * self.burst();
+    fn watch_policer(&mut self, ack: &Ack, new_round: bool) {
+        let probing = matches!(self.mode, Mode::ProbeBw { .. });
+        let moment = Moment { new_round, lost: self.lost, limited: self.path.limited(ack), probing };
+        if self.p.policer && self.policer.watch(ack, moment) {
+            self.begin_probe_bw(ack.now);
+        }
+    }
+
+    /// Bytes in flight at `gain` times `bw` and delay, with room for bursts; none while the path is unknown.
+    fn inflight(&self, w: &Window, bw: f64, gain: f64) -> Option<f64> {
+        let segments = ceiling(gain * self.path.bdp(bw)? / w.mss) + BURSTS * self.burst_segments();
         let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
         let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
         Some(w.mss * (2.0 * ceiling(segments / 2.0) + extra))
     }
 
+    /// STARTUP doubles the rate each round until the bandwidth stops growing; DRAIN then empties the queue that this built.
+    fn drain(&mut self, w: &mut Window, ack: &Ack) {
+        let begins = self.mode == Mode::Startup && self.full;
+        if begins {
+            self.mode = Mode::Drain;
+        }
+        let pipe = |law: &Bbr| law.inflight(w, law.path.bw(), 1.0).unwrap_or(f64::INFINITY);
+        if self.mode == Mode::Drain && drained(ack, pipe(self), w, begins) {
+            self.begin_probe_bw(ack.now);
+        }
+    }
+
+    /// PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
+    fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
+        if expired && !self.path.restarted && !self.probing_rtt() {
+            self.mode = Mode::ProbeRtt(Stay::default());
+            self.repair.save(w, false);
+        }
+        let Mode::ProbeRtt(mut stay) = self.mode else { return };
+        let most = self.p.min_segments * w.mss;
+        let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
+        self.mode = Mode::ProbeRtt(stay);
+        if over {
+            self.repair.probed();
+            match self.full {
+                true => self.begin_probe_bw(ack.now),
+                false => self.mode = Mode::Startup,
+            }
+        }
+    }
+
     fn pace(&mut self, w: &Window) {
         let first = || self.path.min_rtt().map(|rtt| window_rate(w, self.p.startup_gain, rtt));
-        let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.path.bw();
+        let rate = self.pacing_gain * (1.0 - self.p.pacing_margin) * self.bw();
         pace(&mut self.pacing, first, rate, self.full);
     }
 
     fn set_window(&mut self, w: &mut Window, ack: &Ack, gain: f64) {
         if !self.repair.steer(w, ack, &mut self.path) {
-            let target = self.inflight(w, gain).unwrap_or(f64::INFINITY);
-            let cap = self.full.then(|| target + self.path.extra_bytes());
+            let target = self.inflight(w, self.bw(), gain).unwrap_or(f64::INFINITY);
+            let cap = self.full.then(|| target + self.path.extra_bytes(self.bw()));
             approach(w, ack, self.p.min_segments * w.mss, cap, target, self.path.young());
         }
         if self.probing_rtt() {

@@ -34,4 +34,6 @@ parameters! {
     extra_acked_rounds: u32 = 5, "Linux tcp_bbr.c, bbr_extra_acked_win_rtts" [min = 1];
     /// Most of it that the window takes, as time at the bandwidth; 0 takes none.
     extra_acked_max: Span = Span::from_ms(100), "Linux tcp_bbr.c, bbr_extra_acked_max_us";
+    /// Looks for a policer, a token bucket that drops what exceeds its rate, and paces at that rate.
+    policer: bool = true, "Linux tcp_bbr.c, bbr_lt_bw_sampling";
 }

@@ -30,13 +30,14 @@ impl Bbr {
     }
 
     /// Moves on to the next phase when this one has lasted a round-trip time; but probing lasts until what it asks for is
-    /// in flight or lost, and draining no longer than needed.
+    /// in flight or lost, and draining no longer than needed. Behind a policer all phases are alike.
     pub(super) fn cycle(&mut self, w: &Window, ack: &Ack) {
         let Mode::ProbeBw { phase, since } = self.mode else { return };
         let elapsed = ack.now.since(since) > self.path.min_rtt().unwrap_or(Span::ZERO);
-        let holds = |gain| self.inflight(w, gain).unwrap_or(f64::INFINITY);
+        let holds = |gain| self.inflight(w, self.path.bw(), gain).unwrap_or(f64::INFINITY);
         let inflight = ack.inflight as f64;
         let done = match phase {
+            _ if self.policer.bps().is_some() => elapsed,
             PROBING => elapsed && (self.lost || inflight >= holds(self.p.probe_gain)),
             DRAINING => elapsed || inflight <= holds(1.0),
             _ => elapsed,

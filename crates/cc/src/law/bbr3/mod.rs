@@ -169,7 +169,7 @@ impl Law for Bbr3 {
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         let new_round = self.path.count(ack, w.cwnd);
         self.path.sample_rate(ack, self.cycles);
-        self.path.sample_extra(ack, w.cwnd, new_round);
+        self.path.sample_extra(ack, self.path.bw(), w.cwnd, new_round);
         self.repair.conserving &= !new_round;
         self.tally.count(ack);
         if new_round {
@@ -186,13 +186,7 @@ impl Law for Bbr3 {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.bounds;
-        match *signal {
-            Signal::Loss { lost, inflight, .. } => {
-                self.repair.lose(w, self.probing_rtt(), inflight.saturating_sub(lost));
-            }
-            Signal::Rto { .. } => self.repair.time_out(w, self.probing_rtt()),
-            _ => {}
-        }
+        self.repair.event(w, signal, self.probing_rtt());
     }
 
     fn on_recovered(&mut self, _w: &mut Window) {
@@ -330,7 +324,7 @@ impl Bbr3 {
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
         let (probing_rtt, least) = (self.probing_rtt(), self.p.min_segments * w.mss);
         if !self.repair.steer(w, ack, &mut self.path) {
-            let target = self.inflight(w, self.gains().1) + self.path.extra_bytes();
+            let target = self.inflight(w, self.gains().1) + self.path.extra_bytes(self.path.bw());
             approach(w, ack, least, self.full.then_some(target), target, self.path.young());
         }
         let hi = match self.mode {
