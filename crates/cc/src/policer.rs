@@ -98,46 +98,43 @@ impl Policer {
     }
 
     fn sample(&mut self, now: &Totals, m: Moment) -> bool {
-        let (mut since, mut rounds, before) = match self.state {
-            State::Seen { ref mut rounds, .. } => {
-                *rounds += u32::from(m.probing && m.new_round);
-                let over = *rounds >= ROUNDS_BELIEVED;
-                if over {
-                    self.state = State::Idle;
-                }
-                return over;
+        if let State::Seen { rounds, .. } = &mut self.state {
+            *rounds += u32::from(m.probing && m.new_round);
+            let over = *rounds >= ROUNDS_BELIEVED;
+            if over {
+                self.state = State::Idle;
             }
-            State::Idle if !m.lost => return false,
-            State::Idle => (*now, 0, None),
-            State::Sampling { since, rounds, before } => (since, rounds, before),
-        };
-        rounds += u32::from(m.new_round);
-        if m.limited || rounds > ROUNDS_MAX {
+            return over;
+        }
+        if m.lost && matches!(self.state, State::Idle) {
+            self.state = State::Sampling { since: *now, rounds: 0, before: None };
+        }
+        let State::Sampling { since, rounds, before } = &mut self.state else { return false };
+        *rounds += u32::from(m.new_round);
+        if m.limited || *rounds > ROUNDS_MAX {
             self.state = State::Idle;
-            return false;
+        } else if *rounds >= ROUNDS_MIN
+            && m.lost
+            && let Some(bps) = rate(since, now)
+        {
+            self.state = match *before {
+                Some(before) if (bps - before).abs() <= (SHARE_MAX * before).max(DIFFERENCE_MAX_BPS) => {
+                    State::Seen { bps: (bps + before) / 2.0, rounds: 0 }
+                }
+                _ => State::Sampling { since: *now, rounds: 0, before: Some(bps) },
+            };
         }
-        self.state = State::Sampling { since, rounds, before };
-        if rounds < ROUNDS_MIN || !m.lost {
-            return false;
-        }
-        let delivered = now.delivered.saturating_sub(since.delivered) as f64;
-        let lost = now.lost.saturating_sub(since.lost) as f64;
-        let interval = now.at.since(since.at);
-        if delivered == 0.0 || lost < LOSS_MIN * delivered || interval < INTERVAL_MIN {
-            return false;
-        }
-        let bps = delivered * 8.0 / interval.seconds();
-        self.state = match before {
-            Some(before) if (bps - before).abs() <= (SHARE_MAX * before).max(DIFFERENCE_MAX_BPS) => {
-                State::Seen { bps: (bps + before) / 2.0, rounds: 0 }
-            }
-            _ => {
-                (since, rounds) = (*now, 0);
-                State::Sampling { since, rounds, before: Some(bps) }
-            }
-        };
         false
     }
+}
+
+/// What an interval delivered, bit/s, if it lost as much as behind a policer.
+fn rate(since: &Totals, now: &Totals) -> Option<f64> {
+    let delivered = now.delivered.saturating_sub(since.delivered) as f64;
+    let lost = now.lost.saturating_sub(since.lost) as f64;
+    let interval = now.at.since(since.at);
+    let counts = delivered > 0.0 && lost >= LOSS_MIN * delivered && interval >= INTERVAL_MIN;
+    counts.then(|| delivered * 8.0 / interval.seconds())
 }
 
 #[cfg(test)]
