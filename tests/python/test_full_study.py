@@ -43,20 +43,19 @@ FOUND = {
             "C003-7": "fails",
             "C003-10": "inconclusive",
             "C003-10/before": "fails",
+            "C003-11": "fails",
             "C003-11/ecm": "fails",
             "C003-12": "fails",
             "C003-12/wire": "fails",
             "C003-12/pause": "inconclusive",
         },
-        22,
+        23,
     ),
     "uva-2003": (
         {
             "C004-2/hstcp": "fails",
             "C004-5": "fails",
             "C004-7/formula": "fails",
-            "slide-15/single": "fails",
-            "slide-15/ratio-before": "fails",
         },
         27,
     ),
@@ -64,12 +63,13 @@ FOUND = {
         {
             "C002-1": "fails",
             "C002-2": "inconclusive",
+            "C002-2/tail": "inconclusive",
             "C002-3": "fails",
             "C002-5": "fails",
+            "C002-5/pcp": "fails",
             "C002-8": "inconclusive",
-            "C002-10": "inconclusive",
         },
-        13,
+        15,
     ),
 }
 
