@@ -12,6 +12,7 @@ FOUND = {
     "intel-2004": ({"C000-2/bound": "fails", "C000-4/rto-1ms": "inconclusive", "C000-6": "fails"}, 15),
     "ucl-2004": (
         {
+            "C001-1": "inconclusive",
             "C001-1/bic": "fails",
             "C001-1/scalable-random": "inconclusive",
             "C001-1/cubic-random": "fails",
@@ -19,6 +20,7 @@ FOUND = {
             "C001-1/bic-random": "fails",
             "C001-3/short": "fails",
             "C001-3/fast-path": "fails",
+            "C001-4/fast-path": "inconclusive",
             "C001-5": "inconclusive",
             "C001-5/one-flow": "fails",
             "C001-5/short": "fails",
@@ -28,7 +30,7 @@ FOUND = {
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        41,
+        43,
     ),
     "intel-2007": (
         {

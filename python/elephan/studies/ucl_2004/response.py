@@ -113,12 +113,12 @@ def _point(law: Law, label: str, every: int, loss: dict[str, Any], settle: int, 
 
 
 def periodic() -> Iterator[Point]:
-    """Every N-th new segment is lost; 20 events after the window has settled."""
+    """Every N-th new segment is lost; 30 events after the window has settled."""
     for law in LAWS:
         for label, every in PERIODIC.items():
             if label == "1e-7" and law.name not in RAREST:
                 continue
-            yield _point(law, label, every, {"periodic": every}, law.settle, 20)
+            yield _point(law, label, every, {"periodic": every}, law.settle, 30)
 
 
 def bernoulli() -> Iterator[Point]:
