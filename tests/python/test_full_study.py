@@ -12,6 +12,7 @@ FOUND = {
     "intel-2004": ({"C000-2/bound": "fails", "C000-4/rto-1ms": "inconclusive", "C000-6": "fails"}, 15),
     "ucl-2004": (
         {
+            "C001-1": "inconclusive",
             "C001-1/bic": "fails",
             "C001-1/scalable-random": "inconclusive",
             "C001-1/cubic-random": "fails",
@@ -19,6 +20,7 @@ FOUND = {
             "C001-1/bic-random": "fails",
             "C001-3/short": "fails",
             "C001-3/fast-path": "fails",
+            "C001-4/fast-path": "inconclusive",
             "C001-5": "inconclusive",
             "C001-5/one-flow": "fails",
             "C001-5/short": "fails",
@@ -28,7 +30,7 @@ FOUND = {
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        41,
+        43,
     ),
     "intel-2007": (
         {
@@ -43,20 +45,19 @@ FOUND = {
             "C003-7": "fails",
             "C003-10": "inconclusive",
             "C003-10/before": "fails",
+            "C003-11": "fails",
             "C003-11/ecm": "fails",
             "C003-12": "fails",
             "C003-12/wire": "fails",
             "C003-12/pause": "inconclusive",
         },
-        22,
+        23,
     ),
     "uva-2003": (
         {
             "C004-2/hstcp": "fails",
             "C004-5": "fails",
             "C004-7/formula": "fails",
-            "slide-15/single": "fails",
-            "slide-15/ratio-before": "fails",
         },
         27,
     ),
@@ -64,12 +65,13 @@ FOUND = {
         {
             "C002-1": "fails",
             "C002-2": "inconclusive",
+            "C002-2/tail": "inconclusive",
             "C002-3": "fails",
             "C002-5": "fails",
+            "C002-5/pcp": "fails",
             "C002-8": "inconclusive",
-            "C002-10": "inconclusive",
         },
-        13,
+        15,
     ),
 }
 

@@ -41,7 +41,7 @@ def test_statements_name_what_is_run() -> None:
         for part in claim.parts:
             assert (part.experiment, part.variant) in variants, claim.id
             assert not part.against or (part.experiment, part.against) in variants, claim.id
-    assert {f"C002-{i}" for i in range(1, 11)} <= {claim.id for claim in study.claims}
+    assert {f"C002-{i}" for i in range(1, 10)} == {claim.id for claim in study.claims if "/" not in claim.id}
 
 
 def test_a_lone_transfer_of_the_papers_tcp() -> None:

@@ -14,6 +14,7 @@ from elephan.rows import Part, column, part_of
 from elephan.studies.intel_2007.slides import (
     ALL,
     BUFFER_B,
+    CLOSE_UP,
     COLUMNS,
     HOST,
     HOT_GOODPUT_BPS,
@@ -105,7 +106,7 @@ def raw_frames(results: Results) -> Drawing:
     """How full the hot queue is, with TCP and with frames that nothing acknowledges."""
     fig, axes = new_figure(2, 2, height=4.4, sharex=True, sharey=True)
     grid = np.linspace(0, BUFFER_B, 300)
-    for row, (experiment, what) in enumerate((("baseline", "TCP"), ("frames", "raw frames"))):
+    for row, (experiment, what) in enumerate(((CLOSE_UP["baseline"], "TCP"), (CLOSE_UP["frames"], "raw frames"))):
         for place, schemes in enumerate(SCHEMES):
             ax = axes[2 * row + place]
             ran = was_run(results, experiment, schemes)
@@ -125,14 +126,14 @@ def raw_frames(results: Results) -> Drawing:
             d.heading(ax, f"{what} {COLUMNS[place]}")
             if ran:
                 d.legend(ax, loc="center")
-            if row == 1 or not was_run(results, "frames", schemes):
+            if row == 1 or not was_run(results, CLOSE_UP["frames"], schemes):
                 ax.set_xlabel("queue to C0, kB")
                 ax.tick_params(labelbottom=True)
     caption = (
         "Share of time that the queue is shorter, from 10 ms after the onset to the end of the hotspot, 5 hosts, all "
-        "repetitions. Dotted: QCN's set point."
+        "repetitions, a sample every 10 µs. Dotted: QCN's set point."
     )
-    for experiment, what in (("baseline", "TCP"), ("frames", "raw frames")):
+    for experiment, what in ((CLOSE_UP["baseline"], "TCP"), (CLOSE_UP["frames"], "raw frames")):
         caption += left_out(results, experiment).replace("cut", f"cut with {what}")
     return Drawing("raw-frames", "TCP beside raw Ethernet frames", caption, fig)
 

@@ -61,10 +61,10 @@ _ROWS = (
 def _table(results: Results, experiment: str, title: str) -> Table:
     schemes = was_run(results, experiment)
     columns = [Column(title), *(Column(scheme, True) for scheme in schemes)]
-    rows = [
-        [Cell(words), *(interval_cell(results.interval(experiment, scheme, name), unit, 3) for scheme in schemes)]
-        for words, name, unit in _ROWS
-    ]
+    rows = []
+    for words, name, unit in _ROWS:
+        where = slides.CLOSE_UP.get(experiment, experiment) if name.startswith("queue_bytes[") else experiment
+        rows.append([Cell(words), *(interval_cell(results.interval(where, scheme, name), unit, 3) for scheme in schemes)])
     return Table(columns, rows, f"Means over the repetitions, 95 % t intervals below.{left_out(results, experiment)}")
 
 

@@ -31,6 +31,8 @@ PORT, HOST = "CS1->C[0]", "C[0]"
 HOT_GOODPUT_BPS = theory.max_goodput("2 Gbps")
 SET_POINT_B, XOFF_B, XON_B, BUFFER_B = 26_176, 130_000, 110_000, 150_000
 HOSTS = {"baseline": 5, "single-hop": 10}
+# Where the hot queue is sampled every 10 us, in runs that are otherwise the same.
+CLOSE_UP = {"baseline": "close-up", "single-hop": "single-hop-close-up", "frames": "frames-close-up"}
 _WORDS = {"baseline": "Baseline, 5 hosts", "single-hop": "Single hop, 10 hosts"}
 
 
@@ -101,9 +103,9 @@ def _queue_line(run: Run) -> tuple[d.Array, d.Array]:
 
 
 def queue(results: Results, experiment: str) -> Drawing:
-    """The hot queue over time, one seed; of the baseline every 10 us where that was run."""
-    close = was_run(results, "close-up") if experiment == "baseline" else []
-    source = {scheme: "close-up" if scheme in close else experiment for scheme in ALL}
+    """The hot queue over time, one seed, every 10 us where such runs are kept."""
+    close = [scheme for scheme in was_run(results, CLOSE_UP[experiment]) if results.runs(CLOSE_UP[experiment], scheme)]
+    source = {scheme: CLOSE_UP[experiment] if scheme in close else experiment for scheme in ALL}
     drawn = [[scheme for scheme in schemes if results.runs(source[scheme], scheme)] for schemes in SCHEMES]
     columns = [place for place, schemes in enumerate(drawn) if schemes]
     rows = max(map(len, drawn))
@@ -131,7 +133,7 @@ def queue(results: Results, experiment: str) -> Drawing:
     caption = (
         f"Slide: Queue depth. Seed 1, a sample every {every} (the least and the most of each stretch are drawn). Dotted: QCN's set "
         "point; dashed: PAUSE from 130 kB on, until 110 kB. The buffer is 150 kB."
-        + left_out(results, experiment, *(["close-up"] if close else []))
+        + left_out(results, experiment, *([CLOSE_UP[experiment]] if close else []))
     )
     return Drawing(f"queue-{experiment}", f"{_WORDS[experiment]}: queue depth at CS1 to C0", caption, fig)
 

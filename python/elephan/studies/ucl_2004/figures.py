@@ -110,7 +110,12 @@ def sections(results: Results) -> Sequence[Section]:
         Section(
             "Beside other traffic",
             "One and ten flows against self-similar background, and Scalable TCP against CBR, on the two networks of the slides.",
-            [network.background(results), network.example(results), network.cbr(results)],
+            [
+                network.background(results),
+                network.background_loads(results),
+                network.example(results),
+                network.cbr(results),
+            ],
         ),
         Section(
             "What packets cost the sender",

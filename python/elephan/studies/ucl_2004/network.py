@@ -48,7 +48,7 @@ def response(results: Results) -> Drawing:
         ax.set_xscale("log")
         ax.set_xlim(highest, lowest)
         ax.set_yscale("log")
-        ax.set_ylim(8, 1.2e5)
+        ax.set_ylim(8, 1.2e6)
         ax.set_xlabel(f"p: {words}")
         ax.grid(axis="both")
         d.end_labels(ax, ends, gap=0.052)
@@ -77,7 +77,7 @@ def deviation(results: Results) -> Drawing:
         ax.axhline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
         ax.set_xscale("log")
         ax.set_xlim(highest, lowest)
-        ax.set_ylim(0.75, 2.1)
+        ax.set_ylim(0.7, 2.2)
         ax.set_xlabel(f"p: {words}")
         d.end_labels(ax, ends, gap=0.065)
     d.heading(axes[0], "measured window over closed form")
@@ -121,6 +121,45 @@ def background(results: Results) -> Drawing:
         "10 to 35 s after the start; DataTAG: 30 to 110 s, in which one Reno flow has not yet climbed back from its first loss."
     )
     return Drawing("background", "TCP beside self-similar background", caption, fig)
+
+
+def background_loads(results: Results) -> Drawing:
+    """What one flow takes of what 10, 20 and 40 % of background leave."""
+    experiment = results.experiment("background-load")
+    networks = [point.label for point in experiment.points["network"]]
+    fig, axes = new_figure(1, len(networks), height=2.8, sharey=True)
+    loads = sorted([(0.2, ""), *((point.value, point.label) for point in experiment.points["load"])])
+    for ax, network in zip(axes, networks, strict=True):
+        ends = []
+        for stack in STACKS:
+            rows = []
+            for load, label in loads:
+                where = (
+                    ("background-load", f"{stack}/{label}/{network}")
+                    if label
+                    else ("background", f"{stack}/1 flow/{network}/100 %")
+                )
+                found = results.interval(*where, "goodput_bps[tcp].sum")
+                if found.n:
+                    left = (1 - load) * LEFT_BPS / 0.8
+                    rows.append((load, found.mean / left, found.low / left, found.high / left))
+            if rows:
+                table = np.array(rows)
+                d.error_line(ax, table[:, 0], table[:, 1], table[:, 2], table[:, 3], PAINT[stack])
+                ends.append((float(table[-1, 1]), NAMES[stack], PAINT[stack]))
+        ax.set_xlim(0.08, 0.42)
+        ax.set_ylim(0.7, 1.15)
+        d.plain_ticks(ax, [load for load, _ in loads], [f"{100 * load:.0f}\u00a0%" for load, _ in loads])
+        ax.axhline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
+        d.percent_axis(ax)
+        d.heading(ax, f"{network} ({PATHS[network].partition(',')[0]}), 1 flow")
+        ax.set_xlabel("load of the background")
+        d.end_labels(ax, ends)
+    caption = (
+        "Goodput of one flow over what the background leaves of 1 Gb/s, buffer of one BDP. Means with 95 % intervals, cut off at "
+        "the frame; times as above."
+    )
+    return Drawing("background-loads", "More and less background", caption, fig)
 
 
 def example(results: Results) -> Drawing:

@@ -106,7 +106,7 @@ def sections(results: Results) -> Sequence[Section]:
             "Throughput",
             "Slides 12 to 17.",
             [*([long] if long else []), streams.txqueuelen(results), streams.jumbo(results)],
-            [streams.table(results), streams.starts(results)],
+            [streams.table(results), streams.receivers(results), streams.starts(results)],
         ),
         Section(
             "Future work", "What slide 19 names: faster interfaces, and lambdas against routed networks.", streams.future(results)

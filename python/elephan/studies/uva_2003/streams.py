@@ -205,6 +205,24 @@ def table(results: Results) -> Table:
     return Table(columns, rows, note)
 
 
+def receivers(results: Results) -> Table:
+    """The table of slide 15 by what a packet costs the receiver."""
+    costs = ("nothing", "10 us", "15 us")
+    columns = [Column("receiver: " + ", ".join(costs)), *(Column(word, True) for word in ("Single", "Multi (16)", "UDP"))]
+    rows = []
+    for network in SLIDE_15:
+        cells = [Cell(network)]
+        for streams in STREAMS:
+            variant = f"{network}/{streams}"
+            where = [("table", variant) if cost == "10 us" else ("table-receiver", f"{cost}/{variant}") for cost in costs]
+            found = [value(results, *one, GOODPUT) for one in where]
+            cells.append(Cell(" / ".join("n/a" if math.isnan(x) else f"{x * 1e-6:.0f}" for x in found)))
+        rows.append(cells)
+    return Table(
+        columns, rows, "The same with receivers whose processor has nothing to do, 10 and 15 us a packet. Mb/s of payload."
+    )
+
+
 def starts(results: Results) -> Table:
     """The 16 streams of slide 15 by how far apart they start, over the first two lambdas."""
     experiment = results.experiment("starts")
