@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_SAMPLED = ("cpu", "ring_packets", "backlog_packets", "drops")
+
+
 def _sampled(view: View) -> bool:
-    return bool(view.run.host_samples.num_rows)
+    """There is something to see: a host that only delays packets is never busy."""
+    return any(bool(np.nan_to_num(column(view.run.host_samples, name)).any()) for name in _SAMPLED)
 
 
 def _busiest(view: View) -> str:
@@ -34,7 +38,7 @@ def _busiest(view: View) -> str:
 def _series(view: View, host: str) -> dict[str, d.Array]:
     samples = view.run.host_samples
     mine = np.asarray(texts(samples, "host")) == host
-    return {name: column(samples, name)[mine] for name in ("time_ns", "cpu", "ring_packets", "backlog_packets", "drops")}
+    return {name: column(samples, name)[mine] for name in ("time_ns", *_SAMPLED)}
 
 
 def gaps(view: View, host: str) -> list[tuple[float, float]]:
