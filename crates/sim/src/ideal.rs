@@ -10,8 +10,11 @@
 //! delivered the first one, at D_i + sum of tx_j + (n - 2) max tx_j (j up to i) for the last full one, and the last one follows it.
 //! Bytes are those on the wire: TCP and IP headers with the options that both ends use, framing, preamble and gap. For
 //! a path with one slow link it is 1.5 RTT + wire bytes / rate. Rates and delays are those at the start of the run; jitter, loss, PAUSE
-//! and what other traffic does are not in it.
+//! and what other traffic does are not in it. Where each packet takes its own path (`ecmp = "packet"`), the k links side by side at a
+//! place of the path count as k of their best: of n packets one of them carries n / k, rounded up, and the last need not follow.
 //! A flow of RoCE has no handshake.
+
+use std::collections::BTreeSet;
 
 use elephan_link::FrameCost;
 use elephan_scenario::{FlowPlan, NodeKind};
@@ -27,9 +30,17 @@ struct Hop {
     rate_bps: u64,
     /// From the last bit out of this link to the first bit that may enter the next.
     delay_ps: u128,
+    /// So many such links share the packets.
+    side_by_side: u64,
 }
 
 impl Hop {
+    /// The best of both, so many side by side.
+    fn best(self, other: Hop, side_by_side: u64) -> Hop {
+        let (rate_bps, delay_ps) = (self.rate_bps.max(other.rate_bps), self.delay_ps.min(other.delay_ps));
+        Hop { rate_bps, delay_ps, side_by_side, ..self }
+    }
+
     fn transmission_ps(&self, ip_bytes: u32) -> u128 {
         u128::from(self.cost.wire_bytes(ip_bytes)) * 8 * u128::from(PS_PER_S) / u128::from(self.rate_bps.max(1))
     }
@@ -38,16 +49,19 @@ impl Hop {
 /// Until the last of `full` packets of `full_bytes` and one of `last_bytes` (IP), sent back to back, is at the end of the path.
 fn through(path: &[Hop], full: u64, full_bytes: u32, last_bytes: u32) -> u128 {
     let (mut before, mut sum, mut longest) = (0, 0, 0);
-    // When the last packet has left the link, and arrives at the next.
-    let mut last = 0;
+    // When the last full packet, and the last of all, have left the link and arrive at the next.
+    let (mut whole, mut last) = (0, 0);
     for hop in path {
         let (tx, own) = (hop.transmission_ps(full_bytes), hop.transmission_ps(last_bytes));
-        (sum, longest) = (sum + tx, longest.max(tx));
-        let free = if full > 0 { before + sum + u128::from(full - 1) * longest } else { 0 };
-        last = last.max(free) + own + hop.delay_ps;
+        let others = full.div_ceil(hop.side_by_side).saturating_sub(1);
+        (sum, longest) = (sum + tx, longest.max(u128::from(others) * tx));
+        let free = if full > 0 { before + sum + longest } else { 0 };
+        let follows = if hop.side_by_side == 1 { free } else { 0 };
+        last = last.max(follows) + own + hop.delay_ps;
         before += hop.delay_ps;
+        whole = free + hop.delay_ps;
     }
-    last
+    last.max(whole)
 }
 
 impl World<'_> {
@@ -102,18 +116,35 @@ impl World<'_> {
     }
 
     fn path(&self, from: u32, to: u32) -> Option<Vec<Hop>> {
-        let place = self.net.routes.between(from, to).next()?;
-        let hop = |link: u32| {
-            let link = &self.plan.links[link as usize];
-            let latency = match &self.plan.nodes[link.to as usize].kind {
-                NodeKind::Switch(switch) => switch.latency,
-                NodeKind::Host => Span::ZERO,
-            };
-            let device = self.plan.nodes[link.from as usize].models.transmit.map_or(Span::ZERO, |words| words.delay);
-            let delay_ps = [link.delay, latency, device].map(|span| u128::from(span.ps())).iter().sum();
-            Hop { cost: link.framing.cost(), rate_bps: link.rate.bps(), delay_ps }
+        let routes = &self.net.routes;
+        let place = routes.between(from, to).next()?;
+        let path = routes.rest(place).map(|link| self.hop(link));
+        if !routes.spreads() {
+            return Some(path.collect());
+        }
+        let mut beside: Vec<BTreeSet<u32>> = Vec::new();
+        for other in routes.between(from, to) {
+            for (i, link) in routes.rest(other).enumerate() {
+                beside.resize_with(beside.len().max(i + 1), BTreeSet::new);
+                beside[i].insert(link);
+            }
+        }
+        let best = |(hop, links): (Hop, BTreeSet<u32>)| {
+            let count = links.len() as u64;
+            links.into_iter().fold(hop, |best, link| best.best(self.hop(link), count))
         };
-        Some(self.net.routes.rest(place).map(hop).collect())
+        Some(path.zip(beside).map(best).collect())
+    }
+
+    fn hop(&self, link: u32) -> Hop {
+        let link = &self.plan.links[link as usize];
+        let latency = match &self.plan.nodes[link.to as usize].kind {
+            NodeKind::Switch(switch) => switch.latency,
+            NodeKind::Host => Span::ZERO,
+        };
+        let device = self.plan.nodes[link.from as usize].models.transmit.map_or(Span::ZERO, |words| words.delay);
+        let delay_ps = [link.delay, latency, device].map(|span| u128::from(span.ps())).iter().sum();
+        Hop { cost: link.framing.cost(), rate_bps: link.rate.bps(), delay_ps, side_by_side: 1 }
     }
 }
 
@@ -133,7 +164,7 @@ mod tests {
     use super::*;
 
     fn hop(rate_bps: u64, delay_us: u64) -> Hop {
-        Hop { cost: Framing::None.cost(), rate_bps, delay_ps: u128::from(delay_us) * 1_000_000 }
+        Hop { cost: Framing::None.cost(), rate_bps, delay_ps: u128::from(delay_us) * 1_000_000, side_by_side: 1 }
     }
 
     /// 1250 B take 250 us at 40 Mb/s and 10 us at 1 Gb/s: 200 of them are in after 10 + 200 x 250 us and the delays,
@@ -147,5 +178,17 @@ mod tests {
         // On the fast link the short packet comes after the full one, which has left the slow one 25 us earlier.
         assert_eq!(us(&[hop(40_000_000, 0), hop(1_000_000_000, 0)], 1, 125), 250 + 25 + 1);
         assert_eq!(us(&[hop(40_000_000, 3)], 0, 125), 28);
+    }
+
+    /// Two links of 40 Mb/s side by side behind one of 1 Gb/s: of 200 full packets each carries 100; the second of two begins when
+    /// it is at the fork, beside the first. A short packet goes by the other link.
+    #[test]
+    fn links_side_by_side_share_the_packets() {
+        let fork = [hop(1_000_000_000, 0), Hop { side_by_side: 2, ..hop(40_000_000, 0) }];
+        let us = |full, last| through(&fork, full, 1250, last) / 1_000_000;
+        assert_eq!(us(200, 125), 10 + 100 * 250);
+        assert_eq!(us(2, 125), 2 * 10 + 250);
+        assert_eq!(us(1, 125), 10 + 250);
+        assert_eq!(us(0, 1250), 10 + 250);
     }
 }

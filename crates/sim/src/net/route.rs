@@ -79,6 +79,11 @@ impl Routes {
         })
     }
 
+    /// Whether each packet takes its own path where there are several.
+    pub fn spreads(&self) -> bool {
+        self.ecmp == Ecmp::Packet
+    }
+
     /// Whether each packet of a flow with this route takes its own path.
     #[inline]
     pub fn is_spread(route: u32) -> bool {
