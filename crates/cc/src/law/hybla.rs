@@ -1,6 +1,6 @@
 //! Hybla (Caini and Firrincieli 2004): the growth that Reno would have on a path with a round-trip time of RTT0.
 //!
-//! Windows in segments, rho = max(SRTT / RTT0, 1), RTT0 = 25 ms.
+//! Windows in segments, rho = max(SRTT / RTT0, 1) with the smallest SRTT so far, RTT0 = 25 ms.
 //!
 //! ```text
 //! slow start:            cwnd += 2^rho - 1       per acknowledged segment, at most to ssthresh
@@ -15,8 +15,8 @@
 //! limit) and says when it ends; Hybla adds the 2^rho - 2 that are missing before it. So HyStart and HyStart++ work with
 //! it, and with rho = 1 nothing is added.
 //!
-//! Chosen: rho follows the smoothed round-trip time of every ACK; an acknowledged segment opens the window by 2^16 - 1 at
-//! most, as Linux's slow start does. Left out: the initial window and ssthresh times rho, pacing, the estimate of the
+//! The smallest, as in Linux and ns-3: with the queue in it, growth would rise with the square of the queue that it makes.
+//! Chosen: an acknowledged segment opens the window by 2^16 - 1 at most, as Linux's slow start does. Left out: the initial window and ssthresh times rho, pacing, the estimate of the
 //! channel's bandwidth, integer windows of kernels.
 
 use super::Law;
@@ -41,6 +41,7 @@ parameters! {
 pub struct Hybla {
     rtt0_s: f64,
     reduce_from: ReduceFrom,
+    smallest_s: f64,
     rho: f64,
 }
 
@@ -48,7 +49,7 @@ impl Model for Hybla {
     type Parameters = Parameters;
 
     fn new(p: &Parameters) -> Hybla {
-        Hybla { rtt0_s: p.rtt0.seconds(), reduce_from: p.reduce_from, rho: 1.0 }
+        Hybla { rtt0_s: p.rtt0.seconds(), reduce_from: p.reduce_from, smallest_s: f64::INFINITY, rho: 1.0 }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
@@ -58,23 +59,23 @@ impl Model for Hybla {
 
 states! {
     Hybla, law, value;
-    "rho" ["1"] "smoothed round-trip time in units of RTT0, at least 1": law.rho, value >= 1.0 => law.rho = value;
+    "rho" ["1"] "smallest smoothed round-trip time in units of RTT0, at least 1": law.rho, value >= 1.0 => law.rho = value;
 }
 
 impl Law for Hybla {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        if let Some(rtt) = ack.srtt.or(ack.rtt) {
-            self.rho = (rtt.seconds() / self.rtt0_s).max(1.0);
+        if let Some(rtt) = ack.srtt.or(ack.rtt).map(Span::seconds).filter(|&rtt_s| rtt_s < self.smallest_s) {
+            self.smallest_s = rtt;
+            self.rho = (rtt / self.rtt0_s).max(1.0);
         }
         if ack.app_limited || self.rho == 1.0 || !w.in_slow_start() {
             return;
         }
         // What the slow start itself adds keeps its room below ssthresh.
-        let acked = ack.acked as f64;
-        let room = (w.ssthresh - w.cwnd - acked).max(0.0);
+        let room = (w.ssthresh - w.cwnd - ack.acked as f64).max(0.0);
         let gain = (libm::exp2(self.rho) - 1.0).min(GAIN_MAX);
-        w.cwnd += ((gain - 1.0) * acked).min(room);
+        w.cwnd += ((gain - 1.0) * ack.acked as f64).min(room);
     }
 
     #[inline]
@@ -86,8 +87,7 @@ impl Law for Hybla {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        let half = BETA * self.reduce_from.bytes(w, signal.inflight());
-        w.cut(signal, half);
+        w.cut(signal, BETA * self.reduce_from.bytes(w, signal.inflight()));
     }
 }
 
@@ -160,6 +160,18 @@ mod tests {
         assert_eq!(state(&c, "rho"), 2.0);
         c.on_ack(&Ack { rtt: None, ..ack(0.0, MSS, 0.1) });
         assert_eq!(state(&c, "rho"), 2.0);
+    }
+
+    /// A queue that doubles the round trip leaves 16 / cwnd at 100 ms; a shorter path brings 4 / cwnd.
+    #[test]
+    fn a_queue_does_not_speed_growth_up() {
+        let mut c = at(100.0, 100.0);
+        for (rtt_s, rho, expected) in [(0.1, 4.0, 100.16), (0.2, 4.0, 100.16), (0.05, 2.0, 100.04), (0.1, 2.0, 100.04)]
+        {
+            c.poke("cwnd", 100.0 * S);
+            c.on_ack(&ack(0.0, MSS, rtt_s));
+            assert!((c.window() / S - expected).abs() < 1e-9 && state(&c, "rho") == rho, "{rtt_s}: {}", c.window());
+        }
     }
 
     /// HyStart's end of slow start, here by the delay that grew, ends it for Hybla too.
