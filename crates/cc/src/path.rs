@@ -280,8 +280,10 @@ impl MaxRate {
         if round > self.newest {
             self.turn(round);
         }
-        self.latest = self.latest.max(rate);
-        self.max = self.max.max(rate);
+        if rate > self.latest {
+            self.latest = rate;
+            self.max = self.max.max(rate);
+        }
     }
 
     #[cold]
@@ -332,6 +334,9 @@ impl Extra {
             expected = 0.0;
         }
         self.acked += ack.acked as f64;
-        self.bytes[0] = self.bytes[0].max((self.acked - expected).min(cwnd));
+        let extra = (self.acked - expected).min(cwnd);
+        if extra > self.bytes[0] {
+            self.bytes[0] = extra;
+        }
     }
 }

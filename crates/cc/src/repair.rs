@@ -84,7 +84,9 @@ impl Repair {
     /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
     pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
         let most = w.cwnd;
-        w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
+        if ack.newly_lost > 0 {
+            w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
+        }
         let kept = ack.inflight.saturating_sub(ack.newly_lost);
         if self.begins {
             (self.begins, self.conserving) = (false, true);
