@@ -25,7 +25,8 @@ _SAMPLED = ("cpu", "ring_packets", "backlog_packets", "drops")
 
 def _sampled(view: View) -> bool:
     """There is something to see: a host that only delays packets is never busy."""
-    return any(bool(np.nan_to_num(column(view.run.host_samples, name)).any()) for name in _SAMPLED)
+    samples = view.run.host_samples
+    return samples.num_rows > 0 and any(bool(np.nan_to_num(column(samples, name)).any()) for name in _SAMPLED)
 
 
 def _busiest(view: View) -> str:
