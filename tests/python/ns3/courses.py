@@ -204,7 +204,7 @@ LAWS = {
     "westwood": small(law("westwood", "TcpWestwood", peers={"TcpWestwood::ProtocolType": "WestwoodPlus"})),
     "vegas": law("vegas", "TcpVegas", tolerance=0.02),
     "veno": small(law("veno", "TcpVeno"), tolerance=None),
-    "hybla": law("hybla", "TcpHybla", of={"rtt0": "50 ms"}, peers={"TcpHybla::RRTT": "50ms"}, tolerance=None),
+    "hybla": law("hybla", "TcpHybla", of={"rtt0": "50 ms"}, peers={"TcpHybla::RRTT": "50ms"}, tolerance=0.02),
     "dctcp": settled(STEP, 66),
     "bbr": replace(fifo(100), law={"kind": "bbr"}, peer_law="TcpBbr", delay_s=0.02),
     "htcp": law("htcp", "TcpHtcp", tolerance=None),
