@@ -36,7 +36,7 @@ parameters! {
     /// Round trips after an early sign in which the window does not grow.
     inference: f64 = 3.0, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 3 round trips" [min = 0];
     /// Which delay queues are seen by.
-    delay: Delay = Delay::OneWay, "Kuzmanovic and Knightly 2003 section III-A; Linux tcp_lp.c: owd";
+    delay: Delay = Delay::OneWay, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: owd";
     /// An early sign forgets the extremes: from then on the smoothed delay and twice it.
     forgets: bool = false, "Linux tcp_lp.c; Kuzmanovic and Knightly 2003: no";
 }
