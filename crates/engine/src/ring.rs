@@ -87,6 +87,11 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
+    /// Keeps the first `len` values.
+    pub fn truncate(&mut self, len: u32) {
+        self.len = self.len.min(len);
+    }
+
     /// Asks for the value behind the front, which the next pop will read.
     #[inline]
     pub fn prefetch_second(&self) {

@@ -20,6 +20,11 @@ impl Transmitter {
         Transmitter { pace, remainder: 0 }
     }
 
+    /// Whether every transmission takes whole picoseconds, so that nothing is carried from one to the next.
+    pub fn is_exact(&self) -> bool {
+        self.pace & BY_RATE == 0
+    }
+
     /// The port went idle: the next transmission starts without a remainder.
     #[inline]
     pub fn idle(&mut self) {

@@ -10,6 +10,7 @@ use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan, limit_of};
 use elephan_units::{Span, Time, Transmitter};
 
+use super::ahead::Ahead;
 use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, Flight, General, Link, LossProcess, NONE, Sending, Window};
@@ -146,8 +147,13 @@ fn link(
     let impair = Impair::new(plan.seed, &l.name, &l.impairments);
     let minds_idle = queue.minds_idle() || paths.eager;
     let aside = device.is_none() && impair.is_none() && taps == Taps::NONE && !managed && !tells;
+    let open = aside && !minds_idle && !flow_control::stops_queues(plan, l.from);
+    let straight = plain && matches!(queue, Queue::Fifo(_)) && !looks;
+    let loss = loss(plan.seed, &l.name, &l.loss, "loss");
+    let tx = Transmitter::new(l.rate);
+    let able = open && straight && !changes && loss.is_none() && way_out.is_none() && tx.is_exact();
     Link {
-        tx: Transmitter::new(l.rate),
+        tx,
         busy_until: Time::ZERO,
         delay: l.delay + latency + device_delay,
         limit,
@@ -159,8 +165,8 @@ fn link(
         framing: l.framing.cost(),
         general: general.then(|| {
             Box::new(General {
-                open: aside && !minds_idle && !flow_control::stops_queues(plan, l.from),
-                straight: plain && matches!(queue, Queue::Fifo(_)) && !looks,
+                open,
+                straight,
                 minds_idle,
                 steady: !changes,
                 queue,
@@ -187,12 +193,13 @@ fn link(
                 limiters,
                 impair,
                 taps,
+                ahead: Ahead::new(able),
                 nic: nic.then(Box::default),
                 tells,
                 watch: watched.then(Box::default),
             })
         }),
-        loss: loss(plan.seed, &l.name, &l.loss, "loss"),
+        loss,
         counts: Counts::default(),
         stage: Ring::default(),
         into,

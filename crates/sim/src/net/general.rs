@@ -11,7 +11,7 @@ use elephan_units::{Span, Time};
 
 use super::cm::{WaitsFor, can_stop};
 use super::link::{CONTROL, Flight, General, Link, Sending, Window};
-use super::{NONE, Net, Treatment, note_mark};
+use super::{NONE, Net, item, note_mark};
 use crate::packet::traits;
 
 impl General {
@@ -24,7 +24,7 @@ impl General {
     }
 
     /// A packet waits from now on.
-    fn begin_wait(&mut self, item: Item, window: Window) {
+    pub(super) fn begin_wait(&mut self, item: Item, window: Window) {
         self.waiting_since_ps += u128::from(item.at.max(window.warmup).0);
     }
 
@@ -48,7 +48,9 @@ impl Link {
 impl Net {
     /// Hands a packet to a general port.
     pub(super) fn offer_general(&mut self, now: Time, link: u32, packet: u32) {
-        if !self.pass(now, link, packet) {
+        if self.links[link as usize].general.as_ref().is_some_and(|g| g.ahead.on) {
+            self.reckon(now, link, packet);
+        } else if !self.pass(now, link, packet) {
             self.offer_to_queue(now, link, packet);
         }
     }
@@ -77,20 +79,10 @@ impl Net {
             return;
         }
         let p = &self.packets[packet];
-        let Treatment { priority, weight } = self.treatments.get(p.flow as usize).copied().unwrap_or_default();
-        let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
-        let item = Item {
-            handle: packet,
-            flow: p.flow,
-            bytes: l.framing.charged_bytes(p.ip_bytes),
-            ecn: p.segment.ecn,
-            priority,
-            weight,
-            at: now,
-        };
+        let item = item(&self.packets, &self.treatments, packet, l.framing.charged_bytes(p.ip_bytes), now);
         g.integrate(&mut l.counts, now, window);
         let (headed, wire) = (p.traits & traits::HEADED != 0, l.framing.wire_bytes(p.ip_bytes));
-        g.queue.on_arrival(now, wire, priority, headed.then(|| self.packets.header(packet)));
+        g.queue.on_arrival(now, wire, item.priority, headed.then(|| self.packets.header(packet)));
         let (p, counted) = (&mut self.packets[packet], g.counted);
         let from = p.ingress;
         let verdict = match (limiter, &mut g.limiters) {
@@ -199,6 +191,10 @@ impl Net {
                 return;
             }
             g.wake = Time::NEVER;
+            // The end of a pause that was taken back.
+            if g.ahead.on {
+                return;
+            }
         }
         self.start_if_free(now, link);
     }

@@ -13,6 +13,7 @@ use elephan_random::Stream;
 use elephan_units::{Rate, Span, Time, Transmitter};
 
 use super::Taps;
+use super::ahead::Ahead;
 use super::cm::CongestionPoints;
 use super::impair::Impair;
 use super::limiters::Limiters;
@@ -98,6 +99,16 @@ impl Counts {
             if start < window.warmup {
                 self.early_ps += end.min(window.warmup).0 - start.0;
             }
+        }
+    }
+
+    /// A transmission that was counted from `start` to `end` does not begin; `wire` is 0 if it was after the end of the run.
+    pub fn no_transmission(&mut self, start: Time, end: Time, wire: u32, window: Window) {
+        if wire > 0 {
+            self.tx_packets -= 1;
+            self.tx_bytes -= u64::from(wire);
+            self.busy_ps -= end.min(window.end).0 - start.0;
+            self.early_ps -= end.min(window.warmup).0.saturating_sub(start.0);
         }
     }
 }
@@ -223,6 +234,8 @@ pub struct General {
     /// What the link does to packets beside losing them.
     pub impair: Option<Box<Impair>>,
     pub taps: Taps,
+    /// What is reckoned ahead while nobody pauses.
+    pub ahead: Ahead,
     /// Of a host that sends RoCE: what its interface has handed to the port.
     pub nic: Option<Box<NicPort>>,
 }
@@ -313,7 +326,7 @@ impl Link {
     /// Waiting bytes and packets at `now`; only for ports that are not fused.
     pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
         match &self.general {
-            Some(g) => (g.bytes(), g.packets()),
+            Some(g) => (g.bytes() + g.ahead.bytes(), g.packets() + g.ahead.packets()),
             None => {
                 self.advance(now);
                 (self.waiting_charged, self.waiting.len() as u64)
@@ -323,9 +336,11 @@ impl Link {
 
     /// Bytes and packets whose transmission has started by `now`; only for ports that are not fused.
     pub fn started(&mut self, now: Time) -> (u64, u64) {
-        if self.general.is_none() {
-            self.advance(now);
+        if let Some(g) = &self.general {
+            let (bytes, packets) = g.ahead.to_come();
+            return (self.counts.tx_bytes - bytes, self.counts.tx_packets - packets);
         }
+        self.advance(now);
         // Those that start after the end of the run are not counted; they wait behind the others.
         let waiting = (0..self.waiting.len() as u32).rev().map_while(|i| self.waiting.get(i));
         let never = waiting.take_while(|w| w.wire == 0).count();

@@ -5,6 +5,7 @@
 //! is computed with that link's, and a packet that will find it full is dropped when its time comes. All other ports are
 //! *general*. Both give the same packets at the same picosecond.
 
+mod ahead;
 mod build;
 mod capture;
 mod change;
@@ -28,7 +29,7 @@ mod watch;
 
 use elephan_engine::{Class, Event, EventQueue, prefetch};
 use elephan_link::congestion::{Feedback, fair::Source};
-use elephan_link::queue::Discarded;
+use elephan_link::queue::{Discarded, Item};
 use elephan_units::Time;
 
 pub use build::{Paths, build};
@@ -147,6 +148,14 @@ fn note_mark(log: &mut Option<Vec<Occurrence>>, time: Time, link: u32, flow: u32
     if let Some(log) = log {
         log.push(Occurrence { time, kind: Kind::Mark, link, flow, bytes, value: None, reason: "" });
     }
+}
+
+/// A packet as queues see it, which takes `bytes` of them and came at `at`.
+fn item(packets: &Packets, treatments: &[Treatment], packet: u32, bytes: u32, at: Time) -> Item {
+    let p = &packets[packet];
+    let Treatment { priority, weight } = treatments.get(p.flow as usize).copied().unwrap_or_default();
+    let priority = if p.traits & traits::URGENT != 0 { 7 } else { priority };
+    Item { handle: packet, flow: p.flow, bytes, ecn: p.segment.ecn, priority, weight, at }
 }
 
 /// A packet that reached its host.

@@ -15,6 +15,7 @@ pub const REFRESH: u32 = 1 << 31;
 impl Net {
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
     pub(super) fn receive_pause(&mut self, now: Time, link: u32, quanta: u16) {
+        self.take_back(now, link);
         let l = &mut self.links[link as usize];
         l.counts.pauses_received += 1;
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
@@ -27,6 +28,7 @@ impl Net {
 
     /// Sends a PAUSE (or, with time 0, a resumption) through the port of `link`.
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
+        self.take_back(now, link);
         let l = &self.links[link as usize];
         // The far end counts quanta at the rate of the direction that is paused.
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);

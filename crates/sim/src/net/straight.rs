@@ -66,6 +66,7 @@ impl Net {
         let switch = switches.get_mut(l.out_of as usize);
         let awaited = more || switch.is_some_and(|switch| switch.awaits_end(link, &mut g.unsettled));
         g.end_scheduled = awaited;
+        g.ahead.on = !awaited && g.may_reckon(now);
         let steady = g.steady;
         let wire = l.framing.wire_bytes(p.ip_bytes);
         let end = now + l.tx.send(wire);

@@ -204,6 +204,7 @@ impl Net {
     fn settle(&mut self, now: Time, switch: usize) {
         let mut links = std::mem::take(&mut self.switches[switch].unsettled);
         for link in links.drain(..) {
+            self.take_back(now, link);
             let l = &mut self.links[link as usize];
             let Some(g) = &mut l.general else { continue };
             g.unsettled = false;
@@ -223,17 +224,7 @@ impl Net {
 
     /// Bytes in the memory of a switch at `now`.
     pub fn memory_used(&self, now: Time, switch: &Switch) -> u64 {
-        let over = |&link: &u32| {
-            let l = &self.links[link as usize];
-            match &l.general {
-                Some(g) if !g.end_scheduled && l.busy_until <= now => match g.sending {
-                    Sending::Frame { charged, .. } => u64::from(charged),
-                    _ => 0,
-                },
-                _ => 0,
-            }
-        };
-        switch.charged() - switch.unsettled.iter().map(over).sum::<u64>()
+        switch.charged() - switch.unsettled.iter().map(|&l| self.links[l as usize].unreleased(now)).sum::<u64>()
     }
 
     /// A frame has passed the switch and goes to its egress queue.

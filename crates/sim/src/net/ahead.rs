@@ -1,0 +1,215 @@
+//! A port that may be paused, as long as nobody does it: its FIFO is reckoned ahead as that of a fast port, no end of a
+//! transmission has an event, and the memory that frames hold is released when somebody looks.
+//!
+//! `start = end of the last transmission`; a frame waits while its start is later. When a PAUSE comes to the port or leaves through it, or
+//! the memory of its switch may be full, the frames that have not started are taken back into the queue, with all that has been
+//! counted for them, and the port goes on by events until nothing is on its wire or waits.
+
+use elephan_engine::{Class, Ring};
+use elephan_link::queue::{Discipline, is_ect};
+use elephan_tcp::ECN_CE;
+use elephan_units::Time;
+
+use super::link::{Flight, General, Link, Sending};
+use super::switch::Switch;
+use super::{DELIVER, END, NONE, Net, item, note_mark};
+
+/// A frame that waits until `start`.
+#[derive(Clone, Copy, Default)]
+struct Reckoned {
+    start: Time,
+    /// When it came.
+    at: Time,
+    /// What it takes of the queue, and of the wire before the end of the run.
+    bytes: u32,
+    wire: u32,
+    /// What it takes of the memory of its switch, and where it came in there.
+    charged: u32,
+    ingress: u32,
+}
+
+/// What is reckoned ahead at a port.
+#[derive(Default)]
+pub struct Ahead {
+    /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames.
+    able: bool,
+    /// It does so now: nobody pauses the port, and its switch pauses nobody.
+    pub on: bool,
+    bytes: u64,
+    wire: u64,
+    waiting: Ring<Reckoned>,
+}
+
+impl Ahead {
+    pub fn new(able: bool) -> Ahead {
+        Ahead { able, ..Ahead::default() }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn packets(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Bytes and packets of those that wait and start before the end of the run.
+    pub fn to_come(&self) -> (u64, u64) {
+        let waiting = (0..self.waiting.len() as u32).rev().map_while(|i| self.waiting.get(i));
+        (self.wire, self.packets() - waiting.take_while(|r| r.wire == 0).count() as u64)
+    }
+}
+
+impl General {
+    /// Whether nothing is to stop what comes to the port from now on.
+    #[inline(always)]
+    pub(super) fn may_reckon(&self, now: Time) -> bool {
+        self.ahead.able
+            && self.gate.window().1 <= now
+            && self.control.is_none()
+            && self.watch.as_ref().is_none_or(|watch| watch.is_quiet())
+    }
+
+    /// Forgets the frames whose transmission has started by `now`, and releases what those before them have held.
+    #[inline(always)]
+    fn catch_up(&mut self, now: Time, mut switch: Option<&mut Switch>, scratch: &mut Vec<u32>) {
+        while let Some(first) = self.ahead.waiting.front() {
+            if first.start > now {
+                break;
+            }
+            self.ahead.waiting.pop_front();
+            self.ahead.bytes -= u64::from(first.bytes);
+            self.ahead.wire -= u64::from(first.wire);
+            let next = Sending::Frame { charged: first.charged, ingress: first.ingress };
+            let over = std::mem::replace(&mut self.sending, next);
+            if let (Sending::Frame { charged, ingress }, Some(switch)) = (over, switch.as_deref_mut()) {
+                switch.release(ingress, charged, scratch);
+            }
+        }
+    }
+}
+
+impl Link {
+    /// What frames hold of a memory whose transmission is over by `now`, and that is released later.
+    pub fn unreleased(&self, now: Time) -> u64 {
+        let Some(g) = &self.general else { return 0 };
+        let mut held = 0;
+        let mut sending = match g.sending {
+            Sending::Frame { charged, .. } if !g.end_scheduled => charged,
+            _ => 0,
+        };
+        for next in g.ahead.waiting.iter().take_while(|next| next.start <= now) {
+            held += u64::from(std::mem::replace(&mut sending, next.charged));
+        }
+        held + if self.busy_until <= now { u64::from(sending) } else { 0 }
+    }
+}
+
+impl Net {
+    /// Hands a packet to a port that reckons ahead.
+    #[inline(always)]
+    pub(super) fn reckon(&mut self, now: Time, link: u32, packet: u32) {
+        let Net { links, switches, packets, routes, events, log, window, scratch, .. } = self;
+        let l = &mut links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        let p = &mut packets[packet];
+        let (wire, charged, ingress) = (l.framing.wire_bytes(p.ip_bytes), p.charged, p.ingress);
+        let mut switch = switches.get_mut(l.out_of as usize);
+        g.catch_up(now, switch.as_deref_mut(), scratch);
+        let start = if l.busy_until > now {
+            let (start, bytes) = (l.busy_until, l.framing.charged_bytes(p.ip_bytes));
+            let waiting = g.ahead.packets();
+            if !l.limit.admits(g.ahead.bytes, waiting, bytes) {
+                l.counts.drops += 1;
+                if let Some(switch) = switch {
+                    switch.release(ingress, charged, scratch);
+                }
+                self.drop_packet(now, link, packet, "queue_full");
+                return;
+            }
+            if is_ect(p.segment.ecn) && l.mark_above.is_exceeded(g.ahead.bytes, waiting) {
+                p.segment.ecn = ECN_CE;
+                l.counts.marks += 1;
+                note_mark(log, now, link, p.flow, bytes);
+            }
+            let counted = if start <= window.end { wire } else { 0 };
+            g.ahead.waiting.push_back(Reckoned { start, at: now, bytes, wire: counted, charged, ingress });
+            g.ahead.bytes += u64::from(bytes);
+            g.ahead.wire += u64::from(counted);
+            l.counts.queue_max_bytes = l.counts.queue_max_bytes.max(g.ahead.bytes);
+            l.counts.queue_max_packets = l.counts.queue_max_packets.max(waiting + 1);
+            let wait = u128::from(window.overlap(now, start));
+            l.counts.byte_ps += wait * u128::from(bytes);
+            g.packet_ps += wait;
+            g.wait_ps += wait;
+            start
+        } else {
+            let over = std::mem::replace(&mut g.sending, Sending::Frame { charged, ingress });
+            if let (Sending::Frame { charged, ingress }, Some(switch)) = (over, switch) {
+                switch.release(ingress, charged, scratch);
+            }
+            now
+        };
+        // A queue of centuries saturates at "never".
+        let end = start.saturating_add(l.tx.send(wire));
+        l.busy_until = end;
+        l.counts.transmission(start, end, wire, *window);
+        let next = routes.link(p.route + 1);
+        let then = if next == END { DELIVER | p.dest } else { next };
+        l.launch(link, Flight { arrival: end.saturating_add(l.delay), packet, then }, events);
+    }
+
+    /// What is reckoned ahead at the port of `link` is looked at.
+    pub fn catch_up(&mut self, now: Time, link: usize) {
+        let l = &mut self.links[link];
+        if let Some(g) = &mut l.general {
+            g.catch_up(now, self.switches.get_mut(l.out_of as usize), &mut self.scratch);
+        }
+    }
+
+    /// From now on the port of `link` goes by events: what has not started waits in its queue again.
+    #[inline]
+    pub(super) fn take_back(&mut self, now: Time, link: u32) {
+        if self.links[link as usize].general.as_ref().is_some_and(|g| g.ahead.on) {
+            self.take_all_back(now, link);
+        }
+    }
+
+    #[cold]
+    fn take_all_back(&mut self, now: Time, link: u32) {
+        let window = self.window;
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return };
+        g.catch_up(now, self.switches.get_mut(l.out_of as usize), &mut self.scratch);
+        g.ahead.on = false;
+        let Some(first) = g.ahead.waiting.front() else { return };
+        g.integrate(&mut l.counts, now, window);
+        let begun = (l.flight.len() as u64 - g.ahead.packets()) as u32;
+        let mut end = l.busy_until;
+        for i in (0..g.ahead.packets() as u32).rev() {
+            let Some(r) = g.ahead.waiting.get(i) else { break };
+            l.counts.no_transmission(r.start, end, r.wire, window);
+            let (waited, all) = (window.overlap(now, r.start), window.overlap(r.at, r.start));
+            l.counts.byte_ps -= u128::from(waited) * u128::from(r.bytes);
+            g.packet_ps -= u128::from(waited);
+            g.wait_ps -= u128::from(all);
+            end = r.start;
+        }
+        let mut place = begun;
+        while let Some(r) = g.ahead.waiting.pop_front() {
+            let Some(flight) = l.flight.get(place) else { break };
+            place += 1;
+            let item = item(&self.packets, &self.treatments, flight.packet, r.bytes, r.at);
+            g.queue.enqueue(now, item, &mut self.discarded);
+            g.begin_wait(item, window);
+            if let Some(watch) = &mut g.watch {
+                watch.enter(item, (l.out_of != NONE).then_some(r.ingress >> 3));
+            }
+        }
+        l.flight.truncate(begun);
+        (g.ahead.bytes, g.ahead.wire) = (0, 0);
+        l.busy_until = first.start;
+        g.end_scheduled = true;
+        self.schedule(first.start, Class::End, link);
+    }
+}
