@@ -194,6 +194,12 @@ table! {
         snd_lim_time_cwnd_ns: i64 = "ns",
         /// Time limited by the sender (application or send buffer)
         snd_lim_time_snd_ns: i64 = "ns",
+        /// Payload sent while limited by the receiver's window, retransmissions included
+        snd_lim_bytes_rwin: i64 = "B",
+        /// Payload sent while limited by the congestion window
+        snd_lim_bytes_cwnd: i64 = "B",
+        /// Payload sent while limited by the sender (application or send buffer)
+        snd_lim_bytes_snd: i64 = "B",
         /// Window last advertised by the receiver
         cur_rwin_rcvd: i64 = "B",
         /// Largest window advertised by the receiver
@@ -301,6 +307,12 @@ table! {
         snd_lim_time_cwnd_ns: i64 = "ns",
         /// Time limited by the sender since the start
         snd_lim_time_snd_ns: i64 = "ns",
+        /// Payload sent while limited by the receiver's window since the start, retransmissions included
+        snd_lim_bytes_rwin: i64 = "B",
+        /// Payload sent while limited by the congestion window since the start
+        snd_lim_bytes_cwnd: i64 = "B",
+        /// Payload sent while limited by the sender since the start
+        snd_lim_bytes_snd: i64 = "B",
     }
 }
 

@@ -95,6 +95,9 @@ impl World<'_> {
                 snd_lim_time_rwin_ns: stats.snd_lim_time_rwin_ns as i64,
                 snd_lim_time_cwnd_ns: stats.snd_lim_time_cwnd_ns as i64,
                 snd_lim_time_snd_ns: stats.snd_lim_time_snd_ns as i64,
+                snd_lim_bytes_rwin: stats.snd_lim_bytes_rwin as i64,
+                snd_lim_bytes_cwnd: stats.snd_lim_bytes_cwnd as i64,
+                snd_lim_bytes_snd: stats.snd_lim_bytes_snd as i64,
             });
         }
     }

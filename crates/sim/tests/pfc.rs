@@ -212,7 +212,7 @@ fn queues() -> Vec<Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Frames that need not wait pass by the queue of their port, and ends of transmissions that nobody awaits have no event: the
     /// rows are those of the way through each queue with each end.

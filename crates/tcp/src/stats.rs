@@ -1,16 +1,17 @@
 //! What a connection counts: the instruments of RFC 4898 (TCP Extended Statistics MIB; Web100 before it), in snake case.
 //!
 //! Time is attributed to one of three states (RFC 4898 `tcpEStatsPerfSndLim*`): limited by the receiver's window, by
-//! congestion control (the wait for a timeout included), or by the sender, which has nothing to send.
+//! congestion control (the wait for a timeout included), or by the sender, which has nothing to send; and so are the bytes sent
+//! meanwhile (Web100's `SndLimBytes`).
 //!
 //! Of the groups Perf, Path, Stack, App and Tune these are left out: what a simulated host has not (TTL, TOS, soft errors,
 //! early retransmit, wall-clock stamps), what follows from others (`CongOverCount` is `spurious_fr_detected` and
-//! `spurious_rto_detected`, each of which is backed out; Web100's `AckPktsIn` is `segs_in` less `data_segs_in`), Web100's bytes
-//! sent in each of the three states (`SndLimBytes`; their times are here), sequence numbers as such (`SndUna`, `RcvNxt` ...; the
+//! `spurious_rto_detected`, each of which is backed out; Web100's `AckPktsIn` is `segs_in` less `data_segs_in`), sequence
+//! numbers as such (`SndUna`, `RcvNxt` ...; the
 //! `ThruOctets` say how far the streams have come), the receiver's own round-trip estimate (`RcvRTT`), and the limits that Tune
 //! sets (options do).
 
-use elephan_units::{Span, Time};
+use elephan_units::Time;
 use serde::Serialize;
 
 /// Declares the instruments once: those that count as segments pass, those that count rare things (boxed, made when
@@ -199,6 +200,12 @@ instruments! {
         snd_lim_time_cwnd_ns,
         /// Time spent limited by the sender.
         snd_lim_time_snd_ns,
+        /// Payload bytes sent while limited by the receiver's window, retransmissions included.
+        snd_lim_bytes_rwin,
+        /// Payload bytes sent while limited by congestion control.
+        snd_lim_bytes_cwnd,
+        /// Payload bytes sent while limited by the sender.
+        snd_lim_bytes_snd,
         /// Window last announced by the peer.
         cur_rwin_rcvd,
         /// Largest window announced by the peer.
@@ -257,55 +264,71 @@ pub(crate) enum Limit {
 }
 
 /// The clock of the three states. It starts as limited by the sender when the connection is established.
+///
+/// A state that begins takes what the clock and the bytes sent show off its sums, and one that ends adds it: what it began with need
+/// not be kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LimitClock {
     state: Limit,
-    since: Time,
     running: bool,
-    spent: [Span; 3],
-    entered: [u64; 3],
+    entered: [u32; 3],
+    spent_ps: [u64; 3],
+    sent: [u64; 3],
 }
 
 impl LimitClock {
     pub const fn new() -> LimitClock {
-        LimitClock { state: Limit::Snd, since: Time::ZERO, running: false, spent: [Span::ZERO; 3], entered: [0; 3] }
+        LimitClock { state: Limit::Snd, running: false, entered: [0; 3], spent_ps: [0; 3], sent: [0; 3] }
     }
 
+    /// The connection is established; nothing has been sent.
     pub fn start(&mut self, now: Time) {
-        (self.running, self.since) = (true, now);
+        self.running = true;
+        self.begin(now, 0);
     }
 
-    /// The connection is over.
-    pub fn stop(&mut self, now: Time) {
-        self.credit(now);
+    /// The connection is over, after `sent` bytes.
+    pub fn stop(&mut self, now: Time, sent: u64) {
+        self.end(now, sent);
         self.running = false;
     }
 
-    fn credit(&mut self, now: Time) {
+    fn begin(&mut self, now: Time, sent: u64) {
+        let state = self.state as usize;
+        self.spent_ps[state] = self.spent_ps[state].wrapping_sub(now.0);
+        self.sent[state] = self.sent[state].wrapping_sub(sent);
+    }
+
+    fn end(&mut self, now: Time, sent: u64) {
         if self.running {
-            let spent = &mut self.spent[self.state as usize];
-            *spent = spent.saturating_add(now.since(self.since));
-            self.since = now;
+            let state = self.state as usize;
+            self.spent_ps[state] = self.spent_ps[state].wrapping_add(now.0);
+            self.sent[state] = self.sent[state].wrapping_add(sent);
         }
     }
 
+    /// `sent` bytes have been sent until `now`.
     #[inline]
-    pub fn set(&mut self, now: Time, state: Limit) {
+    pub fn set(&mut self, now: Time, state: Limit, sent: u64) {
         if self.state != state {
-            self.credit(now);
+            self.end(now, sent);
             self.state = state;
             self.entered[state as usize] += 1;
+            if self.running {
+                self.begin(now, sent);
+            }
         }
     }
 
-    /// Writes transitions and times up to `now` into a snapshot.
+    /// Writes transitions, times and bytes up to `now` into a snapshot, which has the bytes sent already.
     pub fn fill(mut self, now: Time, stats: &mut Snapshot) {
-        self.credit(now);
-        let ns = |limit: Limit| self.spent[limit as usize].0 / 1000;
-        [stats.snd_lim_trans_rwin, stats.snd_lim_trans_cwnd, stats.snd_lim_trans_snd] = self.entered;
-        stats.snd_lim_time_rwin_ns = ns(Limit::Rwin);
-        stats.snd_lim_time_cwnd_ns = ns(Limit::Cwnd);
-        stats.snd_lim_time_snd_ns = ns(Limit::Snd);
+        self.end(now, stats.data_octets_out);
+        [stats.snd_lim_trans_rwin, stats.snd_lim_trans_cwnd, stats.snd_lim_trans_snd] = self.entered.map(u64::from);
+        let ns = self.spent_ps.map(|ps| ps / 1000);
+        [stats.snd_lim_time_rwin_ns, stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns] = ns;
+        // What the host refuses after the state has changed is taken off the new one.
+        let sent = self.sent.map(|bytes| bytes.cast_signed().max(0).cast_unsigned());
+        [stats.snd_lim_bytes_rwin, stats.snd_lim_bytes_cwnd, stats.snd_lim_bytes_snd] = sent;
     }
 }
 
@@ -314,18 +337,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_add_up_to_the_life_of_the_connection() {
+    fn times_and_bytes_add_up_to_those_of_the_connection() {
         let mut clock = LimitClock::new();
-        clock.set(Time(500), Limit::Cwnd);
+        clock.set(Time(500), Limit::Cwnd, 0);
         clock.start(Time(1_000));
-        clock.set(Time(3_000), Limit::Rwin);
-        clock.set(Time(7_000), Limit::Rwin);
-        clock.set(Time(9_000), Limit::Snd);
-        let mut stats = Snapshot::default();
+        clock.set(Time(3_000), Limit::Rwin, 100);
+        clock.set(Time(7_000), Limit::Rwin, 120);
+        clock.set(Time(9_000), Limit::Snd, 150);
+        let mut stats = Snapshot { data_octets_out: 157, ..Snapshot::default() };
         clock.fill(Time(20_000), &mut stats);
         let times = (stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_rwin_ns, stats.snd_lim_time_snd_ns);
         assert_eq!(times, (2, 6, 11));
         let entered = (stats.snd_lim_trans_cwnd, stats.snd_lim_trans_rwin, stats.snd_lim_trans_snd);
         assert_eq!(entered, (1, 1, 1));
+        assert_eq!((stats.snd_lim_bytes_cwnd, stats.snd_lim_bytes_rwin, stats.snd_lim_bytes_snd), (100, 50, 7));
     }
 }

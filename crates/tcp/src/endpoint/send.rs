@@ -392,7 +392,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn stopped(&mut self, now: Time, why: Limit) {
         self.tx.stopped(now, why, &mut self.stats);
-        self.clock.set(now, why);
+        self.clock.set(now, why, self.stats.data_octets_out);
         if self.tx.rec.watch.is_some() {
             self.watch_sent(now);
         }

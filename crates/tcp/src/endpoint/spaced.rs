@@ -69,7 +69,7 @@ impl Endpoint {
         if now < base && !self.is_fin_alone() {
             self.pace_wake = train.min(base);
             if self.backlog() > 0 {
-                self.clock.set(now, Limit::Cwnd);
+                self.clock.set(now, Limit::Cwnd, self.stats.data_octets_out);
             }
             if self.tx.rec.watch.is_some() {
                 self.watch_sent(now);
