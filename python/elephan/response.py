@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from elephan import random_loss
 from elephan.errors import InputError, nearest
 from elephan.quantity import finite, number, positive, seconds, size_bytes
 
@@ -55,6 +56,26 @@ def _htcp(
     p: Array, rtt: float, beta: float = 0.5, beta_max: float = 0.8, adaptive_backoff: bool = True, rtt_scaling: bool = True
 ) -> Array:
     """Periodic loss: the epoch T solves 1/p = packets sent in T, the window growing by 2(1-b)f(t) an RTT."""
+    left, grown, area = _htcp_growth(rtt, beta, beta_max, adaptive_backoff, rtt_scaling)
+    out = np.empty(p.shape)
+    for index, value in np.ndenumerate(p):
+        low, high = rtt, 1e6
+
+        def packets(t: float) -> float:
+            bottom = left * float(grown(np.float64(t))) / (1 - left)
+            return (bottom * t + float(area(np.float64(t)))) / rtt
+
+        for _ in range(200):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if packets(middle) < 1 / value else (low, middle)
+        out[index] = 1 / value * rtt / low
+    return out
+
+
+def _htcp_growth(
+    rtt: float, beta: float, beta_max: float, adaptive_backoff: bool, rtt_scaling: bool
+) -> tuple[float, Callable[[Any], Any], Callable[[Any], Any]]:
+    """The share of the window that H-TCP leaves, the segments that it has grown by after t seconds, and their integral over t."""
     # Without a queue RTTmin / RTTmax is 1, so that adaptive backoff leaves the most that it may.
     left = max(beta, beta_max) if adaptive_backoff else beta
     # f = max(1, k (1 + 10 u + 0.25 u^2)), u = t - 1 s from 0 on: constant up to a time `still`, then base + slope v + k v^2 / 4.
@@ -62,23 +83,17 @@ def _htcp(
     base = max(1.0, k)
     flat = 2 * (math.sqrt(100 + base / k - 1) - 10)  # 10 u + 0.25 u^2 = base / k - 1
     still, slope = 1 + flat, k * (10 + flat / 2)
-    out = np.empty(p.shape)
-    for index, value in np.ndenumerate(p):
-        low, high = rtt, 1e6
+    scale = 2 * (1 - left) / rtt
 
-        def epoch(t: float) -> tuple[float, float]:
-            late = max(0.0, t - still)
-            grown = base * t + slope * late**2 / 2 + k * late**3 / 12
-            area = base * t * t / 2 + slope * late**3 / 6 + k * late**4 / 48
-            scale = 2 * (1 - left) / rtt
-            bottom = left * scale * grown / (1 - left)
-            return bottom, (bottom * t + scale * area) / rtt
+    def grown(t: Any) -> Any:
+        late = np.maximum(0.0, t - still)
+        return scale * (base * t + slope * late**2 / 2 + k * late**3 / 12)
 
-        for _ in range(200):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if epoch(middle)[1] < 1 / value else (low, middle)
-        out[index] = 1 / value * rtt / low
-    return out
+    def area(t: Any) -> Any:
+        late = np.maximum(0.0, t - still)
+        return scale * (base * t * t / 2 + slope * late**3 / 6 + k * late**4 / 48)
+
+    return left, grown, area
 
 
 def _griddt(p: Array, _rtt: float, a: float = 1.0, b: float = 0.5) -> Array:
@@ -117,6 +132,36 @@ def _bic(p: Array, _rtt: float, s_max: float = 32.0, s_min: float = 0.01, beta: 
     return np.maximum(out, _reno(p, _rtt))
 
 
+def _reno_random(p: Array, _rtt: float, constant: float | None = None) -> Array:
+    return np.asarray((random_loss.aimd_constant(1.0, 0.5) if constant is None else constant) / np.sqrt(p))
+
+
+def _griddt_random(p: Array, _rtt: float, a: float = 1.0, b: float = 0.5) -> Array:
+    return np.asarray(random_loss.aimd_constant(a, b) / np.sqrt(p))
+
+
+def _highspeed_random(p: Array, rtt: float) -> Array:
+    typical = np.maximum(_highspeed(p, rtt), _reno(p, rtt))
+    return np.asarray(np.vectorize(random_loss.highspeed, otypes=[np.float64])(p, typical))
+
+
+def _cubic_random(p: Array, rtt: float, c: float = 0.4, beta: float = 0.7) -> Array:
+    cubic = random_loss.cubic_constant(beta) * c**0.25 * (rtt / p) ** 0.75
+    return np.asarray(np.maximum(cubic, _reno_random(p, rtt)))
+
+
+def _htcp_random(
+    p: Array, rtt: float, beta: float = 0.5, beta_max: float = 0.8, adaptive_backoff: bool = True, rtt_scaling: bool = True
+) -> Array:
+    left, grown, area = _htcp_growth(rtt, beta, beta_max, adaptive_backoff, rtt_scaling)
+    typical = _htcp(p, rtt, beta, beta_max, adaptive_backoff, rtt_scaling)
+
+    def mean(p: float, typical: float) -> float:
+        return random_loss.by_the_clock(left, grown, area, p, rtt, typical)
+
+    return np.asarray(np.vectorize(mean, otypes=[np.float64])(p, typical))
+
+
 _Range = tuple[float, float] | None
 _POSITIVE, _SHARE = (0.0, math.inf), (0.0, 1.0)  # ranges of parameters, open at both ends
 _SWITCH = None  # a parameter that is True or False
@@ -129,6 +174,16 @@ _RESPONSE: dict[str, tuple[Callable[..., Array], dict[str, _Range]]] = {
     "htcp": (_htcp, {"beta": _SHARE, "beta_max": _SHARE, "adaptive_backoff": _SWITCH, "rtt_scaling": _SWITCH}),
     "griddt": (_griddt, {"a": _POSITIVE, "b": _SHARE}),
     "bic": (_bic, {"s_max": _POSITIVE, "s_min": _POSITIVE, "beta": _SHARE}),
+}
+
+# the same under random loss; Scalable's logarithm of the window is as stationary there as under periodic loss
+_RANDOM: dict[str, Callable[..., Array]] = {
+    "reno": _reno_random,
+    "highspeed": _highspeed_random,
+    "scalable": _scalable,
+    "cubic": _cubic_random,
+    "htcp": _htcp_random,
+    "griddt": _griddt_random,
 }
 
 
@@ -155,13 +210,15 @@ def _within(value: Any, valid: _Range, what: str) -> float:
 
 
 @overload
-def response(name: str, p: float, rtt: float | str = ..., **parameters: float) -> float: ...
+def response(name: str, p: float, rtt: float | str = ..., loss: str = ..., **parameters: float) -> float: ...
 @overload
-def response(name: str, p: Array, rtt: float | str = ..., **parameters: float) -> Array: ...
-def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: float) -> float | Array:
+def response(name: str, p: Array, rtt: float | str = ..., loss: str = ..., **parameters: float) -> Array: ...
+def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "periodic", **parameters: float) -> float | Array:
     """Mean window in segments of a congestion control at loss-event probability `p` per segment (array).
 
-    `rtt` in seconds; only `cubic` and `htcp` depend on it. Names and parameters:
+    `rtt` in seconds; only `cubic` and `htcp` depend on it. `loss`: `periodic`, one segment in 1/p, or `random`, each by itself
+    with probability p: the mean over the stationary chain of windows at losses (`elephan.random_loss`; 1.31 for Reno, 1.30 for
+    CUBIC's 1.054; not of `bic`). Names and parameters:
     `reno` (`constant` = sqrt(3/2), Mathis et al. 1997, periodic loss, an ACK a segment; 0.87 with delayed ACKs),
     `highspeed` (RFC 3649: 0.12 / p^0.835 down from p = 1e-3), `scalable` (`a`, `b`, `low_window`: time mean 0.0745/p),
     `cubic` (`c`, `beta`: RFC 9438 equation 5, or Reno's where that is larger), `htcp` (solved numerically; parameters and
@@ -179,7 +236,13 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, **parameters: 
     rtt_s = seconds(rtt)
     finite(rtt=rtt_s)
     given = _parameters(name, parameters)
-    return _back(_RESPONSE[name][0](_probability(p), rtt_s, **given), p)
+    forms = {"periodic": _RESPONSE[name][0], "random": _RANDOM.get(name)}
+    if loss not in forms:
+        raise InputError(f'loss is "periodic" or "random", not {loss!r}{nearest(str(loss), list(forms))}')
+    form = forms[loss]
+    if form is None:
+        raise InputError(f'"{name}" has no response function under random loss; there are {", ".join(_RANDOM)}')
+    return _back(form(_probability(p), rtt_s, **given), p)
 
 
 def mathis(p: float | Array, rtt: float | str, mss: float | str = 1460, constant: float = math.sqrt(1.5)) -> Any:

@@ -109,10 +109,11 @@ def responses_bps(law: Law, loss: Array, limits: Bounds) -> Array | None:
     if not law.plain:
         return None
     try:
-        window = theory.response(law.kind, loss, limits.rtt_s)
+        # BIC has a form for periodic loss only.
+        window = theory.response(law.kind, loss, limits.rtt_s, loss="periodic" if law.kind == "bic" else "random")
     except ValueError:
         return None
-    # Halved at a loss and growing by `a` segments a round trip the mean window is sqrt(1.5 a / p).
+    # Halved at a loss and growing by `a` segments a round trip the mean window goes with sqrt(a / p).
     counted = math.sqrt(limits.reno_step) if law.kind == "reno" else 1.0
     return counted * window * limits.mss_bytes * 8 / limits.rtt_s
 

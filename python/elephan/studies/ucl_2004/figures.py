@@ -78,12 +78,17 @@ def _response_table(results: Results) -> Table:
         for label in labels:
             periodic = results.interval("periodic", f"{law.name} {label}", "window_segments.mean")
             random = results.interval("bernoulli", f"{law.name} {label}", "window_segments.mean")
-            form = law.window(1 / PERIODIC[label])
-            shown = " / ".join(f"{one.mean / form:.3f}" if one.n else "n/a" for one in (periodic, random))
-            cells.append(Cell(shown, f"of {form:,.0f}".replace(",", "\u202f") if periodic.n or random.n else ""))
+            p = 1 / PERIODIC[label]
+            pairs_of = [(periodic, law.window(p)), (random, law.window(p, "bernoulli"))]
+            shown = " / ".join(f"{one.mean / form:.3f}" if one.n else "n/a" for one, form in pairs_of)
+            forms = " / ".join(f"{form:,.0f}".replace(",", "\u202f") for _, form in pairs_of)
+            cells.append(Cell(shown, f"of {forms}" if periodic.n or random.n else ""))
         rows.append(cells)
     return Table(
-        columns, rows, "Measured mean window over the closed form: periodic / random loss; below, the closed form in segments."
+        columns,
+        rows,
+        "Measured mean window over the form for its kind of loss: periodic / random loss; below, the forms in segments. "
+        "Under random loss BIC has none of its own.",
     )
 
 

@@ -27,13 +27,16 @@ class Law:
     settle: int = 10  # loss events before the window repeats under periodic loss
     words: str = ""
 
-    def window(self, p: float) -> float:
-        """The closed form (or, for htcp and bic, the numerical one): mean window in segments."""
+    def window(self, p: float, mode: str = "periodic") -> float:
+        """The closed form (or, for htcp and bic, the numerical one) under this kind of loss: mean window in segments."""
+        if mode == "bernoulli" and self.name != "bic":
+            more = {"htcp": HTCP, "griddt": GRIDDT}.get(self.name, {})
+            return theory.response(self.name, p, self.rtt_s, loss="random", **more)
         if self.name == "scalable":
             # ln(1/(1-b)) / a round trips of growth and one of recovery an event; Reno below a window of 16
             return max(1 / p / (-math.log1p(-0.125) / 0.01 + 1), theory.response("reno", p))
         if self.name == "griddt":
-            return theory.response("griddt", p, a=GRIDDT_A, b=GRIDDT_B)
+            return theory.response("griddt", p, **GRIDDT)
         if self.name == "bic":
             return max(_bic_by_rounds(p), theory.response("reno", p))
         if self.name == "htcp":
@@ -41,8 +44,8 @@ class Law:
         return theory.response(self.name, p, self.rtt_s)
 
 
-HTCP = {"adaptive_backoff": False, "rtt_scaling": False}
-GRIDDT_A, GRIDDT_B = 4.0, 0.125  # four streams in one (MulTCP): A = n, B = 1 / (2n)
+HTCP: dict[str, Any] = {"adaptive_backoff": False, "rtt_scaling": False}
+GRIDDT: dict[str, Any] = {"a": 4.0, "b": 0.125}  # four streams in one (MulTCP): A = n, B = 1 / (2n)
 
 # Window-based laws do not see the round trip, so theirs is short; those that go by the clock keep 100 ms. Cubic with fast
 # convergence off (with it periodic loss does not settle for hundreds of events; without it the window still
@@ -52,7 +55,7 @@ LAWS = (
     Law("highspeed", "highspeed", 0.01, words="0.12/p^0.835"),
     Law("scalable", "scalable", 0.01, settle=30, words="0.0697/p"),
     Law("htcp", {"kind": "htcp", **HTCP}, 0.1, words="numerical, 100 ms"),
-    Law("griddt", {"kind": "griddt", "a": GRIDDT_A, "b": GRIDDT_B}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
+    Law("griddt", {"kind": "griddt", **GRIDDT}, 0.01, words="5.477/√p for A = 4, B = 1/8"),
     Law("bic", {"kind": "bic", "fast_convergence": False}, 0.01, settle=30, words="numerical"),
     Law("cubic", {"kind": "cubic", "fast_convergence": False}, 0.1, settle=200, words="1.054 (R/p)^0.75, 100 ms"),
 )
