@@ -27,6 +27,7 @@ from elephan.observed import (
     copy_column,
     copy_share,
     delivered,
+    dropped_for,
     flow_column,
     goodput_windows,
     jain_windows,
@@ -124,6 +125,8 @@ _ALL = [
     ),
     Measure("copy_write_limited", "%", "share of time that transfers waited for the disk that is written", copy_share("write")),
     Measure("drops", "1", "packets dropped at each port", port_column("drops")),
+    Measure("queue_full_drops", "1", "packets that found the queue of their port full", dropped_for("queue_full")),
+    Measure("memory_full_drops", "1", "packets that found the memory of their switch full", dropped_for("memory_full")),
     Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", sampled_drops),
     Measure("notifications", "1", "notifications of congestion sent by each port", port_column("notifications_sent")),
     Measure("marks", "1", "packets marked at each port", port_column("marks")),
@@ -172,7 +175,8 @@ _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue
 _OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
 _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "round_time"}
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
-_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
+_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns", "queue_full_drops", "memory_full_drops"}
+OF_PORTS |= {"queue_full_drops", "memory_full_drops"}
 OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 

@@ -151,6 +151,11 @@ def silence(run: Run) -> Array:
     return np.asarray(found)
 
 
+def dropped_for(reason: str) -> Callable[[Run], Array]:
+    """Packets of the whole run that were dropped for one reason."""
+    return lambda run: np.array([float(run.summary["drops_by_reason"].get(reason, 0))])
+
+
 def sampled_drops(run: Run) -> Array:
     return np.asarray([v[-1] - v[0] for _, v in _by(run.port_samples, "port", "drops")])
 

@@ -26,6 +26,7 @@ TABLES = (
     "messages",
     "datagrams",
     "flow_samples",
+    "statistics",
     "ports",
     "port_samples",
     "switch_samples",
@@ -48,6 +49,7 @@ _TELLING = {
     "messages": ("flow", "latency_ns"),
     "datagrams": ("flow", "payload_bytes"),
     "flow_samples": ("flow", "srtt_ns"),
+    "statistics": ("time_ns", "count_rtt"),
     "ports": ("port", "queue_max_bytes"),
     "port_samples": ("port", "queue_bytes", "tx_bytes"),
     "switch_samples": ("switch", "memory_bytes"),
@@ -149,6 +151,11 @@ class Run:
     def flow_samples(self) -> pa.Table:
         """The state of flows at sample times."""
         return self.tables["flow_samples"]
+
+    @property
+    def statistics(self) -> pa.Table:
+        """What each connection counts at sample times, the instruments of RFC 4898 (`record.statistics`)."""
+        return self.tables["statistics"]
 
     @property
     def ports(self) -> pa.Table:

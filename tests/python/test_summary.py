@@ -15,6 +15,7 @@ DATA = Path(__file__).parent / "data"
 PAGE = Path(__file__).parents[2] / "docs/reference/summary.md"
 UNITS = {"s": "s", "ns": "ns", "bps": "bit/s", "bytes": "B"}
 SPREADS = ("message_latency", "round_time", "fct", "sender_fct", "slowdown")
+REASONS = "drops_by_reason"
 
 
 def section(title: str) -> dict[str, str]:
@@ -69,9 +70,11 @@ def runs() -> list[dict[str, Any]]:
 
 
 def test_keys_of_runs(runs: list[dict[str, Any]]) -> None:
-    found = {path for summary in runs for path in paths(summary, SPREADS)}
+    found = {path for summary in runs for path in paths(summary, (*SPREADS, REASONS))}
     of_run = section("Of a run")
     assert found == set(of_run)
+    assert all(sum(summary[REASONS].values()) == summary["drops"] for summary in runs)
+    assert {reason for summary in runs for reason in summary[REASONS]} > {"queue_full", "memory_full"}
     spread = section("Spreads")
     spreads = {name: {key for summary in runs for key in summary[name] or {}} for name in SPREADS}
     assert all(spreads[name] == set(spread) for name in SPREADS if name != "slowdown")

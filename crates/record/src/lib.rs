@@ -11,6 +11,7 @@ mod cell;
 mod closures;
 mod copies;
 mod dictionary;
+mod flows;
 mod hosts;
 mod names;
 mod recorder;
@@ -26,12 +27,13 @@ pub use capture::{Capture, CapturedPacket, Direction, Interface, LinkType};
 pub use closures::{HoldRow, PauseRow};
 pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
+pub use flows::{FlowRow, StatisticsRow};
 pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{
-    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
-    SwitchSampleRow, TransmitSampleRow,
+    DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 pub use spec::{Column, Kind, Spec};
 pub use table::{ROW_GROUP_ROWS, Row, Table};

@@ -10,11 +10,12 @@ use crate::Error;
 use crate::capture::{Capture, Interface};
 use crate::closures::{HoldRow, PauseRow};
 use crate::copies::{CopyRow, CopySampleRow};
+use crate::flows::{FlowRow, StatisticsRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
-    DatagramRow, EventRow, FlowRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow,
-    SwitchSampleRow, TransmitSampleRow,
+    DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
+    TransmitSampleRow,
 };
 use crate::sink::Sink;
 use crate::spec::Spec;
@@ -109,6 +110,7 @@ recorder! {
     messages: MessageRow,
     datagrams: DatagramRow,
     flow_samples: FlowSampleRow,
+    statistics: StatisticsRow,
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,

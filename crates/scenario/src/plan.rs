@@ -215,6 +215,8 @@ pub struct Record {
     /// Sampled connections, ports and switches.
     pub flows: bool,
     pub ports: PortSelection,
+    /// Rows of `statistics`.
+    pub statistics: bool,
     /// Rows of `messages`.
     pub messages: bool,
     /// Rows of `events`.

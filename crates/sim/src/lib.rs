@@ -13,6 +13,7 @@ mod flow;
 mod guests;
 mod host;
 mod ideal;
+mod instruments;
 mod limits;
 mod net;
 mod packet;

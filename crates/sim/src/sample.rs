@@ -44,6 +44,9 @@ impl World<'_> {
             self.sample_flows(now);
             self.sample_copies(now);
         }
+        if self.plan.record.statistics {
+            self.sample_statistics(now);
+        }
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);

@@ -1,5 +1,7 @@
 //! The figures of a run that fit on a screen.
 
+use std::collections::BTreeMap;
+
 use elephan_scenario::Plan;
 use elephan_units::Time;
 use serde_json::{Map, Value, json};
@@ -43,6 +45,7 @@ impl World<'_> {
         put("goodput_bps", json!(totals.goodputs.iter().sum::<f64>()));
         put("jain", jain(&totals.goodputs));
         put("drops", json!(self.net.dropped));
+        put("drops_by_reason", json!(self.net.dropped_by.iter().copied().collect::<BTreeMap<_, _>>()));
         put("loss_rate", json!(self.net.dropped as f64 / self.net.injected.max(1) as f64));
         put("retransmitted_segments", json!(totals.retransmitted));
         put("timeouts", json!(totals.timeouts));

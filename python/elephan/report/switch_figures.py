@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from elephan.quantity import scale_for, show, size_bytes
 from elephan.report import draw as d
 from elephan.report.registry import figure
-from elephan.report.style import BLUE, MUTED, VERMILLION, Drawing, color, new_figure
+from elephan.report.style import BLUE, MUTED, SERIES, VERMILLION, Drawing, color, new_figure
 from elephan.report.time_figures import highest, mark_changes, plot_queues
 from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.rows import column
@@ -33,7 +34,15 @@ def _counted(axes: Axes, view: View, kind: str, bins: int) -> tuple[d.Array, d.A
 def drops(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=2.2)
     begins, counts, step = _counted(axes, view, "drop", 100)
-    axes.bar(begins, counts, width=begins[1] - begins[0], align="edge", color=VERMILLION)
+    edges = np.arange(begins.size + 1) * step
+    reasons = view.drops_by_reason()
+    below = np.zeros(begins.size)
+    paints = [VERMILLION, *(paint for paint in SERIES if paint != VERMILLION)]
+    for (reason, times), paint in zip(reasons.items(), cycle(paints), strict=False):
+        these = np.histogram(times, edges)[0]
+        axes.bar(begins, these, bottom=below, width=begins[1] - begins[0], align="edge", color=paint, label=reason)
+        below = below + these
+    d.legend_below(axes)
     wide = counts.max() > WIDE * np.median(counts[counts > 0])
     d.heading(axes, f"packets dropped in {show(step, 'ns')}{' (logarithmic)' if wide else ''}")
     mark_changes(axes, view)
@@ -41,7 +50,8 @@ def drops(view: View) -> Drawing:
     if wide:
         d.count_axis(axes, float(counts.max()))
     dropped = int(counts.sum())
-    caption = f"{show(float(dropped), '1', 9)} packet{'' if dropped == 1 else 's'} dropped in the whole run."
+    why = ", ".join(f"{show(float(times.size), '1', 9)} {reason}" for reason, times in reasons.items())
+    caption = f"{show(float(dropped), '1', 9)} packet{'' if dropped == 1 else 's'} dropped in the whole run: {why}."
     return Drawing("drops", "Drops", caption, fig)
 
 

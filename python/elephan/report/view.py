@@ -238,6 +238,16 @@ class View:
         chosen = np.isin(np.asarray(texts(events, "kind")), kinds)
         return column(events, "time_ns")[chosen]
 
+    def drops_by_reason(self) -> dict[str, Array]:
+        """Times in ns of all drops, for each reason in words; the commonest first."""
+        events = self.run.events
+        if not events.num_rows:
+            return {}
+        dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
+        times, reasons = column(events, "time_ns")[dropped], np.asarray(texts(events, "reason"))[dropped]
+        found = {str(reason): times[reasons == reason] for reason in np.unique(reasons)}
+        return {reason.replace("_", " "): found[reason] for reason in sorted(found, key=lambda one: (-found[one].size, one))}
+
     def drops_at(self, ports: Collection[str]) -> Array:
         """Times in ns of the drops at ports, named as in `queues`."""
         events = self.run.events

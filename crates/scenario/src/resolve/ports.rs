@@ -28,11 +28,15 @@ impl Resolver<'_> {
                 PortSelection::Listed(listed)
             }
         };
+        if words.statistics && words.every.is_none() {
+            self.report(at!["record", "statistics"], "statistics are sampled: give record.every their interval");
+        }
         let captures = self.captures(words);
         Record {
             every: words.every,
             flows: words.flows,
             ports,
+            statistics: words.statistics,
             messages: words.messages,
             events: words.events,
             datagrams: words.datagrams,

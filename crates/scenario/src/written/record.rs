@@ -15,6 +15,8 @@ pub struct RecordWords {
     pub every: Option<Span>,
     /// Whether connections are sampled.
     pub flows: bool,
+    /// Whether all that a connection counts (the instruments of RFC 4898) is sampled too, in `statistics`: 90 columns.
+    pub statistics: bool,
     /// Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as
     /// `["sw->server", "client[0]->sw"]`.
     pub ports: PortChoice,
@@ -41,6 +43,7 @@ impl Default for RecordWords {
         RecordWords {
             every: None,
             flows: true,
+            statistics: false,
             ports,
             messages: true,
             events: true,

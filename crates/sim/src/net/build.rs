@@ -79,6 +79,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         injected: 0,
         delivered: 0,
         dropped: 0,
+        dropped_by: Vec::new(),
         duplicated: 0,
         treatments: Vec::new(),
         management: Management::of(plan),

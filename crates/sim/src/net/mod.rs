@@ -192,6 +192,8 @@ pub struct Net {
     pub injected: u64,
     pub delivered: u64,
     pub dropped: u64,
+    /// The dropped, by reason.
+    pub dropped_by: Vec<(&'static str, u64)>,
     /// Packets that links have made of others.
     pub duplicated: u64,
     /// What queues are told of each flow, by its number; empty while all flows are alike.
@@ -325,6 +327,10 @@ impl Net {
 
     pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
         self.dropped += 1;
+        match self.dropped_by.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.dropped_by.push((reason, 1)),
+        }
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
             let bytes = self.links[link as usize].framing.charged_bytes(p.ip_bytes);

@@ -36,6 +36,7 @@ impl Builder {
                 traffic: vec![],
                 changes: vec![],
                 record: Record {
+                    statistics: false,
                     every: None,
                     flows: true,
                     ports: PortSelection::All,

@@ -264,7 +264,7 @@ def room(results: Results) -> Drawing:
     return Drawing("room", "Room above XOFF", caption, fig)
 
 
-TODAY = {"DCTCP": GREEN, "DCTCP & PAUSE": GREEN}
+TODAY = {"DCTCP": GREEN, "DCTCP & PAUSE": GREEN, "DCTCP & PFC": GREEN}
 
 
 def today(results: Results) -> Drawing:

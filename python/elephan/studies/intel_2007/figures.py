@@ -47,6 +47,8 @@ _ROWS = (
     ("a connection to C0 that never times out", "delivered_bps[to C[0], during 100-400 ms, without timeouts].mean", "bps"),
     ("slowest connection, whole run", "goodput_bps.min", "bps"),
     ("packets dropped, all ports", "drops.sum", "1"),
+    ("of them at a full queue", "queue_full_drops.sum", "1"),
+    ("of them at a full memory", "memory_full_drops.sum", "1"),
     ("at CS1 → C[0], first 10 ms of the hotspot", "sampled_drops[at CS1->C[0], during 100-110 ms].sum", "1"),
     ("at CS1 → C[0], rest of the hotspot", "sampled_drops[at CS1->C[0], during 110-400 ms].sum", "1"),
     ("segments retransmitted", "retransmits.sum", "1"),
@@ -84,6 +86,8 @@ _STAR_ROWS = (
     ("latency, longest", "latency_ns.max", "ns"),
     ("Jain index, 1 ms windows", "jain_1ms.mean", "1"),
     ("packets dropped", "drops.sum", "1"),
+    ("of them at a full queue", "queue_full_drops.sum", "1"),
+    ("of them at a full memory", "memory_full_drops.sum", "1"),
     ("timeouts", "timeouts.sum", "1"),
     ("packets marked", "marks.sum", "1"),
 )
