@@ -21,7 +21,7 @@ from elephan.longpath.settings import settings, socket_memory
 from elephan.longpath.simulate import episodes
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.path_figures import responses
-from elephan.report.path_page import answer_lines, results_table
+from elephan.report.path_page import answer_lines, how, results_table
 from fake import PATH_TCP
 
 
@@ -566,3 +566,13 @@ def test_local_drops_by_the_names_of_2003(name: str, stalls_cut: bool) -> None:
     assert flow["send_stall"] > 0
     assert (flow["cong_signals"] > 0) == stalls_cut
     assert el.tcp.Endpoint(local_drop=name).state == "closed"
+
+
+def test_runs_without_a_loss_give_no_interval() -> None:
+    """Three runs in which no packet is lost are alike; one in 10^9 could be."""
+    answer = el.path("100 Mbps", "10 ms", size="20 MB", loss=1e-9, streams=1, congestion_control="reno")
+    (row,) = answer.rows
+    assert (row.lost, row.time_s.n) == (0, 3)
+    assert math.isnan(row.time_s.low)
+    assert math.isnan(row.goodput_bps.high)
+    assert how(answer, row) == "simulated, 3 runs, none of which lost a packet"

@@ -370,6 +370,9 @@ def _of(question: Question, limits: Bounds, members: Sequence[Result]) -> Row:
     verdicts = [what_limits(one.evidence, limits, case.streams, goodput) for one, goodput in zip(members, goodputs, strict=True)]
     at_best = question.size_bytes * 8 / limits.wire_bps
     times = stats.within(stats.mean_interval([one.time_s for one in members]), at_best, math.inf)
+    if question.loss and times.n > 1 and times.low == times.high:
+        # Runs without a loss are all alike, and say nothing of how far one with a loss is from them.
+        times = replace(times, low=math.nan, high=math.nan)
     simulated = sum(one.simulated_s / one.time_s for one in members) / len(members)
     return Row(
         law=case.law.label,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from elephan import theory
@@ -32,6 +33,8 @@ def value_text(form: Form) -> str:
 def how(answer: Answer, row: Row) -> str:
     """Whether a row is simulated, and how it is carried on."""
     runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
+    if row.time_s.n > 1 and math.isnan(row.time_s.low):
+        runs += ", none of which lost a packet"
     if not row.method:
         return f"simulated, {runs}"
     rough = " (estimate)" if answer.is_rough(row) else ""
