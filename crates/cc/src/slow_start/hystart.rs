@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A train of half the smallest round trip has filled half the path at the rate of the bottleneck, and doubling would
-//! fill it. Left out: Linux's allowance for ACKs delayed by offloading (`hystart_ack_delay`) and its full RTTmin for
-//! paced flows.
+//! fill it. Paced segments come over the whole round trip, so their train has to last twice as long. Left out: Linux's
+//! allowance for ACKs delayed by offloading (`hystart_ack_delay`).
 
 use super::SlowStart;
 use crate::declare::{Internals, parameters};
