@@ -10,6 +10,7 @@ A class of one's own (`elephan.CongestionControl`) stands where a name does. Tim
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from elephan import core
@@ -31,6 +32,7 @@ def new(kind: str | LawFactory, mss: int = 1448, initial_window: float = 10, **p
     core.check_values(params)
     if isinstance(kind, str):
         _check_name(kind)
+        _check_words(kind, params)
         return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
     return core.build("Cc", core.guest_words(kind, params), mss=mss, initial_window=initial_window)
 
@@ -48,6 +50,19 @@ def describe(kind: str | LawFactory) -> dict[str, Any]:
 def _check_name(kind: str) -> None:
     if kind not in names():
         raise InputError(f'no congestion control "{kind}"{nearest(kind, names(), "there are")}')
+
+
+def _check_words(kind: str, params: Mapping[str, Any]) -> None:
+    """Unknown names of parameters and presets with the nearest that there is, as the scenario language says it."""
+    law = describe(kind)
+    known = [parameter["name"] for parameter in law["parameters"]] + (["preset"] if law["presets"] else [])
+    for key in params:
+        if key not in known:
+            there = nearest(key, known, "it has") if known else "; it has none"
+            raise InputError(f'{kind} has no parameter "{key}"{there}')
+    preset = params.get("preset")
+    if isinstance(preset, str) and preset not in law["presets"]:
+        raise InputError(f'{kind} has no preset "{preset}"{nearest(preset, law["presets"], "it has")}')
 
 
 def names() -> list[str]:

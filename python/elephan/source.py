@@ -159,6 +159,8 @@ def _from_text(text: str) -> Source:
 def _from_path(path: Path) -> Source:
     if path.is_dir():
         raise InputError(f"{path}: is a folder, not a scenario file")
+    if path.stem in library() and not os.path.lexists(path):
+        raise InputError(f'{path}: No such file or directory; did you mean the library\'s "{path.stem}"?')
     language = "json" if path.suffix.lower() == ".json" else "toml"
     return Source(read_text(path), str(path), language, path.stem)
 

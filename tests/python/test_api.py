@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -88,6 +89,15 @@ def test_stepping_a_congestion_control() -> None:
             call("renno")
         with pytest.raises(el.InputError, match=r'^no congestion control "qqq"; there are: reno, '):
             call("qqq")
+    for words, message in (
+        ({"betta": 0.7}, 'cubic has no parameter "betta"; did you mean "beta"?'),
+        ({"preset": "linx"}, 'cubic has no preset "linx"; did you mean "linux"?'),
+        ({"preset": "qqq"}, 'cubic has no preset "qqq"; it has: rfc9438, rfc8312, linux, linux-2.6'),
+    ):
+        with pytest.raises(el.InputError, match=f"^{re.escape(message)}$"):
+            el.cc.new("cubic", **words)
+    with pytest.raises(el.InputError, match=r'^none has no parameter "qqq"; it has none$'):
+        el.cc.new("none", qqq=1)
     with pytest.raises(el.InputError, match=r"^gain: nan is not a text, a finite number"):
         el.cc.new("reno", gain=math.nan)
 

@@ -70,6 +70,7 @@ def test_errors_in_python_repeat_nothing_unseen() -> None:
         (["run", "nosuchscenario"], "no scenario file or library scenario"),
         (["run", "sawtoth"], 'did you mean "sawtooth"'),
         (["run", "nosuch.toml"], "No such file"),
+        (["run", "scenarios/incast.toml"], 'No such file or directory; did you mean the library\'s "incast"?'),
         (["run", "/"], "is a folder"),
         (["run", "sawtooth", "-s", "x"], "key=value"),
         (["run", "sawtooth", "-s", "durration=3 s"], "duration"),

@@ -5,6 +5,7 @@
 //! TOML or JSON -> tree with positions -> overrides, template, presets -> schema -> types -> meaning -> [`Plan`].
 
 mod disks;
+mod elsewhere;
 mod error;
 mod json;
 mod near;

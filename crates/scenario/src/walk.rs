@@ -6,6 +6,7 @@
 use elephan_units::{ParseError, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
 use serde_json::Value as Json;
 
+use crate::elsewhere;
 use crate::error::Problem;
 use crate::near::{hint, nearest};
 use crate::shape::{Mismatch, Shape, admits, branches, by_tag, example, expected, is_type, members, names, resolve};
@@ -116,7 +117,9 @@ impl<'a> Walker<'a> {
             }
             Mismatch::BadTag(key, known) => {
                 let Some(given) = node.get(key) else { return };
+                let other = given.as_text().filter(|_| in_traffic(path)).and_then(elsewhere::traffic_kind);
                 let message = match given.as_text() {
+                    Some(text) if let Some(other) = other => format!("unknown {key} {text:?}; write {other}"),
                     Some(text) => format!("unknown {key} {text:?}{}", hint(text, &known)),
                     None => format!("{}: expected one of {}", given.shown(), known.join(", ")),
                 };
@@ -211,6 +214,11 @@ impl<'a> Walker<'a> {
             }
         }
     }
+}
+
+/// Whether the place is an entry of `[[traffic]]` itself, not a table within it.
+fn in_traffic(path: &Path) -> bool {
+    matches!(path.0.as_slice(), [Step::Key(list), Step::Index(_)] if list == "traffic")
 }
 
 fn values(count: usize) -> String {

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A train of half the smallest round trip has filled half the path at the rate of the bottleneck, and doubling would
-//! fill it. Left out: Linux's allowance for ACKs delayed by offloading (`hystart_ack_delay`) and its full RTTmin for
-//! paced flows.
+//! fill it. Paced segments come over the whole round trip, so their train has to last twice as long. Left out: Linux's
+//! allowance for ACKs delayed by offloading (`hystart_ack_delay`).
 
 use super::SlowStart;
 use crate::declare::{Internals, parameters};
@@ -133,7 +133,10 @@ mod tests {
     fn leaves(parameters: serde_json::Value, gap_ms: f64, rtt_ms: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
         let slow = slow_start::Spec::with("hystart", parameters.as_object().unwrap()).unwrap();
         let reno = Spec::named("reno").unwrap();
-        let mut c = Controller::with_slow_start(&reno, &slow, None, MSS, 10 * MSS);
+        left(Controller::with_slow_start(&reno, &slow, None, MSS, 10 * MSS), gap_ms, rtt_ms)
+    }
+
+    fn left(mut c: Controller, gap_ms: f64, rtt_ms: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
         let mut begin = 0.0;
         for round in 0..12 {
             let window = (c.window() / MSS as f64) as u64;
@@ -158,6 +161,15 @@ mod tests {
         assert!(round == 3 && (window - 131.0 - 1.0 / 131.0).abs() < 1e-9, "{window}");
         // Gaps beyond 2 ms are no train.
         assert_eq!(leaves(json!({}), 2.5, |_| 1e4), None);
+    }
+
+    /// Paced, the train has to last the whole 100 ms: the 102nd ACK of the round of 160 segments finds 261.
+    #[test]
+    fn a_paced_train_lasts_the_whole_round_trip() {
+        let (reno, slow) = (Spec::named("reno").unwrap(), slow_start::Spec::named("hystart").unwrap());
+        let paced = Controller::with_slow_start(&reno, &slow, None, MSS, 10 * MSS).pacing(200, 120);
+        let (round, window) = left(paced, 1.0, |_| 100.0).unwrap();
+        assert!(round == 4 && (window - 261.0 - 1.0 / 261.0).abs() < 1e-9, "{window}");
     }
 
     /// min of 8 samples > 100 + clamp(100 / 8, 4, 16) = 112.5 ms; with at most 4 ms already beyond 104.

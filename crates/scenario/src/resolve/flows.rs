@@ -6,11 +6,12 @@ use std::sync::Arc;
 use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
-use elephan_traffic::{Carrier, Shared};
+use elephan_traffic::{Carrier, Kind, Shared};
 use elephan_units::Time;
 
 use super::Resolver;
 use super::pairs::pairs;
+use crate::elsewhere;
 use crate::overrides::traffic_names;
 use crate::plan::{FlowPlan, Traffic};
 use crate::tree::{Node, Path, at};
@@ -131,8 +132,8 @@ impl Resolver<'_> {
         most: usize,
     ) -> Option<Traffic> {
         let at = at!["traffic", entry];
-        let from = self.hosts(&at.key("from"), traffic.from.names());
-        let to = self.hosts(&at.key("to"), traffic.to.names());
+        let from = self.hosts(&at.key("from"), traffic.from.names(), &traffic.kind);
+        let to = self.hosts(&at.key("to"), traffic.to.names(), &traffic.kind);
         let (from, to) = (from?, to?);
         let mut stream = Stream::new(words.seed, &format!("traffic.{name}"), "pairing");
         // One generator for all flows of a sender makes sense only if it has several.
@@ -192,8 +193,8 @@ impl Resolver<'_> {
         self.options_for(group, entry, own)
     }
 
-    /// The hosts that several words mean; `None` after reporting.
-    fn hosts(&mut self, at: &Path, words: &[String]) -> Option<Vec<u32>> {
+    /// The hosts that several words mean, of traffic of this kind; `None` after reporting.
+    fn hosts(&mut self, at: &Path, words: &[String], kind: &Kind) -> Option<Vec<u32>> {
         let mut hosts = Vec::new();
         let several = words.len() > 1 || self.tree.at(at).is_some_and(|n| n.as_text().is_none());
         for (i, word) in words.iter().enumerate() {
@@ -205,6 +206,11 @@ impl Resolver<'_> {
                     return None;
                 }
                 Err(message) => {
+                    let shares = matches!(kind, Kind::Messages(_) | Kind::Frames(_));
+                    let message = match elsewhere::hosts(word, shares) {
+                        Some(other) => format!("no host is called {word:?}; name the hosts here and write {other}"),
+                        None => message,
+                    };
                     self.report(at, message);
                     return None;
                 }
