@@ -111,7 +111,7 @@ impl World<'_> {
             if !observed {
                 continue;
             }
-            self.net.catch_up(now, i);
+            self.net.look_at(now, i);
             let link = &mut self.net.links[i];
             let (queue_bytes, queue_packets) = link.queue_at(now);
             let (tx_bytes, tx_packets) = link.started(now);

@@ -1,12 +1,15 @@
 //! A port that may be paused, as long as nobody does it: its FIFO is reckoned ahead as that of a fast port, no end of a
 //! transmission has an event, and the memory that frames hold is released when somebody looks.
 //!
-//! `start = end of the last transmission`; a frame waits while its start is later. When a PAUSE comes to the port or leaves through it, or
-//! the memory of its switch may be full, the frames that have not started are taken back into the queue, with all that has been
-//! counted for them, and the port goes on by events until nothing is on its wire or waits.
+//! `start = end of the last transmission`; a frame waits while its start is later. When a PAUSE comes to the port, or the memory of its
+//! switch may be full or have to pause, the frames that have not started are taken back into the queue, with all that has been counted
+//! for them, and the port goes on by events until nothing is on its wire or waits.
+//!
+//! While a port is `on` its gate is open and nothing is to shut it, nothing that a closure has held waits, and no control frame is to go out;
+//! if its switch has a memory, that pauses nobody and has the port among its `unsettled`.
 
 use elephan_engine::{Class, Ring};
-use elephan_link::queue::{Discipline, is_ect};
+use elephan_link::queue::{Discipline, Verdict, is_ect};
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
@@ -31,9 +34,9 @@ struct Reckoned {
 /// What is reckoned ahead at a port.
 #[derive(Default)]
 pub struct Ahead {
-    /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames.
+    /// Nothing at the port but its FIFO, a gate and the memory of its switch looks at frames, from the beginning to the end.
     able: bool,
-    /// It does so now: nobody pauses the port, and its switch pauses nobody.
+    /// From the last frame that went straight to the wire on, until frames are taken back.
     pub on: bool,
     bytes: u64,
     wire: u64,
@@ -61,13 +64,12 @@ impl Ahead {
 }
 
 impl General {
-    /// Whether nothing is to stop what comes to the port from now on.
+    /// Whether nothing is to stop what comes to the port from now on: a PAUSE in its response time is.
     #[inline(always)]
     pub(super) fn may_reckon(&self, now: Time) -> bool {
-        self.ahead.able
-            && self.gate.window().1 <= now
-            && self.control.is_none()
-            && self.watch.as_ref().is_none_or(|watch| watch.is_quiet())
+        let may = self.ahead.able && self.gate.window().1 <= now;
+        debug_assert!(!may || self.control.is_none() && self.watch.as_ref().is_none_or(|watch| watch.is_quiet()));
+        may
     }
 
     /// Forgets the frames whose transmission has started by `now`, and releases what those before them have held.
@@ -90,7 +92,7 @@ impl General {
 }
 
 impl Link {
-    /// What frames hold of a memory whose transmission is over by `now`, and that is released later.
+    /// What frames of a general port hold of a memory whose transmission is over by `now`, and that is released later.
     pub fn unreleased(&self, now: Time) -> u64 {
         let Some(g) = &self.general else { return 0 };
         let mut held = 0;
@@ -159,8 +161,8 @@ impl Net {
         l.launch(link, Flight { arrival: end.saturating_add(l.delay), packet, then }, events);
     }
 
-    /// What is reckoned ahead at the port of `link` is looked at.
-    pub fn catch_up(&mut self, now: Time, link: usize) {
+    /// What waits at the port of `link`, and what has started, is to be known ([`Link::queue_at`], [`Link::started`]).
+    pub fn look_at(&mut self, now: Time, link: usize) {
         let l = &mut self.links[link];
         if let Some(g) = &mut l.general {
             g.catch_up(now, self.switches.get_mut(l.out_of as usize), &mut self.scratch);
@@ -200,12 +202,14 @@ impl Net {
             let Some(flight) = l.flight.get(place) else { break };
             place += 1;
             let item = item(&self.packets, &self.treatments, flight.packet, r.bytes, r.at);
-            g.queue.enqueue(now, item, &mut self.discarded);
+            let verdict = g.queue.enqueue(now, item, &mut self.discarded);
+            debug_assert!(!matches!(verdict, Verdict::Dropped(_)), "there was room for all of them at once");
             g.begin_wait(item, window);
             if let Some(watch) = &mut g.watch {
                 watch.enter(item, (l.out_of != NONE).then_some(r.ingress >> 3));
             }
         }
+        debug_assert!(g.ahead.waiting.is_empty(), "what waits is on its way");
         l.flight.truncate(begun);
         (g.ahead.bytes, g.ahead.wire) = (0, 0);
         l.busy_until = first.start;

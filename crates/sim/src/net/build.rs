@@ -152,6 +152,7 @@ fn link(
     let straight = plain && matches!(queue, Queue::Fifo(_)) && !looks;
     let loss = loss(plan.seed, &l.name, &l.loss, "loss");
     let tx = Transmitter::new(l.rate);
+    // A transmit queue is looked at whenever a socket has something to send.
     let able = open && straight && !changes && loss.is_none() && way_out.is_none() && tx.is_exact();
     Link {
         tx,

@@ -191,7 +191,7 @@ impl Net {
                 return;
             }
             g.wake = Time::NEVER;
-            // The end of a pause that was taken back.
+            // The end of a pause that a resumption has ended early.
             if g.ahead.on {
                 return;
             }

@@ -323,7 +323,7 @@ impl Link {
         }
     }
 
-    /// Waiting bytes and packets at `now`; only for ports that are not fused.
+    /// Waiting bytes and packets at `now`; only for ports that are not fused, and after [`super::Net::look_at`] where they reckon ahead.
     pub fn queue_at(&mut self, now: Time) -> (u64, u64) {
         match &self.general {
             Some(g) => (g.bytes() + g.ahead.bytes(), g.packets() + g.ahead.packets()),
@@ -334,7 +334,7 @@ impl Link {
         }
     }
 
-    /// Bytes and packets whose transmission has started by `now`; only for ports that are not fused.
+    /// Bytes and packets whose transmission has started by `now`, as of [`Link::queue_at`].
     pub fn started(&mut self, now: Time) -> (u64, u64) {
         if let Some(g) = &self.general {
             let (bytes, packets) = g.ahead.to_come();

@@ -15,11 +15,13 @@ pub const REFRESH: u32 = 1 << 31;
 impl Net {
     /// A PAUSE frame has arrived at the station whose port feeds `link`.
     pub(super) fn receive_pause(&mut self, now: Time, link: u32, quanta: u16) {
-        self.take_back(now, link);
         let l = &mut self.links[link as usize];
         l.counts.pauses_received += 1;
         let Some(g) = &mut l.general else { unreachable!("a port that can be paused is general") };
         let Some(response) = g.response else { return };
+        self.take_back(now, link);
+        let l = &mut self.links[link as usize];
+        let Some(g) = &mut l.general else { return };
         g.gate.receive(now, pause::quanta(l.rate, quanta), response);
         let gate = g.gate;
         self.gated(now, link, None, gate);
@@ -28,8 +30,8 @@ impl Net {
 
     /// Sends a PAUSE (or, with time 0, a resumption) through the port of `link`.
     pub(super) fn send_pause(&mut self, now: Time, link: u32, quanta: u16) {
-        self.take_back(now, link);
         let l = &self.links[link as usize];
+        debug_assert!(!l.general.as_ref().is_some_and(|g| g.ahead.on), "a switch that pauses has settled its ports");
         // The far end counts quanta at the rate of the direction that is paused.
         let period = refresh_period(self.links[l.reverse as usize].rate, quanta);
         let l = &mut self.links[link as usize];
