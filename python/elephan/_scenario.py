@@ -784,6 +784,7 @@ class Lp(Table):
     inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
     delay: Which delay queues are seen by. Default: "one-way".
     forgets: An early sign forgets the extremes: from then on the smoothed delay and twice it. Default: false.
+    lowers_ssthresh: An early sign lowers ssthresh as well: the window grows back additively, not by slow start. Default: true.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "lp")
@@ -794,6 +795,7 @@ class Lp(Table):
     inference: float | None = None
     delay: Literal["one-way", "round-trip"] | None = None
     forgets: bool | None = None
+    lowers_ssthresh: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -10,7 +10,9 @@
 //! loss:   ssthresh = max(cwnd / 2, 2), cwnd = ssthresh                                           timer: cwnd = 1
 //! ```
 //!
-//! Preset `linux` forgets the extremes at an early sign: d_min = d, d_max = 2 d.
+//! ssthresh comes down with the window of an early sign, so that it grows back additively, as the paper has it. Preset `linux` leaves
+//! ssthresh alone: below that of the last loss the window comes back by slow start. It also forgets the extremes at an early sign:
+//! d_min = d, d_max = 2 d.
 //!
 //! The delay is that of the way there, by timestamps; where there are none, or with `delay = "round-trip"`, it is the round-trip time:
 //! queues on the way back count too then, and the flow gives way more often. The round that follows a cut still measures the queue of before it; as in Linux nothing
@@ -39,6 +41,8 @@ parameters! {
     delay: Delay = Delay::OneWay, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: owd";
     /// An early sign forgets the extremes: from then on the smoothed delay and twice it.
     forgets: bool = false, "Linux tcp_lp.c; Kuzmanovic and Knightly 2003: no";
+    /// An early sign lowers ssthresh as well: the window grows back additively, not by slow start.
+    lowers_ssthresh: bool = true, "Kuzmanovic and Knightly 2003: additive increase; Linux tcp_lp.c: no";
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +68,7 @@ impl Model for Lp {
     }
 
     fn preset(name: &str) -> Parameters {
-        Parameters { forgets: name == "linux", ..Parameters::default() }
+        Parameters { forgets: name == "linux", lowers_ssthresh: name != "linux", ..Parameters::default() }
     }
 }
 
@@ -113,8 +117,7 @@ impl Law for Lp {
 
 impl Lp {
     fn measure(&mut self, sample: f64) {
-        let first = self.delay == 0.0;
-        self.delay = if first { sample } else { self.delay + self.p.gain * (sample - self.delay) };
+        self.delay = if self.delay == 0.0 { sample } else { self.delay + self.p.gain * (sample - self.delay) };
         self.least = if self.least == 0.0 { sample } else { self.least.min(sample) };
         self.most = self.most.max(sample);
     }
@@ -124,7 +127,8 @@ impl Lp {
             (self.least, self.most) = (self.delay, 2.0 * self.delay);
         }
         w.cwnd = if self.inferring { w.mss } else { (BETA * w.cwnd).max(w.mss) };
-        w.ssthresh = w.ssthresh.min(w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss));
+        let low = w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss);
+        w.ssthresh = if self.p.lowers_ssthresh { w.ssthresh.min(low) } else { w.ssthresh };
         self.inferring_until = now.saturating_add(Span::from_seconds(self.p.inference * rtt.seconds()));
         self.inferring = true;
     }
@@ -207,6 +211,23 @@ mod tests {
         let mut c = lp(json!({ "preset": "linux", "gain": 1.0 }));
         c.on_ack(&ack(0.0, MSS, 0.15));
         assert_eq!((state(&c, "delay_min"), state(&c, "delay_max")), (0.15, 0.3));
+    }
+
+    /// Linux `tcp_lp_pkts_acked` sets snd_cwnd alone: after two signs and 3 * 200 ms of inference a segment becomes two in one round
+    /// trip, then four; with ssthresh lowered to two it becomes two, then three.
+    #[test]
+    fn linux_comes_back_by_slow_start() {
+        for (preset, ssthresh, third) in [("linux", 100.0, 4.0), ("paper", 2.0, 3.0)] {
+            let mut c = lp(json!({ "preset": preset, "gain": 1.0 }));
+            c.on_ack(&ack(1.0, 0, 0.2));
+            c.on_ack(&ack(1.1, 0, 0.5));
+            assert_eq!((c.window(), c.ssthresh()), (S, ssthresh * S), "{preset}");
+            c.on_ack(&ack(3.0, MSS, 0.1));
+            assert_eq!(c.window(), 2.0 * S);
+            c.on_ack(&ack(3.1, MSS, 0.1));
+            c.on_ack(&ack(3.1, MSS, 0.1));
+            assert!((c.window() / S - third).abs() < 0.11, "{preset}: {}", c.window() / S);
+        }
     }
 
     #[test]
