@@ -89,9 +89,7 @@ impl Law for Dctcp {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     /// alpha is a measurement: no event changes it, so none has to be undone.

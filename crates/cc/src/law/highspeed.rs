@@ -20,9 +20,9 @@
 //! RFC recommends (`slow_start`), and Linux's reading of the table, one row further at every window.
 
 use super::Law;
-use crate::declare::{Internals, LIMIT, parameters};
+use crate::declare::{Internals, LIMIT, loss_based};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 
 /// Increase in segments a round trip and decrease of Reno (RFC 5681 equations 3 and 4).
 const RENO_A: f64 = 1.0;
@@ -36,7 +36,8 @@ const TABLE: [u32; 72] = [
     61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053,
 ];
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)";
     /// Window in segments up to which the law is Reno.
     low_window: f64 = 38.0, "RFC 3649 section 5: Low_Window" [min = 1];
     /// Window in segments at which an event takes `high_decrease`.
@@ -49,8 +50,6 @@ parameters! {
     p_exponent: f64 = 1.2, "RFC 3649 section 5: 0.078 / w^1.2" (min = 0, max = 2);
     /// Increase and decrease from the table instead, which none of the above changes.
     table: bool = false, "RFC 3649 appendix B";
-    /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -120,9 +119,7 @@ impl Internals for Highspeed {}
 impl Law for Highspeed {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(self.increase(w.cwnd / w.mss) * w.mss, ack.acked);
-        }
+        w.grow(self.increase(w.cwnd / w.mss) * w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {

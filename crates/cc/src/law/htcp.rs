@@ -14,14 +14,14 @@
 //! Delta begins at the event and again when recovery is over. The throughput is that of Linux: over at least RTTmin and
 //! cwnd - alpha, B = (3 B + sample) / 4, anew until 3 RTTmin after the event. RTTmax takes at most 20 ms more with one
 //! sample and forgets 5 % of what it is above RTTmin at each event. Linux's further conditions on adaptive backoff are
-//! `mode_switch` and `backoff_rtt_min`.
+//! `mode_switch` and `backoff_rtt_min`. With `beta_ecn` (ABE, RFC 8511) growth goes on by the beta that a loss would have left.
 //!
 //! Mean window, a loss every 1/p segments, beta 0.5, neither option, R = 0.1 s: 319 at 1e-4, 1694 at 1e-5. Left out:
 //! integer f and window of Linux, that Linux takes RTTmax outside recovery only; Delta runs while the application
 //! limits the flow, as in Linux.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -39,7 +39,7 @@ const RTT_MAX_KEPT: f64 = 0.95;
 /// Round trips after an event in which the throughput is taken anew (Linux `measure_achieved_throughput`).
 const FRESH_ROUNDS: f64 = 3.0;
 
-parameters! {
+loss_based! {
     /// The share of the window that an event leaves; with adaptive backoff the smallest.
     beta: f64 = 0.5, "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MIN" (min = 0, max = 1);
     /// The largest share that adaptive backoff leaves.

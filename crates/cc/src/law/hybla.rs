@@ -20,7 +20,7 @@
 //! channel's bandwidth, integer windows of kernels.
 
 use super::Law;
-use crate::declare::{LIMIT, parameters, states};
+use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, ReduceFrom, Signal, Window};
 use elephan_units::Span;
@@ -30,11 +30,10 @@ const BETA: f64 = 0.5;
 /// Most bytes per acknowledged byte: 2^rho - 1 with rho at most 16 (Linux tcp_hybla.c).
 const GAIN_MAX: f64 = 65_535.0;
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)";
     /// RTT0: round-trip time of the path whose growth is the model.
     rtt0: Span = Span::from_ms(25), "Caini 2004; Linux tcp_hybla.c rtt0 25 ms";
-    /// The window that is halved: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)";
 }
 
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@
 //! found in flight is not looked at. Slow start is untouched; an ACK adds at most what it acknowledges.
 
 use super::Law;
-use crate::declare::{LIMIT, parameters, states};
+use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
@@ -32,7 +32,7 @@ const D3: f64 = 0.8;
 const ALPHA_BASE: f64 = 1.0;
 const BETA_BASE: f64 = 0.5;
 
-parameters! {
+loss_based! {
     /// Growth in segments a round trip when nothing waits.
     alpha_max: f64 = 10.0, "Linux tcp_illinois.c ALPHA_MAX; Liu, Basar and Srikant 2008" (min = 0);
     /// Growth in segments a round trip at the largest delay.

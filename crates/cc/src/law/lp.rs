@@ -100,9 +100,7 @@ impl Law for Lp {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     /// The delays are measurements: no event changes them, so none has to be undone.

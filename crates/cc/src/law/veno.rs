@@ -14,7 +14,7 @@
 //! ns-3 and Linux a timer cuts as a loss does. Slow start is untouched.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::Delay;
 use crate::{Ack, Signal, Window};
@@ -23,7 +23,7 @@ use elephan_units::Time;
 /// Growth with a queue, as a share of Reno's (Fu and Liew 2003: every second round trip).
 const QUEUED_GROWTH: f64 = 0.5;
 
-parameters! {
+loss_based! {
     /// Own segments in the queue from which the path counts as congested.
     beta: f64 = 3.0, "Fu and Liew 2003; ns-3 TcpVeno Beta" (min = 0);
     /// The share of the window that an event leaves on a path that is not congested.

@@ -12,8 +12,7 @@
 //! takes the threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
-use crate::declare::{parameters, states};
-use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -21,7 +20,7 @@ use elephan_units::{Span, Time};
 /// What an event leaves before anything is known (RFC 5681 equation 4).
 const BETA: f64 = 0.5;
 
-parameters! {
+loss_based! {
     /// Shortest time that a sample of the bandwidth takes.
     sample_min: Span = Span::from_ms(50), "Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN";
     /// The weight of a new sample in the estimate.
@@ -82,9 +81,7 @@ impl Law for Westwood {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
@@ -92,12 +89,9 @@ impl Law for Westwood {
             Some(rtt) if self.bandwidth > 0.0 => self.bandwidth * rtt.seconds(),
             _ => BETA * w.cwnd,
         };
-        w.ssthresh = path.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = match signal {
-            Signal::Rto { .. } => w.mss,
-            _ if self.p.raises => w.ssthresh,
-            _ => w.cwnd.min(w.ssthresh),
-        };
+        let most = if self.p.raises { f64::INFINITY } else { w.cwnd };
+        w.cut(signal, path);
+        w.cwnd = w.cwnd.min(most);
     }
 }
 
