@@ -257,7 +257,7 @@ class Reno(Table):
     """Reno (RFC 5681): one segment more a round trip, half the window on loss
 
     preset: Set of parameters to start from.
-    reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "flight".
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "flight".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -313,6 +313,7 @@ class Highspeed(Table):
     p_exponent: Exponent of p(w). Default: 1.2.
     table: Increase and decrease from the table instead, which none of the above changes. Default: false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "highspeed")
@@ -324,6 +325,7 @@ class Highspeed(Table):
     p_exponent: float | None = None
     table: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -337,6 +339,7 @@ class Scalable(Table):
     at_least_reno: Never slower than Reno, which adds 1 / cwnd per acknowledged segment. Default: false.
     per_ack: An ACK counts as one segment, however many it acknowledges. Default: false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "scalable")
@@ -348,6 +351,7 @@ class Scalable(Table):
     at_least_reno: bool | None = None
     per_ack: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -357,6 +361,7 @@ class Griddt(Table):
     a: A: segments by which the window grows in a round trip. Default: 1.0.
     b: B: the share of the window that a congestion event takes away. Default: 0.5.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "griddt")
@@ -364,6 +369,7 @@ class Griddt(Table):
     a: float | None = None
     b: float | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -381,6 +387,7 @@ class Bic(Table):
     low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bic")
@@ -396,6 +403,7 @@ class Bic(Table):
     low_window: float | None = None
     fast_convergence: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -403,13 +411,15 @@ class Hybla(Table):
     """Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms
 
     rtt0: RTT0: round-trip time of the path whose growth is the model. Default: "25 ms".
-    reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "hybla")
 
     rtt0: Time | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -426,6 +436,7 @@ class Htcp(Table):
     backoff_rtt_min: RTTmin up to which adaptive backoff leaves `beta`. Default: "0 s".
     rtt_scaling: Growth in proportion to RTTmin, so that long paths are not slower. Default: true.
     delta_l: Delta_L: time after an event in which the law is Reno's. Default: "1 s".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "htcp")
@@ -439,6 +450,7 @@ class Htcp(Table):
     backoff_rtt_min: Time | None = None
     rtt_scaling: bool | None = None
     delta_l: Time | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -450,6 +462,7 @@ class Westwood(Table):
     gain: The weight of a new sample in the estimate. Default: 0.125.
     filter_twice: Filter the filtered samples once more. Default: false.
     raises: An event other than a timeout raises a window that is below the threshold to it. Default: false.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "westwood")
@@ -459,6 +472,7 @@ class Westwood(Table):
     gain: float | None = None
     filter_twice: bool | None = None
     raises: bool | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -495,6 +509,7 @@ class Veno(Table):
     backoff_random: The share of the window that an event leaves on a path that is not congested. Default: 0.8.
     backoff_congested: The share of the window that an event leaves on a congested path. Default: 0.5.
     samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 3.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "veno")
@@ -503,6 +518,7 @@ class Veno(Table):
     backoff_random: float | None = None
     backoff_congested: float | None = None
     samples_min: int | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -515,6 +531,7 @@ class Illinois(Table):
     beta_max: The share of the window that an event takes at a large delay. Default: 0.5.
     win_thresh: Window in segments below which the law is Reno's. Default: 15.0.
     theta: Round trips of small delay in a row before growth is largest again. Default: 5.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "illinois")
@@ -525,6 +542,7 @@ class Illinois(Table):
     beta_max: float | None = None
     win_thresh: float | None = None
     theta: int | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -540,6 +558,7 @@ class Yeah(Table):
     zeta: Round trips in fast mode after which no Reno flow is presumed. Default: 50.
     scalable_count: Acknowledged segments for one more segment in fast mode, at most. Default: 100.0.
     samples_min: Samples that a round trip needs to count. Default: 3.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "yeah")
@@ -553,6 +572,7 @@ class Yeah(Table):
     zeta: int | None = None
     scalable_count: float | None = None
     samples_min: int | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -565,6 +585,7 @@ class Compound(Table):
     gamma: Own segments in the queue from which dwnd falls. Default: 30.0.
     zeta: Segments by which dwnd falls for each in the queue. Default: 1.0.
     low_window: Window in segments below which the law is Reno's. Default: 38.0.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "compound")
@@ -575,6 +596,7 @@ class Compound(Table):
     gamma: float | None = None
     zeta: float | None = None
     low_window: float | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
