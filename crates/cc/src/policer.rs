@@ -145,7 +145,11 @@ mod tests {
 
     impl Flow {
         fn new(policer: bool) -> Flow {
-            let mut law = Bbr::new(&Parameters { policer, ..Parameters::default() });
+            Flow::with(&Parameters { policer, ..Parameters::default() })
+        }
+
+        fn with(p: &Parameters) -> Flow {
+            let mut law = Bbr::new(p);
             law.poke("mode", 2.0);
             law.poke("bw", 1e6);
             law.poke("min_rtt", 0.1);
@@ -188,6 +192,17 @@ mod tests {
         assert_eq!(flow.seen(), Some(204_800.0));
         assert_eq!(Flow::new(true).rounds(100, 2560, 499).seen(), None);
         assert_eq!(Flow::new(false).rounds(100, 2560, 500).seen(), None);
+    }
+
+    /// Three rounds and a tenth lost are enough where that is asked for, and the rate is kept for two rounds.
+    #[test]
+    fn what_a_policer_is_known_by_are_parameters() {
+        let p = Parameters { policer_rounds: 3, policer_loss: 0.1, policer_kept_rounds: 2, ..Parameters::default() };
+        let mut flow = Flow::with(&p);
+        assert_eq!(flow.rounds(5, 2560, 256).seen(), None);
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), Some(204_800.0));
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), Some(204_800.0));
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), None);
     }
 
     /// A second rate of 9/8 of the first is the same, and the mean of both is the policer's; at more, the next interval decides. Small

@@ -163,6 +163,19 @@ fn no_window_grows_beyond_the_largest() {
     assert_eq!(c.window(), MAX_WINDOW_BYTES);
 }
 
+/// 100 segments before anything is measured, and after a timer where a loss alone takes nothing.
+#[test]
+fn what_a_loss_leaves_is_a_parameter() {
+    for name in ["westwood", "fast", "lp", "ledbat", "dctcp", "xcp", "copa"] {
+        for (table, left) in [(serde_json::json!({}), 50.0), (serde_json::json!({ "beta": 0.75 }), 75.0)] {
+            let spec = Spec::with(name, table.as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 100 * MSS);
+            c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 100 * MSS });
+            assert_eq!((c.window(), c.ssthresh()), (S, left * S), "{name}");
+        }
+    }
+}
+
 /// RFC 8511 section 3: an ECN-Echo leaves beta_ecn of the window and ssthresh there, two segments at least; of what is in flight under
 /// a law that cuts from there. Losses, timers and a flow without the option are not touched. A loss that follows in the same window
 /// of data takes more, but of those that leave 7/8.

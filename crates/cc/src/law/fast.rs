@@ -192,6 +192,16 @@ mod tests {
         assert!((value / expected - 1.0).abs() < 1e-9, "{value} is not {expected}");
     }
 
+    /// Where nothing queues half of alpha is added: 100, 10 and 4 segments for 1000, 100 and 10 Mbit/s.
+    #[test]
+    fn presets_are_alpha_by_the_rate_of_the_path() {
+        for (preset, after) in [("1-gbps", 1100.0), ("100-mbps", 1010.0), ("10-mbps", 1004.0)] {
+            let mut c = fast(json!({ "preset": preset }), 1000, 100);
+            (0..1000).for_each(|_| c.on_ack(&ack(1, 1000, None)));
+            near(c.window() / S, after);
+        }
+    }
+
     /// alpha 20, gamma 1/2, baseRTT 100 ms. At 125 ms a fifth of the window is queued: 1/2 (1000 + 800 + 20) = 910; at
     /// 100 ms nothing: 1010; with 100 of 20 segments queued in equilibrium nothing moves; from 8 no more than double.
     #[test]

@@ -217,6 +217,19 @@ mod tests {
         assert_eq!((state(&c, "reference"), state(&c, "stage")), (c.window(), 0.0));
     }
 
+    /// Half a link's load: the authors' simulator goes by U at once, 40 000 * 0.95 / 0.5 and W_AI of 50 B for 100 flows.
+    #[test]
+    fn the_simulator_has_no_additive_stages() {
+        let table = json!({ "preset": "simulator" });
+        let mut c = Controller::new(&Spec::with("hpcc", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_nic(&Nic { rate_bps: 100e9, base_rtt: Span::from_us(8) });
+        c.poke("load", 0.5);
+        c.poke("reference", 40_000.0);
+        c.on_telemetry(&link(0.0, 0, 0), progress(1, 5));
+        c.on_telemetry(&link(8.0, 50_000, 0), progress(2, 5));
+        near(c.window(), 76_050.0);
+    }
+
     /// Half a link's load: five round trips of 500 B, then Wc eta / U = 42 500 * 1.9.
     #[test]
     fn additive_stages_end() {

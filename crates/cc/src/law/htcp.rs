@@ -274,6 +274,10 @@ mod tests {
             c.on_ack(&ack(now_s, MSS, 0.1));
             assert!((c.window() - (100.0 + alpha / 100.0) * S).abs() < 1e-6, "{now_s}: {}", c.window());
         }
+        // Delta - Delta_L = 2 s: 1 + 2 * 2 + 3 * 4.
+        let mut c = after_loss(json!({ "preset": "freebsd", "f_linear": 2, "f_square": 3 }), 0.1);
+        c.on_ack(&ack(3.0, MSS, 0.1));
+        assert!((state(&c, "alpha") - 17.0).abs() < 1e-9);
         let mut c = after_loss(json!({ "preset": "freebsd" }), 0.1);
         c.poke("beta", 0.797);
         c.on_ack(&ack(0.5, MSS, 0.1));

@@ -134,6 +134,17 @@ mod tests {
         }
     }
 
+    /// Linux: smoothed 200 ms over 25 ms; ns-3: a sample of 100 ms over 50 ms.
+    #[test]
+    fn presets_differ_in_the_reference() {
+        for (preset, rho) in [("linux", 8.0), ("ns-3", 2.0)] {
+            let spec = Spec::with("hybla", json!({ "preset": preset }).as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 2 * MSS);
+            c.on_ack(&Ack { srtt: Some(Span::from_ms(200)), ..ack(0.0, MSS, 0.1) });
+            assert_eq!(state(&c, "rho"), rho, "{preset}");
+        }
+    }
+
     /// rho = 4 at 100 ms: 15 per segment in slow start, 16 / cwnd in congestion avoidance; rho = 1 up to 25 ms.
     #[test]
     fn growth_of_one_ack() {

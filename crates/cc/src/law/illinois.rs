@@ -156,8 +156,24 @@ mod tests {
     use crate::testing::{MSS, ack_limited, loss, round, state};
     use crate::{Controller, Signal, Spec};
     use elephan_units::Time;
+    use serde_json::json;
 
     const S: f64 = MSS as f64;
+
+    /// 14 segments are below `win_thresh`, where growth and cut are Reno's unless others are given.
+    #[test]
+    fn small_windows_have_a_growth_and_a_cut_of_their_own() {
+        for (table, grown, left) in [(json!({}), 15.0, 7.0), (json!({ "alpha_base": 2, "beta_base": 0.25 }), 16.0, 10.5)] {
+            let mut c = Controller::new(&Spec::with("illinois", table.as_object().unwrap()).unwrap(), MSS, 14 * MSS);
+            c.poke("ssthresh", 2.0 * S);
+            let mut cut = c.clone();
+            c.on_ack(&crate::testing::ack(0.0, 14 * MSS, 0.1));
+            cut.on_congestion(&loss(0.0, 14.0));
+            assert_eq!((c.window() / S, cut.window() / S), (grown, left));
+        }
+        let bad = json!({ "d2": 0.5, "d3": 0.5 });
+        assert!(Spec::with("illinois", bad.as_object().unwrap()).is_err());
+    }
 
     /// In congestion avoidance at 100 segments; round trips have been between 100 and 200 ms.
     fn illinois() -> Controller {

@@ -223,10 +223,21 @@ mod tests {
         near(after(&mut c, 270.0), 0.8 * 940e6 + 1e7);
     }
 
+    /// From the second fall in a row on three times 10 Mb/s.
+    #[test]
+    fn the_row_of_a_larger_increase() {
+        let table = json!({ "alpha": 1.0, "segment": "1000 B", "hai_threshold": 2, "hai_factor": 3 });
+        let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_ack(&ack(0.0, MSS, 1e-4));
+        c.poke("rate", 5e9);
+        near(after(&mut c, 90.0), 5.01e9);
+        near(after(&mut c, 80.0), 5.04e9);
+    }
+
     /// Ten packets in flight: the first ACK of each ten changes the rate.
     #[test]
     fn once_a_round_trip() {
-        let table = json!({ "segment": "1000 B", "once_a_round_trip": true });
+        let table = json!({ "segment": "1000 B", "preset": "simulator" });
         let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
         c.on_ack(&ack(0.0, MSS, 2e-5));
         c.poke("rate", 5e9);
