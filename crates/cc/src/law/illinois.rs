@@ -163,7 +163,9 @@ mod tests {
     /// 14 segments are below `win_thresh`, where growth and cut are Reno's unless others are given.
     #[test]
     fn small_windows_have_a_growth_and_a_cut_of_their_own() {
-        for (table, grown, left) in [(json!({}), 15.0, 7.0), (json!({ "alpha_base": 2, "beta_base": 0.25 }), 16.0, 10.5)] {
+        for (table, grown, left) in
+            [(json!({}), 15.0, 7.0), (json!({ "alpha_base": 2, "beta_base": 0.25 }), 16.0, 10.5)]
+        {
             let mut c = Controller::new(&Spec::with("illinois", table.as_object().unwrap()).unwrap(), MSS, 14 * MSS);
             c.poke("ssthresh", 2.0 * S);
             let mut cut = c.clone();
