@@ -257,7 +257,7 @@ class Reno(Table):
     """Reno (RFC 5681): one segment more a round trip, half the window on loss
 
     preset: Set of parameters to start from.
-    reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "flight".
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "flight".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -306,24 +306,31 @@ class Cubic(Table):
 class Highspeed(Table):
     """HighSpeed TCP (RFC 3649): growth and cut depend on the window
 
+    preset: Set of parameters to start from.
     low_window: Window in segments up to which the law is Reno. Default: 38.0.
     high_window: Window in segments at which an event takes `high_decrease`. Default: 83000.0.
     high_decrease: The share of the window that an event takes at `high_window` and beyond. Default: 0.1.
     p_factor: Factor of the loss rate p(w) = factor / w^exponent at which a window of w segments is held. Default: 0.078.
     p_exponent: Exponent of p(w). Default: 1.2.
     table: Increase and decrease from the table instead, which none of the above changes. Default: false.
+    row_above: With `table`, the row above the window instead of the last that it has reached, with b in whole 1/256. Default:
+        false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "highspeed")
 
+    preset: Literal["rfc3649", "appendix-b", "linux"] | None = None
     low_window: float | None = None
     high_window: float | None = None
     high_decrease: float | None = None
     p_factor: float | None = None
     p_exponent: float | None = None
     table: bool | None = None
+    row_above: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -337,6 +344,7 @@ class Scalable(Table):
     at_least_reno: Never slower than Reno, which adds 1 / cwnd per acknowledged segment. Default: false.
     per_ack: An ACK counts as one segment, however many it acknowledges. Default: false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "scalable")
@@ -348,6 +356,7 @@ class Scalable(Table):
     at_least_reno: bool | None = None
     per_ack: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -357,6 +366,7 @@ class Griddt(Table):
     a: A: segments by which the window grows in a round trip. Default: 1.0.
     b: B: the share of the window that a congestion event takes away. Default: 0.5.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "griddt")
@@ -364,6 +374,7 @@ class Griddt(Table):
     a: float | None = None
     b: float | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -381,6 +392,7 @@ class Bic(Table):
     low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bic")
@@ -396,20 +408,27 @@ class Bic(Table):
     low_window: float | None = None
     fast_convergence: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
 class Hybla(Table):
     """Hybla (Caini 2004): grows in time as Reno does with a round trip of 25 ms
 
+    preset: Set of parameters to start from.
     rtt0: RTT0: round-trip time of the path whose growth is the model. Default: "25 ms".
-    reduce_from: The window that is halved: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    smoothed: The smallest smoothed round-trip time counts, not the smallest sample. Default: true.
+    reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "hybla")
 
+    preset: Literal["linux", "ns-3"] | None = None
     rtt0: Time | None = None
+    smoothed: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -426,6 +445,15 @@ class Htcp(Table):
     backoff_rtt_min: RTTmin up to which adaptive backoff leaves `beta`. Default: "0 s".
     rtt_scaling: Growth in proportion to RTTmin, so that long paths are not slower. Default: true.
     delta_l: Delta_L: time after an event in which the law is Reno's. Default: "1 s".
+    f_linear: Growth of f beyond Delta_L per second. Default: 10.0.
+    f_square: Growth of f beyond Delta_L per second squared. Default: 0.25.
+    scale_rtt: RTTmin that is not scaled, with `rtt_scaling`. Default: "100 ms".
+    scale_min: The smallest scale: that of long paths. Default: 0.5.
+    scale_max: The largest scale: that of short paths. Default: 10.0.
+    rtt_max_step: Most that one sample may add to RTTmax. Default: "20 ms".
+    rtt_max_kept: What an event leaves of RTTmax - RTTmin. Default: 0.95.
+    fresh_rounds: Round trips after an event in which the throughput is taken anew. Default: 3.0.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "htcp")
@@ -439,6 +467,15 @@ class Htcp(Table):
     backoff_rtt_min: Time | None = None
     rtt_scaling: bool | None = None
     delta_l: Time | None = None
+    f_linear: float | None = None
+    f_square: float | None = None
+    scale_rtt: Time | None = None
+    scale_min: float | None = None
+    scale_max: float | None = None
+    rtt_max_step: Time | None = None
+    rtt_max_kept: float | None = None
+    fresh_rounds: float | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -448,8 +485,10 @@ class Westwood(Table):
     preset: Set of parameters to start from.
     sample_min: Shortest time that a sample of the bandwidth takes. Default: "50 ms".
     gain: The weight of a new sample in the estimate. Default: 0.125.
+    beta: The share of the window that an event leaves before the first sample. Default: 0.5.
     filter_twice: Filter the filtered samples once more. Default: false.
     raises: An event other than a timeout raises a window that is below the threshold to it. Default: false.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "westwood")
@@ -457,8 +496,10 @@ class Westwood(Table):
     preset: Literal["paper", "linux"] | None = None
     sample_min: Time | None = None
     gain: float | None = None
+    beta: float | None = None
     filter_twice: bool | None = None
     raises: bool | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -494,7 +535,9 @@ class Veno(Table):
     beta: Own segments in the queue from which the path counts as congested. Default: 3.0.
     backoff_random: The share of the window that an event leaves on a path that is not congested. Default: 0.8.
     backoff_congested: The share of the window that an event leaves on a congested path. Default: 0.5.
+    queued_growth: Growth on a congested path, as a share of Reno's. Default: 0.5.
     samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 3.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "veno")
@@ -502,7 +545,9 @@ class Veno(Table):
     beta: float | None = None
     backoff_random: float | None = None
     backoff_congested: float | None = None
+    queued_growth: float | None = None
     samples_min: int | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -515,6 +560,12 @@ class Illinois(Table):
     beta_max: The share of the window that an event takes at a large delay. Default: 0.5.
     win_thresh: Window in segments below which the law is Reno's. Default: 15.0.
     theta: Round trips of small delay in a row before growth is largest again. Default: 5.
+    d1: Share of the largest delay up to which growth is largest. Default: 0.01.
+    d2: Share of the largest delay up to which an event takes `beta_min`. Default: 0.1.
+    d3: Share of the largest delay from which it takes `beta_max`. Default: 0.8.
+    alpha_base: Growth in segments a round trip below `win_thresh`, and after a timer. Default: 1.0.
+    beta_base: The share of the window that an event takes below `win_thresh`, and after a timer. Default: 0.5.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "illinois")
@@ -525,6 +576,12 @@ class Illinois(Table):
     beta_max: float | None = None
     win_thresh: float | None = None
     theta: int | None = None
+    d1: float | None = None
+    d2: float | None = None
+    d3: float | None = None
+    alpha_base: float | None = None
+    beta_base: float | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -540,6 +597,7 @@ class Yeah(Table):
     zeta: Round trips in fast mode after which no Reno flow is presumed. Default: 50.
     scalable_count: Acknowledged segments for one more segment in fast mode, at most. Default: 100.0.
     samples_min: Samples that a round trip needs to count. Default: 3.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "yeah")
@@ -553,6 +611,7 @@ class Yeah(Table):
     zeta: int | None = None
     scalable_count: float | None = None
     samples_min: int | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -565,6 +624,7 @@ class Compound(Table):
     gamma: Own segments in the queue from which dwnd falls. Default: 30.0.
     zeta: Segments by which dwnd falls for each in the queue. Default: 1.0.
     low_window: Window in segments below which the law is Reno's. Default: 38.0.
+    beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "compound")
@@ -575,6 +635,7 @@ class Compound(Table):
     gamma: float | None = None
     zeta: float | None = None
     low_window: float | None = None
+    beta_ecn: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -583,13 +644,15 @@ class Dctcp(Table):
 
     g: Weight of the newest window of data in alpha. Default: 0.0625.
     alpha_initial: alpha before the first window of data: 1 takes the first mark for a loss. Default: 1.0.
-    reduce_from: The window that is halved at a loss: `flight` (what was in flight) or `cwnd`. Default: "flight".
+    beta: The share of the window that a loss leaves. Default: 0.5.
+    reduce_from: The window that is cut at a loss: `flight` (what was in flight) or `cwnd`. Default: "flight".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dctcp")
 
     g: float | None = None
     alpha_initial: float | None = None
+    beta: float | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
 
 
@@ -614,6 +677,12 @@ class Bbr(Table):
     extra_acked_rounds: Rounds that each of the two maxima of what ACKs bring beyond the bandwidth covers. Default: 5.
     extra_acked_max: Most of it that the window takes, as time at the bandwidth; 0 takes none. Default: "100 ms".
     policer: Looks for a policer, a token bucket that drops what exceeds its rate, and paces at that rate. Default: true.
+    policer_rounds: Rounds of an interval of losses, at least. Default: 4.
+    policer_rounds_max: Rounds after which an interval without a loss at its end is given up. Default: 16.
+    policer_loss: Bytes lost over bytes delivered in an interval, at least. Default: 0.1953125.
+    policer_share: Rates of two intervals are the same that differ by no more than this share of the first. Default: 0.125.
+    policer_difference: They are the same, too, that differ by no more than this. Default: "4 Kbps".
+    policer_kept_rounds: Rounds of PROBE_BW until the path is probed again. Default: 48.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "bbr")
@@ -634,6 +703,12 @@ class Bbr(Table):
     extra_acked_rounds: int | None = None
     extra_acked_max: Time | None = None
     policer: bool | None = None
+    policer_rounds: int | None = None
+    policer_rounds_max: int | None = None
+    policer_loss: float | None = None
+    policer_share: float | None = None
+    policer_difference: Rate | None = None
+    policer_kept_rounds: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -650,7 +725,9 @@ class Bbr3(Table):
     down_gain: Pacing gain in DOWN, which empties the queue. Default: 0.9.
     up_gain: Pacing gain in UP, which probes for more. Default: 1.25.
     up_cwnd_gain: Window gain in UP. Default: 2.25.
-    probe_wait: Time in DOWN and CRUISE before the next probe; not given it is drawn for each, from 2 s to 3 s.
+    probe_wait: Time in DOWN and CRUISE before the next probe; not given it is drawn for each.
+    probe_wait_min: The shortest that is drawn. Default: "2 s".
+    probe_wait_random: The longest that is drawn is so much longer. Default: "1 s".
     probe_rounds: Rounds after which a probe comes at the latest, where the path holds no fewer segments. Default: 63.0.
     probe_rounds_over: Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.
     loss_thresh: Share of what was in flight whose loss is too much. Default: 0.02.
@@ -681,6 +758,8 @@ class Bbr3(Table):
     up_gain: float | None = None
     up_cwnd_gain: float | None = None
     probe_wait: Time | None = None
+    probe_wait_min: Time | None = None
+    probe_wait_random: Time | None = None
     probe_rounds: float | None = None
     probe_rounds_over: int | None = None
     loss_thresh: float | None = None
@@ -706,6 +785,7 @@ class Ledbat(Table):
     gain: Growth in segments per round trip where nothing queues. Default: 1.0.
     allowed_increase: Segments by which the window may exceed what is in flight. Default: 1.0.
     min_segments: Smallest window in segments, but for a timer. Default: 2.0.
+    beta: The share of the window that a loss leaves. Default: 0.5.
     base_history: Minutes over which the smallest delay is that of the path. Default: 10.
     current_filter: Delays whose smallest is that of now. Default: 4.
     delay: Which delay queues are seen by. Default: "one-way".
@@ -718,6 +798,7 @@ class Ledbat(Table):
     gain: float | None = None
     allowed_increase: float | None = None
     min_segments: float | None = None
+    beta: float | None = None
     base_history: int | None = None
     current_filter: int | None = None
     delay: Literal["one-way", "round-trip"] | None = None
@@ -728,15 +809,24 @@ class Ledbat(Table):
 class Fast(Table):
     """FAST TCP (Jin, Wei and Low 2004): keeps alpha segments in the queues
 
+    preset: Set of parameters to start from.
     alpha: Segments that the flow keeps in queues; 8, 20, 200 for 10, 100, 1000 Mbit/s. Default: 200.0.
     gamma: How much of the way the window goes in one change. Default: 0.5.
+    samples: Samples of a window that the mean of the round-trip time reaches back, as its weight `samples` / w of one. Default:
+        3.0.
+    weight_max: Most that one sample weighs. Default: 0.25.
+    beta: The share of the window that a loss leaves. Default: 0.5.
     slow_start_queue: Queued segments beyond which slow start ends. Default: 1.0.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "fast")
 
+    preset: Literal["1-gbps", "100-mbps", "10-mbps"] | None = None
     alpha: float | None = None
     gamma: float | None = None
+    samples: float | None = None
+    weight_max: float | None = None
+    beta: float | None = None
     slow_start_queue: float | None = None
 
 
@@ -779,6 +869,7 @@ class Lp(Table):
     """TCP-LP (Kuzmanovic and Knightly 2003): a background flow that leaves at the first sign of a queue
 
     preset: Set of parameters to start from.
+    beta: The share of the window that an event or an early sign leaves. Default: 0.5.
     delta: Share of the range of delays above which congestion is near. Default: 0.15.
     gain: Weight of a sample in the smoothed delay. Default: 0.125.
     inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
@@ -790,6 +881,7 @@ class Lp(Table):
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "lp")
 
     preset: Literal["paper", "linux"] | None = None
+    beta: float | None = None
     delta: float | None = None
     gain: float | None = None
     inference: float | None = None
@@ -802,11 +894,13 @@ class Lp(Table):
 class Xcp(Table):
     """XCP (Katabi, Handley and Rohrs 2002): routers with queue `xcp` say how the window changes
 
-    reduce_from: The window that is halved at a loss: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
+    beta: The share of the window that a loss leaves. Default: 0.5.
+    reduce_from: The window that is cut at a loss: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "xcp")
 
+    beta: float | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
 
 
@@ -837,6 +931,8 @@ class Copa(Table):
     competitive: Whether the flow competes with flows that fill the queue. Default: true.
     empty_share: Share of the range of round-trip times below which the queue is nearly empty. Default: 0.1.
     empty_rtts: Round-trip times without a nearly empty queue that begin competitive mode. Default: 5.
+    max_rtt_rounds: Rounds whose largest round-trip time is that of the range. Default: 4.
+    beta: What a loss leaves of 1 / delta in competitive mode, and a timer of the window as `ssthresh`. Default: 0.5.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "copa")
@@ -848,6 +944,8 @@ class Copa(Table):
     competitive: bool | None = None
     empty_share: float | None = None
     empty_rtts: int | None = None
+    max_rtt_rounds: int | None = None
+    beta: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -947,12 +1045,15 @@ class Dcqcn(Table):
 class Timely(Table):
     """TIMELY (Mittal et al. 2015), for RoCE: a rate that follows the gradient of the round-trip time
 
+    preset: Set of parameters to start from.
     alpha: Weight of the newest change of the round-trip time. Default: 0.875.
     beta: Weight of a gradient, and of what is above `t_high`, in a cut. Default: 0.8.
     t_low: Round-trip time below which the rate always grows. Default: "50 us".
     t_high: Round-trip time above which it always falls. Default: "500 us".
     rtt_min: By what changes of the round-trip time are divided. Default: "20 us".
     delta: Step of the increase. Default: "10 Mbps".
+    hai_threshold: Segments in a row without a rising gradient from which the increase is `hai_factor` times as large. Default: 5.
+    hai_factor: N: by how much the increase is larger then. Default: 5.0.
     segment: Bytes between two changes of the rate. Default: "16 KB".
     once_a_round_trip: Whether the rate changes at most once a round trip. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
@@ -960,12 +1061,15 @@ class Timely(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "timely")
 
+    preset: Literal["paper", "simulator"] | None = None
     alpha: float | None = None
     beta: float | None = None
     t_low: Time | None = None
     t_high: Time | None = None
     rtt_min: Time | None = None
     delta: Rate | None = None
+    hai_threshold: int | None = None
+    hai_factor: float | None = None
     segment: Size | None = None
     once_a_round_trip: bool | None = None
     rate_min: Rate | None = None
@@ -975,6 +1079,7 @@ class Timely(Table):
 class Hpcc(Table):
     """HPCC (Li et al. 2019), for RoCE: a window that follows the load of links as packets report it
 
+    preset: Set of parameters to start from.
     eta: Utilisation that is aimed at. Default: 0.95.
     max_stage: Round trips of additive increase before the next adjustment by U. Default: 5.
     flows: Flows that additive increase expects to share a link (N). Default: 100.0.
@@ -983,6 +1088,7 @@ class Hpcc(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "hpcc")
 
+    preset: Literal["paper", "simulator"] | None = None
     eta: float | None = None
     max_stage: int | None = None
     flows: float | None = None

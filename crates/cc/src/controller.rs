@@ -9,7 +9,7 @@ use crate::law::{self, Law, Spec, Wishes};
 use crate::rdma::{Nic, Progress, Telemetry};
 use crate::slow_start::{self, SlowStart};
 use crate::train::{Arrival, Memory, Start, Train};
-use crate::{Ack, Question, Signal, Window};
+use crate::{Abe, Ack, Question, Signal, Window};
 use elephan_units::{Span, Time};
 
 /// No window grows beyond this: a thousand times the largest window that TCP can offer (2^30 bytes, RFC 7323).
@@ -27,6 +27,9 @@ pub struct Controller {
     after_rto: bool,
     /// Per cent of a window a round trip at which the stack spaces it below half of ssthresh, and from there on; 0 for not at all.
     pace: (u16, u16),
+    abe: Option<Abe>,
+    /// ABE has left more at the last ECN-Echo than a loss would have.
+    spared: bool,
     /// Window and threshold before the last event, for undo.
     prior: Option<(f64, f64)>,
     /// The timer has expired and nothing was acknowledged since.
@@ -55,6 +58,8 @@ impl Controller {
             counts_acks: false,
             after_rto: false,
             pace: (0, 0),
+            abe: spec.abe(),
+            spared: false,
             prior: None,
             backed_off: false,
         };
@@ -84,6 +89,7 @@ impl Controller {
     /// was the old law's.
     pub fn switch_law(&mut self, spec: &Spec) {
         self.law = law::Any::new(spec);
+        self.abe = spec.abe();
         self.slow_start.on_law(spec);
         self.prior = None;
     }
@@ -132,7 +138,7 @@ impl Controller {
 
     /// Whether a loss in a window of data that `signal` has cut takes nothing more.
     pub fn suffices(&self, signal: &Signal) -> bool {
-        !matches!(signal, Signal::Ecn { .. }) || self.law.ecn_is_loss()
+        !matches!(signal, Signal::Ecn { .. }) || (self.law.ecn_is_loss() && !self.spared)
     }
 
     /// The last reduction stands, whatever is found needless later.
@@ -208,6 +214,11 @@ impl Controller {
         match signal {
             Signal::Undo { now } => self.law.on_undo(&mut self.w, *now),
             _ => self.law.on_congestion(&mut self.w, signal),
+        }
+        if let (Signal::Ecn { inflight, .. }, Some(abe)) = (signal, self.abe) {
+            let at_loss = std::mem::replace(&mut self.w.cwnd, before.0).max(self.w.mss);
+            self.w.cut(signal, abe.left * abe.from.bytes(&self.w, *inflight));
+            self.spared = self.w.cwnd > at_loss;
         }
         self.bound();
     }

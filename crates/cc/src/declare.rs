@@ -1,10 +1,15 @@
 //! What every law and slow start declares about itself in the same words: its parameters and its internals.
 
-use crate::Invalid;
+use crate::{Abe, Invalid};
 
 /// Parameters that know the ranges of their values.
 pub trait Ranges {
     fn in_range(&self) -> Result<(), Invalid>;
+
+    /// ABE, if they ask for it.
+    fn abe(&self) -> Option<Abe> {
+        None
+    }
 }
 
 /// What a range is about: a number, or one that need not be given.
@@ -38,7 +43,7 @@ pub(crate) const LIMIT: f64 = 1e9;
 /// `[min = 1]` (included), `above [min = 0, max = 1]` (the lower end excluded) or `below [...]` (the upper end); `max` may
 /// be left out. Ends are whole numbers. What need not be given is an `Option` whose default is none.
 macro_rules! parameters {
-    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr, $source:literal
+    ($(@abe $from:expr;)? $($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr, $source:literal
         $(($($open:tt)+))? $([$($closed:tt)+])? $($half:ident [$($half_open:tt)+])?;)+) => {
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(default, deny_unknown_fields)]
@@ -64,10 +69,34 @@ macro_rules! parameters {
                 $($crate::declare::range!($half self.$name, $name, $($half_open)+);)?)+
                 Ok(())
             }
+
+            $(fn abe(&self) -> Option<$crate::Abe> {
+                let from: fn(&Parameters) -> $crate::ReduceFrom = $from;
+                (self.beta_ecn > 0.0).then(|| $crate::Abe { left: self.beta_ecn, from: from(self) })
+            })?
         }
     };
 }
 pub(crate) use parameters;
+
+/// `loss_based! { reduce_from: Cwnd, "source"; ... }` is [`parameters!`] for a law that cuts its window at a loss, with what all
+/// of them have: which window is cut (always `cwnd` where no default is given) and ABE, which [`crate::Controller`] applies.
+macro_rules! loss_based {
+    (reduce_from: $from:ident, $source:literal; $($own:tt)*) => {
+        $crate::declare::loss_based! { @abe |p| p.reduce_from; $($own)*
+            /// The window that is cut: `flight` (what was in flight) or `cwnd`.
+            reduce_from: $crate::ReduceFrom = $crate::ReduceFrom::$from, $source;
+        }
+    };
+    (@abe $from:expr; $($own:tt)*) => {
+        $crate::declare::parameters! { @abe $from; $($own)*
+            /// The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss.
+            beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
+        }
+    };
+    ($($own:tt)*) => { $crate::declare::loss_based! { @abe |_| $crate::ReduceFrom::Cwnd; $($own)* } };
+}
+pub(crate) use loss_based;
 
 /// Checks one range of [`parameters!`].
 macro_rules! range {

@@ -116,12 +116,28 @@ impl Window {
         self.ssthresh = self.ssthresh.min(self.cwnd.max(SSTHRESH_MIN_SEGMENTS * self.mss));
     }
 
+    /// Congestion avoidance by `bytes` a round trip; none for an ACK of a flow that the application limits.
+    #[inline]
+    pub(crate) fn grow(&mut self, bytes: f64, ack: &Ack) {
+        if !ack.app_limited {
+            self.cwnd += self.per_round(bytes, ack.acked);
+        }
+    }
+
     /// What `acked` bytes bring of a growth of `bytes` per round trip: their share of the window, of which an ACK brings one
     /// at most (RFC 5681 equation 3, weighted by bytes).
     #[inline]
     pub fn per_round(&self, bytes: f64, acked: u64) -> f64 {
         bytes * (acked as f64).min(self.cwnd) / self.cwnd
     }
+}
+
+/// Alternative backoff (ABE, RFC 8511): what an ECN-Echo leaves instead of what a loss would.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Abe {
+    /// The share of the window that stays.
+    pub left: f64,
+    pub from: ReduceFrom,
 }
 
 /// Which window a cut is taken from.

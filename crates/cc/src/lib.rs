@@ -36,7 +36,7 @@ pub mod train;
 
 pub use controller::{Controller, MAX_WINDOW_BYTES};
 pub use declare::{Internals, Ranges, State};
-pub use event::{Ack, Question, ReduceFrom, Signal, Window};
+pub use event::{Abe, Ack, Question, ReduceFrom, Signal, Window};
 pub use law::{Law, Spec, describe, list};
 pub use rdma::{Nic, Transport};
 pub use registry::{Description, Invalid, Model, Parameter, SpecError};

@@ -2,19 +2,9 @@
 //! same rate, which is then that of the path (Linux `tcp_bbr.c`, `bbr_lt_bw_sampling`, "long-term bandwidth").
 
 use crate::Ack;
+use crate::law::bbr::Parameters;
 use elephan_units::{Span, Time};
 
-/// Rounds of an interval, at least (Linux `bbr_lt_intvl_min_rtts`) and at most.
-const ROUNDS_MIN: u32 = 4;
-const ROUNDS_MAX: u32 = 4 * ROUNDS_MIN;
-/// Bytes lost over bytes delivered in an interval, at least (Linux `bbr_lt_loss_thresh`).
-const LOSS_MIN: f64 = 50.0 / 256.0;
-/// Two rates are the same that differ by no more than this share of the first (Linux `bbr_lt_bw_ratio`), or
-const SHARE_MAX: f64 = 1.0 / 8.0;
-/// by no more than this, bit/s (Linux `bbr_lt_bw_diff`).
-const DIFFERENCE_MAX_BPS: f64 = 4000.0;
-/// Rounds of PROBE_BW until the path is probed again (Linux `bbr_lt_bw_max_rtts`).
-const ROUNDS_BELIEVED: u32 = 48;
 /// An interval is not shorter (Linux counts it in whole milliseconds).
 const INTERVAL_MIN: Span = Span::from_ms(1);
 
@@ -84,23 +74,23 @@ impl Policer {
     /// Takes in an ACK; answers whether the policer is no longer believed in, so that the path is to be probed.
     ///
     /// A timer that has expired since the last ACK ended a round and an interval then (Linux `bbr_set_state`).
-    pub fn watch(&mut self, ack: &Ack, mut m: Moment) -> bool {
+    pub fn watch(&mut self, p: &Parameters, ack: &Ack, mut m: Moment) -> bool {
         let now = Totals { at: ack.now, delivered: ack.delivered, lost: ack.lost };
         let mut over = false;
         if self.timed_out {
             self.timed_out = false;
             let then = Totals { lost: now.lost.saturating_sub(ack.newly_lost), ..self.last };
-            over = self.sample(&then, Moment { new_round: true, lost: true, limited: false, ..m });
+            over = self.sample(p, &then, Moment { new_round: true, lost: true, limited: false, ..m });
             m.lost = ack.newly_lost > 0;
         }
         self.last = now;
-        self.sample(&now, m) || over
+        self.sample(p, &now, m) || over
     }
 
-    fn sample(&mut self, now: &Totals, m: Moment) -> bool {
+    fn sample(&mut self, p: &Parameters, now: &Totals, m: Moment) -> bool {
         if let State::Seen { rounds, .. } = &mut self.state {
             *rounds += u32::from(m.probing && m.new_round);
-            let over = *rounds >= ROUNDS_BELIEVED;
+            let over = *rounds >= p.policer_kept_rounds;
             if over {
                 self.state = State::Idle;
             }
@@ -111,14 +101,16 @@ impl Policer {
         }
         let State::Sampling { since, rounds, before } = &mut self.state else { return false };
         *rounds += u32::from(m.new_round);
-        if m.limited || *rounds > ROUNDS_MAX {
+        if m.limited || *rounds > p.policer_rounds_max {
             self.state = State::Idle;
-        } else if *rounds >= ROUNDS_MIN
+        } else if *rounds >= p.policer_rounds
             && m.lost
-            && let Some(bps) = rate(since, now)
+            && let Some(bps) = rate(p, since, now)
         {
             self.state = match *before {
-                Some(before) if (bps - before).abs() <= (SHARE_MAX * before).max(DIFFERENCE_MAX_BPS) => {
+                Some(before)
+                    if (bps - before).abs() <= (p.policer_share * before).max(p.policer_difference.0 as f64) =>
+                {
                     State::Seen { bps: (bps + before) / 2.0, rounds: 0 }
                 }
                 _ => State::Sampling { since: *now, rounds: 0, before: Some(bps) },
@@ -129,11 +121,11 @@ impl Policer {
 }
 
 /// What an interval delivered, bit/s, if it lost as much as behind a policer.
-fn rate(since: &Totals, now: &Totals) -> Option<f64> {
+fn rate(p: &Parameters, since: &Totals, now: &Totals) -> Option<f64> {
     let delivered = now.delivered.saturating_sub(since.delivered) as f64;
     let lost = now.lost.saturating_sub(since.lost) as f64;
     let interval = now.at.since(since.at);
-    let counts = delivered > 0.0 && lost >= LOSS_MIN * delivered && interval >= INTERVAL_MIN;
+    let counts = delivered > 0.0 && lost >= p.policer_loss * delivered && interval >= INTERVAL_MIN;
     counts.then(|| delivered * 8.0 / interval.seconds())
 }
 
@@ -153,7 +145,11 @@ mod tests {
 
     impl Flow {
         fn new(policer: bool) -> Flow {
-            let mut law = Bbr::new(&Parameters { policer, ..Parameters::default() });
+            Flow::with(&Parameters { policer, ..Parameters::default() })
+        }
+
+        fn with(p: &Parameters) -> Flow {
+            let mut law = Bbr::new(p);
             law.poke("mode", 2.0);
             law.poke("bw", 1e6);
             law.poke("min_rtt", 0.1);
@@ -196,6 +192,17 @@ mod tests {
         assert_eq!(flow.seen(), Some(204_800.0));
         assert_eq!(Flow::new(true).rounds(100, 2560, 499).seen(), None);
         assert_eq!(Flow::new(false).rounds(100, 2560, 500).seen(), None);
+    }
+
+    /// Three rounds and a tenth lost are enough where that is asked for, and the rate is kept for two rounds.
+    #[test]
+    fn what_a_policer_is_known_by_are_parameters() {
+        let p = Parameters { policer_rounds: 3, policer_loss: 0.1, policer_kept_rounds: 2, ..Parameters::default() };
+        let mut flow = Flow::with(&p);
+        assert_eq!(flow.rounds(5, 2560, 256).seen(), None);
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), Some(204_800.0));
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), Some(204_800.0));
+        assert_eq!(flow.rounds(1, 2560, 256).seen(), None);
     }
 
     /// A second rate of 9/8 of the first is the same, and the mean of both is the policer's; at more, the next interval decides. Small

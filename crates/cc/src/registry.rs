@@ -314,6 +314,14 @@ macro_rules! registry {
                 vec![$(Spec::$Variant(Default::default())),+]
             }
 
+            /// ABE, if its parameters ask for it.
+            pub fn abe(&self) -> Option<$crate::Abe> {
+                match self {
+                    $(Spec::$Variant(parameters) => $crate::Ranges::abe(parameters),)+
+                    $(Spec::$Guest(_) => None)?
+                }
+            }
+
             /// The parameters as a table, `kind` first, every default spelled out.
             pub fn table(&self) -> serde_json::Map<String, serde_json::Value> {
                 match self {

@@ -4,12 +4,12 @@ use elephan_cc::fuzz::{self, INITIAL, MSS, Rules, What};
 use elephan_cc::{Ack, Controller, Spec, describe, list, slow_start};
 use elephan_units::{Span, Time};
 
-/// Every law with every slow start, and every preset with the classic one.
+/// Every law with every slow start, and every preset and ABE with the classic one.
 fn pairs() -> Vec<(Spec, slow_start::Spec)> {
     let slow_starts = slow_start::Spec::all();
     let defaults =
         Spec::all().into_iter().flat_map(|law| slow_starts.iter().map(move |slow| (law.clone(), slow.clone())));
-    defaults.chain(presets().into_iter().map(|law| (law, slow_start::Spec::default()))).collect()
+    defaults.chain(presets().into_iter().chain(abe()).map(|law| (law, slow_start::Spec::default()))).collect()
 }
 
 fn controller((law, slow): &(Spec, slow_start::Spec)) -> Controller {
@@ -27,6 +27,14 @@ fn presets() -> Vec<Spec> {
         .flat_map(|(name, _)| of(name))
         .map(|(law, table)| Spec::with(law, table.as_object().unwrap()).unwrap())
         .collect()
+}
+
+/// Every law that has it as an option.
+fn abe() -> Vec<Spec> {
+    let table = serde_json::json!({ "beta_ecn": 0.8 });
+    let has = |name: &str| describe(name).unwrap().parameters.iter().any(|parameter| parameter.name == "beta_ecn");
+    let names = list().iter().map(|(name, _)| *name).filter(|name| has(name));
+    names.map(|name| Spec::with(name, table.as_object().unwrap()).unwrap()).collect()
 }
 
 fn controllers() -> Vec<Controller> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::describe;
 use crate::testing::{MSS, ack, loss, state};
 
 const S: f64 = MSS as f64;
@@ -160,4 +161,50 @@ fn no_window_grows_beyond_the_largest() {
     let mut c = controller("reno");
     c.on_ack(&ack(0.0, 1 << 50, 0.1));
     assert_eq!(c.window(), MAX_WINDOW_BYTES);
+}
+
+/// 100 segments before anything is measured, and after a timer where a loss alone takes nothing.
+#[test]
+fn what_a_loss_leaves_is_a_parameter() {
+    for name in ["westwood", "fast", "lp", "ledbat", "dctcp", "xcp", "copa"] {
+        for (table, left) in [(serde_json::json!({}), 50.0), (serde_json::json!({ "beta": 0.75 }), 75.0)] {
+            let spec = Spec::with(name, table.as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 100 * MSS);
+            c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 100 * MSS });
+            assert_eq!((c.window(), c.ssthresh()), (S, left * S), "{name}");
+        }
+    }
+}
+
+/// RFC 8511 section 3: an ECN-Echo leaves beta_ecn of the window and ssthresh there, two segments at least; of what is in flight under
+/// a law that cuts from there. Losses, timers and a flow without the option are not touched. A loss that follows in the same window
+/// of data takes more, but of those that leave 7/8.
+#[test]
+fn abe_is_an_option_of_every_loss_based_law() {
+    let laws = "reno highspeed scalable griddt bic hybla htcp westwood veno illinois yeah compound";
+    for name in laws.split(' ') {
+        let after = |table: serde_json::Value, segments: f64, signal: &Signal| {
+            let mut c = Controller::new(&Spec::with(name, table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+            c.poke("cwnd", segments * S);
+            c.on_congestion(signal);
+            (c.window() / S, c.ssthresh() / S, c.suffices(signal))
+        };
+        let (now, inflight) = (Time::ZERO, 100 * MSS);
+        let (mark, lost) = (Signal::Ecn { now, inflight }, loss(0.0, 100.0));
+        let (none, abe) = (serde_json::json!({}), serde_json::json!({ "beta_ecn": 0.8 }));
+        let mild = matches!(name, "scalable" | "bic");
+        assert_eq!(after(abe.clone(), 100.0, &mark), (80.0, 80.0, mild), "{name}");
+        assert_eq!(after(abe.clone(), 2.0, &Signal::Ecn { now, inflight: 2 * MSS }).0, 2.0, "{name}");
+        for signal in [lost, Signal::Rto { now, inflight }] {
+            assert_eq!(after(abe.clone(), 100.0, &signal), after(none.clone(), 100.0, &signal), "{name}");
+        }
+        assert_eq!(after(none.clone(), 100.0, &mark), after(none, 100.0, &lost), "{name}");
+        let half = Signal::Ecn { now, inflight: 50 * MSS };
+        if describe(name).unwrap().parameters.iter().any(|parameter| parameter.name == "reduce_from") {
+            let flight = serde_json::json!({ "beta_ecn": 0.8, "reduce_from": "flight" });
+            assert_eq!(after(flight, 100.0, &half).0, 40.0, "{name}");
+        } else {
+            assert_eq!(after(abe, 100.0, &half).0, 80.0, "{name}");
+        }
+    }
 }

@@ -20,15 +20,16 @@
 //! it, a window of exactly low_window is Reno's (Linux). Left out: integer windows of kernels.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
 /// What an event leaves up to `low_window`, as of Reno (RFC 5681 equation 4).
 const RENO_BETA: f64 = 0.5;
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "Xu 2004; Linux tcp_bic.c (cwnd)";
     /// Smax: most segments a round trip.
     s_max: f64 = 32.0, "Xu 2004: 32; Linux tcp_bic.c max_increment 16" (min = 0);
     /// Smin: fewest segments a round trip.
@@ -47,8 +48,6 @@ parameters! {
     low_window: f64 = 14.0, "Xu 2004; Linux tcp_bic.c low_window" [min = 0];
     /// An event below the last W_max lowers W_max further, so that new flows find room sooner.
     fast_convergence: bool = true, "Xu 2004; Linux tcp_bic.c fast_convergence";
-    /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Xu 2004; Linux tcp_bic.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -118,9 +117,7 @@ states! {
 impl Law for Bic {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(self.step(w), ack.acked);
-        }
+        w.grow(self.step(w), ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {

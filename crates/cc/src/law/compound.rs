@@ -13,13 +13,14 @@
 //! timer:  the same ssthresh, cwnd = 1, dwnd = 0
 //! ```
 //!
+//! With `beta_ecn` (ABE, RFC 8511) an ECN-Echo cuts dwnd as a loss does; what it leaves beyond that is cwnd.
 //! The growth of dwnd is spread over the round trip by bytes. A window that falls takes ssthresh along, so that it does not
 //! slow start again. dwnd grows in congestion avoidance only; slow start is Reno's. The round trip of what an event found in
 //! flight tells nothing, and without samples dwnd does not grow. Chosen: RTT as the mean of the round. Left out: the gamma of
 //! Windows that adapts to small buffers.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
@@ -30,7 +31,7 @@ const RENO_BETA: f64 = 0.5;
 /// Smallest window that a cut leaves, in segments (RFC 5681 equation 4).
 const MIN_SEGMENTS: f64 = 2.0;
 
-parameters! {
+loss_based! {
     /// Factor of the growth.
     alpha: f64 = 0.125, "draft-sridharan-tcpm-ctcp-02" (min = 0);
     /// The share of the window that an event takes.

@@ -26,10 +26,6 @@ use crate::round::Round;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-const BETA: f64 = 0.5;
-/// Rounds over which the largest round-trip time is looked for.
-const MAX_ROUNDS: usize = 4;
-
 parameters! {
     /// Weight of delay against rate: 1.25 / delta segments stand in the queue in the mean.
     delta: f64 = 0.5, "Arun and Balakrishnan 2018" (min = 0);
@@ -45,6 +41,10 @@ parameters! {
     empty_share: f64 = 0.1, "Arun and Balakrishnan 2018, competitive mode" (min = 0, max = 1);
     /// Round-trip times without a nearly empty queue that begin competitive mode.
     empty_rtts: u32 = 5, "Arun and Balakrishnan 2018, competitive mode" [min = 1];
+    /// Rounds whose largest round-trip time is that of the range.
+    max_rtt_rounds: u32 = 4, "Arun and Balakrishnan 2018, competitive mode" [min = 1, max = 1000];
+    /// What a loss leaves of 1 / delta in competitive mode, and a timer of the window as `ssthresh`.
+    beta: f64 = 0.5, "Arun and Balakrishnan 2018, competitive mode; RFC 5681 equation 4" (min = 0, max = 1);
 }
 
 /// What an undone event restores.
@@ -65,7 +65,7 @@ pub struct Copa {
     standing: Sliding,
     least: Least,
     /// Largest round-trip time of each of the last rounds, the newest first.
-    largest: [Span; MAX_ROUNDS],
+    largest: Vec<Span>,
     round: Round,
     /// The window when the round began.
     round_cwnd: f64,
@@ -85,7 +85,7 @@ impl Model for Copa {
             p: p.clone(),
             standing: Sliding::default(),
             least: Least::NONE,
-            largest: [Span::ZERO; MAX_ROUNDS],
+            largest: vec![Span::ZERO; p.max_rtt_rounds as usize],
             round: Round::default(),
             round_cwnd: 0.0,
             srtt: Span::ZERO,
@@ -147,14 +147,12 @@ impl Law for Copa {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.steer;
-        self.steer.inverse = (BETA * self.steer.inverse).max(1.0 / self.p.delta);
-        let least = SSTHRESH_MIN_SEGMENTS * w.mss;
+        self.steer.inverse = (self.p.beta * self.steer.inverse).max(1.0 / self.p.delta);
         if matches!(signal, Signal::Rto { .. }) {
-            w.ssthresh = (BETA * w.cwnd).max(least);
-            w.cwnd = w.mss;
+            w.cut(signal, self.p.beta * w.cwnd);
             (self.steer.velocity, self.steer.same) = (1.0, 0);
         } else {
-            w.ssthresh = w.ssthresh.min(w.cwnd.max(least));
+            w.leave_slow_start();
         }
     }
 
@@ -190,7 +188,7 @@ impl Copa {
     }
 
     fn look_at_queue(&mut self, now: Time) {
-        let largest = self.largest.into_iter().max().unwrap_or_default().seconds();
+        let largest = self.largest.iter().copied().max().unwrap_or_default().seconds();
         let least = self.least.seconds();
         if self.queueing() <= self.p.empty_share * (largest - least) {
             self.empty_at = now;

@@ -114,8 +114,8 @@ struct Curve {
     w_est: f64,
     cwnd_prior: f64,
     cwnd_epoch: f64,
-    /// The share of the window that the last event left.
-    left: f64,
+    /// The last event was an ECN-Echo.
+    marked: bool,
     /// No event has set W_max: none yet, or none since a timer.
     first: bool,
     /// Time in the epoch so far, without application-limited and idle time.
@@ -167,7 +167,7 @@ impl Model for Cubic {
     }
 
     fn new(p: &Parameters) -> Cubic {
-        let curve = Curve { left: p.beta, first: true, counted: Time::NEVER, ..Curve::default() };
+        let curve = Curve { first: true, counted: Time::NEVER, ..Curve::default() };
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
         Cubic {
@@ -231,8 +231,8 @@ impl Law for Cubic {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = self.curve;
-        let left = if matches!(signal, Signal::Ecn { .. }) { self.p.beta_ecn } else { self.p.beta };
-        let reduced = left * self.p.reduce_from.bytes(w, signal.inflight());
+        self.curve.marked = matches!(signal, Signal::Ecn { .. });
+        let reduced = self.left() * self.p.reduce_from.bytes(w, signal.inflight());
         self.remember(w.cwnd);
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         (w.cwnd, self.curve.stage) = match signal {
@@ -240,7 +240,6 @@ impl Law for Cubic {
             Signal::Ecn { .. } => (reduced.max(w.mss), Stage::AfterEvent),
             _ => (w.ssthresh, Stage::AfterEvent),
         };
-        self.curve.left = left;
         self.curve.first = self.curve.stage == Stage::Fresh;
         self.aim(w);
     }
@@ -257,6 +256,11 @@ impl Law for Cubic {
 }
 
 impl Cubic {
+    /// The share of the window that the last event left.
+    fn left(&self) -> f64 {
+        if self.curve.marked { self.p.beta_ecn } else { self.p.beta }
+    }
+
     /// Notes the window that met congestion (RFC 9438 sections 4.6 and 4.7).
     fn remember(&mut self, cwnd: f64) {
         let below = self.p.fast_convergence && cwnd < self.curve.w_max;
@@ -266,9 +270,9 @@ impl Cubic {
 
     /// Sets the curve that leads from where it starts to W_max; none leads there after a timer.
     fn aim(&mut self, w: &Window) {
-        let curve = &mut self.curve;
+        let (left, curve) = (self.left(), &mut self.curve);
         let of_w_max = self.p.curves_from == CurvesFrom::WMax && curve.stage != Stage::Fresh;
-        let start = if of_w_max { curve.left * curve.w_max } else { w.cwnd };
+        let start = if of_w_max { left * curve.w_max } else { w.cwnd };
         let gap = if curve.stage == Stage::Fresh { 0.0 } else { curve.w_max - start };
         curve.cwnd_epoch = start;
         curve.w_est = start;

@@ -183,10 +183,6 @@ impl Law for Dcqcn {
         &[Transport::Roce]
     }
 
-    fn grows_by_ack(&self) -> bool {
-        false
-    }
-
     fn on_establish(&mut self, w: &mut Window) {
         w.cwnd = MAX_WINDOW_BYTES;
     }

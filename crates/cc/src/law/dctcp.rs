@@ -28,22 +28,20 @@ use crate::registry::Model;
 use crate::round::Round;
 use crate::{Ack, ReduceFrom, Signal, Window};
 
-/// RFC 5681 equation 4.
-const BETA: f64 = 0.5;
-
 parameters! {
     /// Weight of the newest window of data in alpha.
     g: f64 = 0.0625, "RFC 8257 section 4.2" (min = 0, max = 1);
     /// alpha before the first window of data: 1 takes the first mark for a loss.
     alpha_initial: f64 = 1.0, "RFC 8257 section 3.3" [min = 0, max = 1];
-    /// The window that is halved at a loss: `flight` (what was in flight) or `cwnd`.
+    /// The share of the window that a loss leaves.
+    beta: f64 = 0.5, "RFC 8257 section 3.5, RFC 5681 equation 4" (min = 0, max = 1);
+    /// The window that is cut at a loss: `flight` (what was in flight) or `cwnd`.
     reduce_from: ReduceFrom = ReduceFrom::Flight, "RFC 8257 section 3.5, RFC 5681 equation 4; Linux tcp_dctcp.c (cwnd)";
 }
 
 #[derive(Clone, Debug)]
 pub struct Dctcp {
-    g: f64,
-    reduce_from: ReduceFrom,
+    p: Parameters,
     alpha: f64,
     round: Round,
     /// Bytes acknowledged in this window of data, and those of them that were marked.
@@ -55,14 +53,7 @@ impl Model for Dctcp {
     type Parameters = Parameters;
 
     fn new(p: &Parameters) -> Dctcp {
-        Dctcp {
-            g: p.g,
-            reduce_from: p.reduce_from,
-            alpha: p.alpha_initial,
-            round: Round::default(),
-            acked: 0.0,
-            marked: 0.0,
-        }
+        Dctcp { p: p.clone(), alpha: p.alpha_initial, round: Round::default(), acked: 0.0, marked: 0.0 }
     }
 }
 
@@ -82,23 +73,21 @@ impl Law for Dctcp {
         self.acked += ack.acked as f64;
         self.marked += ack.ce.min(ack.acked) as f64;
         if self.round.advance(ack) {
-            self.alpha += self.g * (self.marked / self.acked - self.alpha);
+            self.alpha += self.p.g * (self.marked / self.acked - self.alpha);
             (self.acked, self.marked) = (0.0, 0.0);
         }
     }
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     /// alpha is a measurement: no event changes it, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let reduced = match signal {
             Signal::Ecn { .. } => w.cwnd * (1.0 - self.alpha / 2.0),
-            _ => BETA * self.reduce_from.bytes(w, signal.inflight()),
+            _ => self.p.beta * self.p.reduce_from.bytes(w, signal.inflight()),
         };
         w.cut(signal, reduced);
     }

@@ -12,6 +12,8 @@
 //! alpha / (RTT - baseRTT), whatever its round-trip time. The change is spread over the ACKs of one round trip; the window
 //! rests in the next.
 //!
+//! Presets by the rate of the path: `1-gbps` (the default, alpha = 200), `100-mbps` (20), `10-mbps` (8).
+//!
 //! Slow start ends at a round whose smallest round-trip time stands for more than `slow_start_queue` queued segments.
 //! Left out: the control of bursts and of the queueing estimate at 20 ms, and the reaction to loss by the rate of loss.
 
@@ -23,17 +25,17 @@ use crate::round::{Round, known_s};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// Share of the window that a loss leaves, and the smallest `ssthresh` in segments (RFC 5681 equation 4).
-const BETA: f64 = 0.5;
-/// Weight of a sample in the mean: that of a few per window, at most a quarter.
-const SAMPLES_PER_WINDOW: f64 = 3.0;
-const WEIGHT_MAX: f64 = 0.25;
-
 parameters! {
     /// Segments that the flow keeps in queues; 8, 20, 200 for 10, 100, 1000 Mbit/s.
     alpha: f64 = 200.0, "Jin, Wei and Low 2004 (1 Gbit/s)" (min = 0);
     /// How much of the way the window goes in one change.
     gamma: f64 = 0.5, "Jin, Wei and Low 2004" above [min = 0, max = 1];
+    /// Samples of a window that the mean of the round-trip time reaches back, as its weight `samples` / w of one.
+    samples: f64 = 3.0, "Jin, Wei and Low 2004: min(3 / w, 1/4)" (min = 0);
+    /// Most that one sample weighs.
+    weight_max: f64 = 0.25, "Jin, Wei and Low 2004: min(3 / w, 1/4)" above [min = 0, max = 1];
+    /// The share of the window that a loss leaves.
+    beta: f64 = 0.5, "Jin, Wei and Low 2004; RFC 5681 equation 4" (min = 0, max = 1);
     /// Queued segments beyond which slow start ends.
     slow_start_queue: f64 = 1.0, "assumption: as Vegas ends it (gamma = 1)" (min = 0);
 }
@@ -63,6 +65,13 @@ pub struct Fast {
 
 impl Model for Fast {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["1-gbps", "100-mbps", "10-mbps"];
+
+    fn preset(name: &str) -> Parameters {
+        let default = Parameters::default();
+        let alpha = [("10-mbps", 8.0), ("100-mbps", 20.0)].iter().find(|(rate, _)| *rate == name);
+        Parameters { alpha: alpha.map_or(default.alpha, |(_, alpha)| *alpha), ..default }
+    }
 
     fn new(p: &Parameters) -> Fast {
         Fast {
@@ -126,7 +135,7 @@ impl Law for Fast {
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.prior = std::mem::take(&mut self.change);
-        w.cut(signal, BETA * w.cwnd);
+        w.cut(signal, self.p.beta * w.cwnd);
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
@@ -138,7 +147,7 @@ impl Fast {
     fn measure(&mut self, rtt: Span, segments: f64) {
         self.base_rtt = self.base_rtt.min(rtt);
         self.round_rtt = self.round_rtt.min(rtt);
-        let weight = if self.mean_rtt > 0.0 { (SAMPLES_PER_WINDOW / segments).min(WEIGHT_MAX) } else { 1.0 };
+        let weight = if self.mean_rtt > 0.0 { (self.p.samples / segments).min(self.p.weight_max) } else { 1.0 };
         self.mean_rtt += weight * (rtt.seconds() - self.mean_rtt);
     }
 
@@ -181,6 +190,16 @@ mod tests {
 
     fn near(value: f64, expected: f64) {
         assert!((value / expected - 1.0).abs() < 1e-9, "{value} is not {expected}");
+    }
+
+    /// Where nothing queues half of alpha is added: 100, 10 and 4 segments for 1000, 100 and 10 Mbit/s.
+    #[test]
+    fn presets_are_alpha_by_the_rate_of_the_path() {
+        for (preset, after) in [("1-gbps", 1100.0), ("100-mbps", 1010.0), ("10-mbps", 1004.0)] {
+            let mut c = fast(json!({ "preset": preset }), 1000, 100);
+            (0..1000).for_each(|_| c.on_ack(&ack(1, 1000, None)));
+            near(c.window() / S, after);
+        }
     }
 
     /// alpha 20, gamma 1/2, baseRTT 100 ms. At 125 ms a fifth of the window is queued: 1/2 (1000 + 800 + 20) = 910; at

@@ -12,17 +12,16 @@
 //! growth in slow start that the patch lets the user set (slow start is an axis of its own).
 
 use super::Law;
-use crate::declare::{Internals, parameters};
+use crate::declare::{Internals, loss_based};
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "Linux 2.4 tcp.h tcp_recalc_ssthresh (cwnd)";
     /// A: segments by which the window grows in a round trip.
     a: f64 = 1.0, "Ravot 2003: set by the user; 1 is RFC 5681" (min = 0);
     /// B: the share of the window that a congestion event takes away.
     b: f64 = 0.5, "Ravot 2003: set by the user; 0.5 is RFC 5681" (min = 0, max = 1);
-    /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Linux 2.4 tcp.h tcp_recalc_ssthresh (cwnd)";
 }
 
 #[derive(Clone, Debug)]
@@ -43,9 +42,7 @@ impl Internals for Griddt {}
 impl Law for Griddt {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(self.parameters.a * w.mss, ack.acked);
-        }
+        w.grow(self.parameters.a * w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {

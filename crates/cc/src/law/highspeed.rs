@@ -17,12 +17,15 @@
 //!
 //! Chosen where the RFC is silent: beyond High_Window b stays High_Decrease (the formula would reach 0 at 567000
 //! segments) while a(w) keeps p(w); the last row of the table holds beyond it. Left out: limited slow start, which the
-//! RFC recommends (`slow_start`), and Linux's reading of the table, one row further at every window.
+//! RFC recommends (`slow_start`).
+//!
+//! Presets: `rfc3649` (the default), `appendix-b` (the table) and `linux` (tcp_highspeed.c): the row above the window instead, so
+//! that a is 2 from 39 segments on, with its b in whole 1/256.
 
 use super::Law;
-use crate::declare::{Internals, LIMIT, parameters};
+use crate::declare::{Internals, LIMIT, loss_based};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 
 /// Increase in segments a round trip and decrease of Reno (RFC 5681 equations 3 and 4).
 const RENO_A: f64 = 1.0;
@@ -36,7 +39,8 @@ const TABLE: [u32; 72] = [
     61_799, 64_851, 68_113, 71_617, 75_401, 79_517, 84_035, 89_053,
 ];
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)";
     /// Window in segments up to which the law is Reno.
     low_window: f64 = 38.0, "RFC 3649 section 5: Low_Window" [min = 1];
     /// Window in segments at which an event takes `high_decrease`.
@@ -49,8 +53,8 @@ parameters! {
     p_exponent: f64 = 1.2, "RFC 3649 section 5: 0.078 / w^1.2" (min = 0, max = 2);
     /// Increase and decrease from the table instead, which none of the above changes.
     table: bool = false, "RFC 3649 appendix B";
-    /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 3649 section 5; Linux tcp_highspeed.c (cwnd)";
+    /// With `table`, the row above the window instead of the last that it has reached, with b in whole 1/256.
+    row_above: bool = false, "Linux tcp_highspeed.c; RFC 3649 appendix B: no";
 }
 
 #[derive(Clone, Debug)]
@@ -63,9 +67,15 @@ pub struct Highspeed {
 
 impl Model for Highspeed {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["rfc3649", "appendix-b", "linux"];
+
+    fn preset(name: &str) -> Parameters {
+        Parameters { table: name != "rfc3649", row_above: name == "linux", ..Parameters::default() }
+    }
 
     fn new(p: &Parameters) -> Highspeed {
-        let of_the_table = Parameters { table: true, reduce_from: p.reduce_from, ..Parameters::default() };
+        let (row_above, reduce_from) = (p.row_above, p.reduce_from);
+        let of_the_table = Parameters { table: true, row_above, reduce_from, ..Parameters::default() };
         let p = if p.table { of_the_table } else { p.clone() };
         let low_ln = libm::log(p.low_window);
         Highspeed { low_ln, span_ln: libm::log(p.high_window) - low_ln, p }
@@ -85,7 +95,7 @@ impl Highspeed {
             return RENO_A;
         }
         if p.table {
-            return row(w) as f64;
+            return self.row(w) as f64;
         }
         let w_ln = libm::log(w);
         let b = self.decrease_at(w_ln);
@@ -98,21 +108,26 @@ impl Highspeed {
             return RENO_B;
         }
         if self.p.table {
-            let from = f64::from(TABLE[row(w) - 1]);
-            return (100.0 * self.decrease_at(libm::log(from))).round() / 100.0;
+            let b = self.decrease_at(libm::log(f64::from(TABLE[self.row(w) - 1])));
+            return if self.p.row_above { (256.0 * b).floor() / 256.0 } else { (100.0 * b).round() / 100.0 };
         }
         self.decrease_at(libm::log(w))
     }
 
     #[inline]
     fn decrease_at(&self, w_ln: f64) -> f64 {
-        RENO_B + (self.p.high_decrease - RENO_B) * ((w_ln - self.low_ln) / self.span_ln).min(1.0)
+        // The last row of the table lies beyond high_window, and its b follows the formula there.
+        let most = if self.p.table { f64::INFINITY } else { 1.0 };
+        RENO_B + (self.p.high_decrease - RENO_B) * ((w_ln - self.low_ln) / self.span_ln).min(most)
     }
-}
 
-/// Rows of the table whose window is at most `w`.
-fn row(w: f64) -> usize {
-    TABLE.partition_point(|from| f64::from(*from) <= w)
+    /// The row of the table that holds at `w`, from 1 on.
+    fn row(&self, w: f64) -> usize {
+        match self.p.row_above {
+            true => (TABLE.partition_point(|from| f64::from(*from) < w) + 1).min(TABLE.len()),
+            false => TABLE.partition_point(|from| f64::from(*from) <= w),
+        }
+    }
 }
 
 impl Internals for Highspeed {}
@@ -120,9 +135,7 @@ impl Internals for Highspeed {}
 impl Law for Highspeed {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(self.increase(w.cwnd / w.mss) * w.mss, ack.acked);
-        }
+        w.grow(self.increase(w.cwnd / w.mss) * w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
@@ -198,6 +211,33 @@ mod tests {
         ] {
             let given = a_and_b(true, w);
             assert!((given.0 - a).abs() < 1e-6 && (given.1 - b).abs() < 1e-9, "{w}: {given:?}");
+        }
+    }
+
+    /// tcp_highspeed.c: table[ai - 1] < cwnd <= table[ai], a = ai + 1, b = md / 256.
+    #[test]
+    fn linux_takes_the_row_above() {
+        let spec = Spec::with("highspeed", json!({ "preset": "linux" }).as_object().unwrap()).unwrap();
+        for (w, a, md) in [
+            (38.0, 1.0, 128.0),
+            (39.0, 2.0, 112.0),
+            (118.0, 2.0, 112.0),
+            (119.0, 3.0, 104.0),
+            (347.0, 4.0, 98.0),
+            (348.0, 5.0, 93.0),
+            (48_962.0, 61.0, 32.0),
+            (84_035.0, 71.0, 25.0),
+            (84_036.0, 72.0, 24.0),
+            (1e6, 72.0, 24.0),
+        ] {
+            let mut c = Controller::new(&spec, MSS, 10 * MSS);
+            c.poke("cwnd", w * S);
+            c.poke("ssthresh", w * S);
+            let mut cut = c.clone();
+            c.on_ack(&ack(0.0, (w * S) as u64, 0.1));
+            cut.on_congestion(&loss(0.0, w));
+            assert!((c.window() / S - w - a).abs() < 1e-6, "{w}: {}", c.window());
+            assert!((cut.window() / S - w * (1.0 - md / 256.0)).abs() < 1e-6, "{w}: {}", cut.window());
         }
     }
 

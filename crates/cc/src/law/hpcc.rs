@@ -17,6 +17,9 @@
 //! The paper puts T and N at one value for a whole network. Here T is the flow's own base round-trip time unless `base_rtt` is
 //! given. U begins with 1 \[assumed]: what a start at the line rate makes of a link.
 //!
+//! Presets: `paper` (the default) and `simulator`, whose `max_stage` is 0 as in the run script of the authors' simulator: every
+//! window follows U.
+//!
 //! Left out: the header's short counters (sizes and clocks here are whole), what losses do.
 
 use elephan_units::Span;
@@ -35,7 +38,7 @@ parameters! {
     /// Utilisation that is aimed at.
     eta: f64 = 0.95, "Li et al. 2019" (min = 0, max = 1);
     /// Round trips of additive increase before the next adjustment by U.
-    max_stage: u32 = 5, "Li et al. 2019" [min = 0, max = 1000];
+    max_stage: u32 = 5, "Li et al. 2019: 5; run script of the authors' simulator: 0" [min = 0, max = 1000];
     /// Flows that additive increase expects to share a link (N).
     flows: f64 = 100.0, "Li et al. 2019: W_AI of 80 B at 100 Gb/s and 13 us" [min = 1];
     /// Base round-trip time (T); 0 s: that of the flow.
@@ -58,6 +61,11 @@ pub struct Hpcc {
 
 impl Model for Hpcc {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["paper", "simulator"];
+
+    fn preset(name: &str) -> Parameters {
+        Parameters { max_stage: if name == "simulator" { 0 } else { 5 }, ..Parameters::default() }
+    }
 
     fn new(p: &Parameters) -> Hpcc {
         let rtt = if p.base_rtt == Span::ZERO { BASE_RTT } else { p.base_rtt };
@@ -114,10 +122,6 @@ impl Law for Hpcc {
 
     fn asks_routers(&self) -> Option<Question> {
         Some(Question::Telemetry)
-    }
-
-    fn grows_by_ack(&self) -> bool {
-        false
     }
 
     fn on_establish(&mut self, w: &mut Window) {
@@ -211,6 +215,19 @@ mod tests {
         c.on_telemetry(&link(20.0, 250_000, 0), progress(100_001, 200_000));
         near(c.window(), 1e5 * 0.95 + 500.0);
         assert_eq!((state(&c, "reference"), state(&c, "stage")), (c.window(), 0.0));
+    }
+
+    /// Half a link's load: the authors' simulator goes by U at once, 40 000 * 0.95 / 0.5 and W_AI of 50 B for 100 flows.
+    #[test]
+    fn the_simulator_has_no_additive_stages() {
+        let table = json!({ "preset": "simulator" });
+        let mut c = Controller::new(&Spec::with("hpcc", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_nic(&Nic { rate_bps: 100e9, base_rtt: Span::from_us(8) });
+        c.poke("load", 0.5);
+        c.poke("reference", 40_000.0);
+        c.on_telemetry(&link(0.0, 0, 0), progress(1, 5));
+        c.on_telemetry(&link(8.0, 50_000, 0), progress(2, 5));
+        near(c.window(), 76_050.0);
     }
 
     /// Half a link's load: five round trips of 500 B, then Wc eta / U = 42 500 * 1.9.

@@ -14,32 +14,19 @@
 //! Delta begins at the event and again when recovery is over. The throughput is that of Linux: over at least RTTmin and
 //! cwnd - alpha, B = (3 B + sample) / 4, anew until 3 RTTmin after the event. RTTmax takes at most 20 ms more with one
 //! sample and forgets 5 % of what it is above RTTmin at each event. Linux's further conditions on adaptive backoff are
-//! `mode_switch` and `backoff_rtt_min`.
+//! `mode_switch` and `backoff_rtt_min`. With `beta_ecn` (ABE, RFC 8511) growth goes on by the beta that a loss would have left.
 //!
 //! Mean window, a loss every 1/p segments, beta 0.5, neither option, R = 0.1 s: 319 at 1e-4, 1694 at 1e-5. Left out:
 //! integer f and window of Linux, that Linux takes RTTmax outside recovery only; Delta runs while the application
 //! limits the flow, as in Linux.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// f(Delta) beyond Delta_L, per second and per second squared (draft-leith-tcp-htcp-06; Linux `htcp_alpha_update`).
-const F_LINEAR: f64 = 10.0;
-const F_SQUARE: f64 = 0.25;
-/// Round-trip time that is not scaled, in seconds, and the bounds of the scale (Linux `htcp_alpha_update`).
-const SCALE_RTT_S: f64 = 0.1;
-const SCALE: (f64, f64) = (0.5, 10.0);
-/// Most that one sample may add to RTTmax, and what an event leaves of RTTmax - RTTmin (Linux `measure_rtt`,
-/// `htcp_param_update`).
-const RTT_MAX_STEP_S: f64 = 0.02;
-const RTT_MAX_KEPT: f64 = 0.95;
-/// Round trips after an event in which the throughput is taken anew (Linux `measure_achieved_throughput`).
-const FRESH_ROUNDS: f64 = 3.0;
-
-parameters! {
+loss_based! {
     /// The share of the window that an event leaves; with adaptive backoff the smallest.
     beta: f64 = 0.5, "draft-leith-tcp-htcp-06; Linux tcp_htcp.c BETA_MIN" (min = 0, max = 1);
     /// The largest share that adaptive backoff leaves.
@@ -56,6 +43,22 @@ parameters! {
     rtt_scaling: bool = true, "draft-leith-tcp-htcp-06 (optional); Linux use_rtt_scaling = 1; FreeBSD cc_htcp off";
     /// Delta_L: time after an event in which the law is Reno's.
     delta_l: Span = Span::from_s(1), "draft-leith-tcp-htcp-06";
+    /// Growth of f beyond Delta_L per second.
+    f_linear: f64 = 10.0, "draft-leith-tcp-htcp-06; Linux htcp_alpha_update" [min = 0];
+    /// Growth of f beyond Delta_L per second squared.
+    f_square: f64 = 0.25, "draft-leith-tcp-htcp-06; Linux htcp_alpha_update" [min = 0];
+    /// RTTmin that is not scaled, with `rtt_scaling`.
+    scale_rtt: Span = Span::from_ms(100), "draft-leith-tcp-htcp-06; Linux htcp_alpha_update";
+    /// The smallest scale: that of long paths.
+    scale_min: f64 = 0.5, "Linux htcp_alpha_update" (min = 0);
+    /// The largest scale: that of short paths.
+    scale_max: f64 = 10.0, "Linux htcp_alpha_update" (min = 0);
+    /// Most that one sample may add to RTTmax.
+    rtt_max_step: Span = Span::from_ms(20), "Linux tcp_htcp.c measure_rtt";
+    /// What an event leaves of RTTmax - RTTmin.
+    rtt_max_kept: f64 = 0.95, "Linux htcp_param_update" [min = 0, max = 1];
+    /// Round trips after an event in which the throughput is taken anew.
+    fresh_rounds: f64 = 3.0, "Linux measure_achieved_throughput" [min = 0];
 }
 
 /// What an undone event restores. Rates in byte/s.
@@ -121,6 +124,7 @@ impl Model for Htcp {
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::within("scale_max", p.scale_max, p.scale_min, LIMIT)?;
         Invalid::within("beta_max", p.beta_max, p.beta, 1.0)
     }
 }
@@ -168,7 +172,7 @@ impl Law for Htcp {
         let beta = if self.p.adaptive_backoff { self.backoff() } else { self.p.beta };
         let epoch = &mut self.epoch;
         epoch.beta = beta;
-        epoch.rtt_max_s = self.rtt_min_s + RTT_MAX_KEPT * (epoch.rtt_max_s - self.rtt_min_s);
+        epoch.rtt_max_s = self.rtt_min_s + self.p.rtt_max_kept * (epoch.rtt_max_s - self.rtt_min_s);
         (epoch.delta, epoch.open) = (Span::ZERO, false);
         w.cut(signal, beta * w.cwnd);
     }
@@ -191,7 +195,7 @@ impl Htcp {
             self.rtt_min_s = rtt_s;
         }
         let max = self.epoch.rtt_max_s.max(self.rtt_min_s);
-        self.epoch.rtt_max_s = if rtt_s <= max + RTT_MAX_STEP_S { max.max(rtt_s) } else { max };
+        self.epoch.rtt_max_s = if rtt_s <= max + self.p.rtt_max_step.seconds() { max.max(rtt_s) } else { max };
     }
 
     fn sample_rate(&mut self, w: &Window, ack: &Ack) {
@@ -202,7 +206,7 @@ impl Htcp {
         }
         self.sample_from = (ack.now, ack.delivered);
         let (sample, epoch) = (bytes / span_s, &mut self.epoch);
-        if epoch.delta.seconds() <= FRESH_ROUNDS * self.rtt_min_s {
+        if epoch.delta.seconds() <= self.p.fresh_rounds * self.rtt_min_s {
             (epoch.rate, epoch.rate_max) = (sample, sample);
         } else {
             epoch.rate = 0.75 * epoch.rate + 0.25 * sample;
@@ -228,12 +232,13 @@ impl Htcp {
     }
 
     fn f(&self) -> f64 {
-        let beyond = (self.epoch.delta.seconds() - self.p.delta_l.seconds()).max(0.0);
-        let f = 1.0 + F_LINEAR * beyond + F_SQUARE * beyond * beyond;
-        if !self.p.rtt_scaling || self.rtt_min_s == 0.0 {
+        let p = &self.p;
+        let beyond = (self.epoch.delta.seconds() - p.delta_l.seconds()).max(0.0);
+        let f = 1.0 + p.f_linear * beyond + p.f_square * beyond * beyond;
+        if !p.rtt_scaling || self.rtt_min_s == 0.0 {
             return f;
         }
-        (f / (SCALE_RTT_S / self.rtt_min_s).clamp(SCALE.0, SCALE.1)).max(1.0)
+        (f / (p.scale_rtt.seconds() / self.rtt_min_s).clamp(p.scale_min, p.scale_max)).max(1.0)
     }
 }
 
@@ -269,6 +274,10 @@ mod tests {
             c.on_ack(&ack(now_s, MSS, 0.1));
             assert!((c.window() - (100.0 + alpha / 100.0) * S).abs() < 1e-6, "{now_s}: {}", c.window());
         }
+        // Delta - Delta_L = 2 s: 1 + 2 * 2 + 3 * 4.
+        let mut c = after_loss(json!({ "preset": "freebsd", "f_linear": 2, "f_square": 3 }), 0.1);
+        c.on_ack(&ack(3.0, MSS, 0.1));
+        assert!((state(&c, "alpha") - 17.0).abs() < 1e-9);
         let mut c = after_loss(json!({ "preset": "freebsd" }), 0.1);
         c.poke("beta", 0.797);
         c.on_ack(&ack(0.5, MSS, 0.1));

@@ -15,14 +15,16 @@
 //! limit) and says when it ends; Hybla adds the 2^rho - 2 that are missing before it. So HyStart and HyStart++ work with
 //! it, and with rho = 1 nothing is added.
 //!
+//! Presets: `linux` (the default) and `ns-3`, where RTT0 is 50 ms and the smallest sample counts instead of the smallest SRTT.
+//!
 //! The smallest, as in Linux and ns-3: with the queue in it, growth would rise with the square of the queue that it makes.
 //! Chosen: an acknowledged segment opens the window by 2^16 - 1 at most, as Linux's slow start does. Left out: the initial window and ssthresh times rho, pacing, the estimate of the
 //! channel's bandwidth, integer windows of kernels.
 
 use super::Law;
-use crate::declare::{LIMIT, parameters, states};
+use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 use elephan_units::Span;
 
 /// RFC 5681 equation 4.
@@ -30,26 +32,34 @@ const BETA: f64 = 0.5;
 /// Most bytes per acknowledged byte: 2^rho - 1 with rho at most 16 (Linux tcp_hybla.c).
 const GAIN_MAX: f64 = 65_535.0;
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)";
     /// RTT0: round-trip time of the path whose growth is the model.
-    rtt0: Span = Span::from_ms(25), "Caini 2004; Linux tcp_hybla.c rtt0 25 ms";
-    /// The window that is halved: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Linux tcp_hybla.c tcp_reno_ssthresh (cwnd)";
+    rtt0: Span = Span::from_ms(25), "Caini 2004; Linux tcp_hybla.c rtt0 25 ms; ns-3 TcpHybla RRTT 50 ms";
+    /// The smallest smoothed round-trip time counts, not the smallest sample.
+    smoothed: bool = true, "Linux tcp_hybla.c; ns-3 TcpHybla: no";
 }
 
 #[derive(Clone, Debug)]
 pub struct Hybla {
-    rtt0_s: f64,
-    reduce_from: ReduceFrom,
+    p: Parameters,
     smallest_s: f64,
     rho: f64,
 }
 
 impl Model for Hybla {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["linux", "ns-3"];
+
+    fn preset(name: &str) -> Parameters {
+        match name {
+            "ns-3" => Parameters { rtt0: Span::from_ms(50), smoothed: false, ..Parameters::default() },
+            _ => Parameters::default(),
+        }
+    }
 
     fn new(p: &Parameters) -> Hybla {
-        Hybla { rtt0_s: p.rtt0.seconds(), reduce_from: p.reduce_from, smallest_s: f64::INFINITY, rho: 1.0 }
+        Hybla { p: p.clone(), smallest_s: f64::INFINITY, rho: 1.0 }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
@@ -65,9 +75,10 @@ states! {
 impl Law for Hybla {
     #[inline]
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
-        if let Some(rtt) = ack.srtt.or(ack.rtt).map(Span::seconds).filter(|&rtt_s| rtt_s < self.smallest_s) {
+        let smoothed = ack.srtt.filter(|_| self.p.smoothed);
+        if let Some(rtt) = smoothed.or(ack.rtt).map(Span::seconds).filter(|&rtt_s| rtt_s < self.smallest_s) {
             self.smallest_s = rtt;
-            self.rho = (rtt / self.rtt0_s).max(1.0);
+            self.rho = (rtt / self.p.rtt0.seconds()).max(1.0);
         }
         if ack.app_limited || self.rho == 1.0 || !w.in_slow_start() {
             return;
@@ -87,7 +98,7 @@ impl Law for Hybla {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        w.cut(signal, BETA * self.reduce_from.bytes(w, signal.inflight()));
+        w.cut(signal, BETA * self.p.reduce_from.bytes(w, signal.inflight()));
     }
 }
 
@@ -120,6 +131,17 @@ mod tests {
                 c.on_ack(&ack(0.0, MSS, 0.1));
             }
             assert_eq!((c.window(), state(&c, "rho")), (expected * S, 2.0));
+        }
+    }
+
+    /// Linux: smoothed 200 ms over 25 ms; ns-3: a sample of 100 ms over 50 ms.
+    #[test]
+    fn presets_differ_in_the_reference() {
+        for (preset, rho) in [("linux", 8.0), ("ns-3", 2.0)] {
+            let spec = Spec::with("hybla", json!({ "preset": preset }).as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 2 * MSS);
+            c.on_ack(&Ack { srtt: Some(Span::from_ms(200)), ..ack(0.0, MSS, 0.1) });
+            assert_eq!(state(&c, "rho"), rho, "{preset}");
         }
     }
 

@@ -17,22 +17,13 @@
 //! found in flight is not looked at. Slow start is untouched; an ACK adds at most what it acknowledges.
 
 use super::Law;
-use crate::declare::{LIMIT, parameters, states};
+use crate::declare::{LIMIT, loss_based, states};
 use crate::registry::{Invalid, Model};
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// Shares of dm where alpha leaves its largest and beta its smallest and reaches its largest value (Linux
-/// `tcp_illinois.c`: dm / 100, dm / 10, 8 dm / 10; Liu, Basar and Srikant 2008 eta_1 to eta_3).
-const D1: f64 = 0.01;
-const D2: f64 = 0.1;
-const D3: f64 = 0.8;
-/// Growth and cut of Reno, for small windows and after a timer (Linux `ALPHA_BASE`, `BETA_BASE`).
-const ALPHA_BASE: f64 = 1.0;
-const BETA_BASE: f64 = 0.5;
-
-parameters! {
+loss_based! {
     /// Growth in segments a round trip when nothing waits.
     alpha_max: f64 = 10.0, "Linux tcp_illinois.c ALPHA_MAX; Liu, Basar and Srikant 2008" (min = 0);
     /// Growth in segments a round trip at the largest delay.
@@ -45,6 +36,16 @@ parameters! {
     win_thresh: f64 = 15.0, "Linux tcp_illinois.c win_thresh" [min = 0];
     /// Round trips of small delay in a row before growth is largest again.
     theta: u32 = 5, "Linux tcp_illinois.c theta" [min = 1];
+    /// Share of the largest delay up to which growth is largest.
+    d1: f64 = 0.01, "Linux tcp_illinois.c: dm / 100; Liu, Basar and Srikant 2008 eta_1" below [min = 0, max = 1];
+    /// Share of the largest delay up to which an event takes `beta_min`.
+    d2: f64 = 0.1, "Linux tcp_illinois.c: dm / 10; Liu, Basar and Srikant 2008 eta_2" below [min = 0, max = 1];
+    /// Share of the largest delay from which it takes `beta_max`.
+    d3: f64 = 0.8, "Linux tcp_illinois.c: 8 dm / 10; Liu, Basar and Srikant 2008 eta_3" above [min = 0, max = 1];
+    /// Growth in segments a round trip below `win_thresh`, and after a timer.
+    alpha_base: f64 = 1.0, "Linux tcp_illinois.c ALPHA_BASE: Reno's" (min = 0);
+    /// The share of the window that an event takes below `win_thresh`, and after a timer.
+    beta_base: f64 = 0.5, "Linux tcp_illinois.c BETA_BASE: Reno's" (min = 0, max = 1);
 }
 
 /// What an undone event restores.
@@ -71,11 +72,12 @@ impl Model for Illinois {
     type Parameters = Parameters;
 
     fn new(p: &Parameters) -> Illinois {
-        let shape = Shape { alpha: p.alpha_max, beta: BETA_BASE, above: false, low: 0 };
+        let shape = Shape { alpha: p.alpha_max, beta: p.beta_base, above: false, low: 0 };
         Illinois { p: p.clone(), delay: Delay::new(), rtt_max: Span::ZERO, shape, prior: shape }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
+        Invalid::above("d3", p.d3, p.d2, 1.0)?;
         Invalid::within("alpha_max", p.alpha_max, p.alpha_min, LIMIT)?;
         Invalid::within("beta_max", p.beta_max, p.beta_min, 1.0)
     }
@@ -105,17 +107,17 @@ impl Law for Illinois {
         if ack.app_limited {
             return;
         }
-        let alpha = if self.is_small(w) { ALPHA_BASE } else { self.shape.alpha };
+        let alpha = if self.is_small(w) { self.p.alpha_base } else { self.shape.alpha };
         w.cwnd += w.per_round(alpha * w.mss, ack.acked).min(ack.acked as f64);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         self.delay.restart();
         self.prior = self.shape;
-        let beta = if self.is_small(w) { BETA_BASE } else { self.shape.beta };
+        let beta = if self.is_small(w) { self.p.beta_base } else { self.shape.beta };
         w.cut(signal, (1.0 - beta) * w.cwnd);
         if matches!(signal, Signal::Rto { .. }) {
-            self.shape = Shape { alpha: ALPHA_BASE, beta: BETA_BASE, above: false, low: 0 };
+            self.shape = Shape { alpha: self.p.alpha_base, beta: self.p.beta_base, above: false, low: 0 };
         }
     }
 
@@ -134,9 +136,9 @@ impl Illinois {
         let (p, shape) = (&self.p, &mut self.shape);
         let da = measured.mean.ps().saturating_sub(measured.base.ps()) as f64;
         let dm = self.rtt_max.ps().saturating_sub(measured.base.ps()) as f64;
-        if da > D1 * dm {
+        if da > p.d1 * dm {
             (shape.above, shape.low) = (true, 0);
-            let (dm, da) = ((1.0 - D1) * dm, da - D1 * dm);
+            let (dm, da) = ((1.0 - p.d1) * dm, da - p.d1 * dm);
             shape.alpha = dm * p.alpha_max / (dm + da * (p.alpha_max - p.alpha_min) / p.alpha_min);
         } else {
             shape.low += 1;
@@ -144,7 +146,7 @@ impl Illinois {
                 (shape.above, shape.low, shape.alpha) = (false, 0, p.alpha_max);
             }
         }
-        let along = if dm > 0.0 { (da / dm - D2) / (D3 - D2) } else { 0.0 };
+        let along = if dm > 0.0 { (da / dm - p.d2) / (p.d3 - p.d2) } else { 0.0 };
         shape.beta = p.beta_min + (p.beta_max - p.beta_min) * along.clamp(0.0, 1.0);
     }
 }
@@ -154,8 +156,26 @@ mod tests {
     use crate::testing::{MSS, ack_limited, loss, round, state};
     use crate::{Controller, Signal, Spec};
     use elephan_units::Time;
+    use serde_json::json;
 
     const S: f64 = MSS as f64;
+
+    /// 14 segments are below `win_thresh`, where growth and cut are Reno's unless others are given.
+    #[test]
+    fn small_windows_have_a_growth_and_a_cut_of_their_own() {
+        for (table, grown, left) in
+            [(json!({}), 15.0, 7.0), (json!({ "alpha_base": 2, "beta_base": 0.25 }), 16.0, 10.5)]
+        {
+            let mut c = Controller::new(&Spec::with("illinois", table.as_object().unwrap()).unwrap(), MSS, 14 * MSS);
+            c.poke("ssthresh", 2.0 * S);
+            let mut cut = c.clone();
+            c.on_ack(&crate::testing::ack(0.0, 14 * MSS, 0.1));
+            cut.on_congestion(&loss(0.0, 14.0));
+            assert_eq!((c.window() / S, cut.window() / S), (grown, left));
+        }
+        let bad = json!({ "d2": 0.5, "d3": 0.5 });
+        assert!(Spec::with("illinois", bad.as_object().unwrap()).is_err());
+    }
 
     /// In congestion avoidance at 100 segments; round trips have been between 100 and 200 ms.
     fn illinois() -> Controller {

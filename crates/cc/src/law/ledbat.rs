@@ -24,8 +24,6 @@ use crate::round::known_s;
 use crate::{Ack, Signal, Window};
 use elephan_units::{PS_PER_S, Span};
 
-/// Share of the window that a loss leaves (RFC 6817 section 2.4.2).
-const BETA: f64 = 0.5;
 /// The time that one entry of the base history stands for (RFC 6817 section 2.4.2).
 const MINUTE_PS: u64 = 60 * PS_PER_S;
 
@@ -38,6 +36,8 @@ parameters! {
     allowed_increase: f64 = 1.0, "RFC 6817 section 2.5, ALLOWED_INCREASE" (min = 0);
     /// Smallest window in segments, but for a timer.
     min_segments: f64 = 2.0, "RFC 6817 section 2.5, MIN_CWND" [min = 1];
+    /// The share of the window that a loss leaves.
+    beta: f64 = 0.5, "RFC 6817 section 2.4.2" (min = 0, max = 1);
     /// Minutes over which the smallest delay is that of the path.
     base_history: u32 = 10, "RFC 6817 section 2.5, BASE_HISTORY" [min = 1, max = 1000];
     /// Delays whose smallest is that of now.
@@ -126,7 +126,7 @@ impl Law for Ledbat {
     /// The delays are measurements: no event changes them, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let least = self.p.min_segments * w.mss;
-        let reduced = w.cwnd.min((BETA * w.cwnd).max(least));
+        let reduced = w.cwnd.min((self.p.beta * w.cwnd).max(least));
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         w.cwnd = if matches!(signal, Signal::Rto { .. }) { w.mss } else { reduced };
     }

@@ -22,15 +22,13 @@
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::delay::{Delay, OneWay};
-use crate::event::SSTHRESH_MIN_SEGMENTS;
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// What an event or an early sign leaves (RFC 5681 equation 4).
-const BETA: f64 = 0.5;
-
 parameters! {
+    /// The share of the window that an event or an early sign leaves.
+    beta: f64 = 0.5, "Kuzmanovic and Knightly 2003; RFC 5681 equation 4" (min = 0, max = 1);
     /// Share of the range of delays above which congestion is near.
     delta: f64 = 0.15, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: 15 / 100" (min = 0, max = 1);
     /// Weight of a sample in the smoothed delay.
@@ -104,14 +102,12 @@ impl Law for Lp {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     /// The delays are measurements: no event changes them, so none has to be undone.
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        w.cut(signal, BETA * w.cwnd);
+        w.cut(signal, self.p.beta * w.cwnd);
     }
 }
 
@@ -126,9 +122,10 @@ impl Lp {
         if self.p.forgets {
             (self.least, self.most) = (self.delay, 2.0 * self.delay);
         }
-        w.cwnd = if self.inferring { w.mss } else { (BETA * w.cwnd).max(w.mss) };
-        let low = w.cwnd.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.ssthresh = if self.p.lowers_ssthresh { w.ssthresh.min(low) } else { w.ssthresh };
+        w.cwnd = if self.inferring { w.mss } else { (self.p.beta * w.cwnd).max(w.mss) };
+        if self.p.lowers_ssthresh {
+            w.leave_slow_start();
+        }
         self.inferring_until = now.saturating_add(Span::from_seconds(self.p.inference * rtt.seconds()));
         self.inferring = true;
     }

@@ -64,9 +64,10 @@ pub trait Law {
         &[Transport::Tcp]
     }
 
-    /// Whether slow start and the law's `on_ack` grow the window. A law that says no sets it in `on_delivery`.
+    /// Whether slow start and the law's `on_ack` grow the window. A law that says no sets it in `on_delivery`; one for RDMA alone
+    /// has no slow start.
     fn grows_by_ack(&self) -> bool {
-        true
+        self.transports().contains(&Transport::Tcp)
     }
 
     /// Whether a stack without byte counting shows the law one segment an ACK at most. A law whose steps are so much a round trip, or

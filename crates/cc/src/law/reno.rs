@@ -22,24 +22,20 @@
 //! Left out: integer counters of kernels (up to one segment per round trip less).
 
 use super::Law;
-use crate::declare::{Internals, parameters};
+use crate::declare::{Internals, loss_based};
 use crate::registry::Model;
 use crate::{Ack, ReduceFrom, Signal, Window};
 
 /// RFC 5681 equation 4.
 const BETA: f64 = 0.5;
 
-parameters! {
-    /// The window that is halved: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Flight, "RFC 5681 equation 4";
-    /// The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss.
-    beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
+loss_based! {
+    reduce_from: Flight, "RFC 5681 equation 4";
 }
 
 #[derive(Clone, Debug)]
 pub struct Reno {
     reduce_from: ReduceFrom,
-    beta_ecn: f64,
 }
 
 impl Model for Reno {
@@ -52,28 +48,20 @@ impl Model for Reno {
     }
 
     fn new(p: &Parameters) -> Reno {
-        Reno { reduce_from: p.reduce_from, beta_ecn: if p.beta_ecn > 0.0 { p.beta_ecn } else { BETA } }
+        Reno { reduce_from: p.reduce_from }
     }
 }
 
 impl Internals for Reno {}
 
 impl Law for Reno {
-    fn ecn_is_loss(&self) -> bool {
-        self.beta_ecn <= BETA
-    }
-
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        let left = if matches!(signal, Signal::Ecn { .. }) { self.beta_ecn } else { BETA };
-        let reduced = left * self.reduce_from.bytes(w, signal.inflight());
-        w.cut(signal, reduced);
+        w.cut(signal, BETA * self.reduce_from.bytes(w, signal.inflight()));
     }
 }
 

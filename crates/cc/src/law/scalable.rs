@@ -17,14 +17,15 @@
 //! segments instead of time.
 
 use super::Law;
-use crate::declare::{Internals, parameters};
+use crate::declare::{Internals, loss_based};
 use crate::registry::Model;
-use crate::{Ack, ReduceFrom, Signal, Window};
+use crate::{Ack, Signal, Window};
 
 /// The cut below `low_window`, as Reno's (RFC 5681 equation 4).
 const RENO_B: f64 = 0.5;
 
-parameters! {
+loss_based! {
+    reduce_from: Cwnd, "Kelly 2003 (cwnd)";
     /// Segments by which an acknowledged segment opens the window (an ACK, with `per_ack`).
     a: f64 = 0.01, "Kelly 2003; Linux 2.6 tcp_scalable.c TCP_SCALABLE_AI_CNT 50" (min = 0, max = 1);
     /// The share of the window that a congestion event takes away.
@@ -35,8 +36,6 @@ parameters! {
     at_least_reno: bool = false, "Linux tcp_scalable.c: min(cwnd, TCP_SCALABLE_AI_CNT)";
     /// An ACK counts as one segment, however many it acknowledges.
     per_ack: bool = false, "Linux 2.6 tcp_scalable.c";
-    /// The window that is cut: `flight` (what was in flight) or `cwnd`.
-    reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Kelly 2003 (cwnd)";
 }
 
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 //!
 //! With `once_a_round_trip` no second change comes before what was sent after the last is acknowledged, as in public simulators of
 //! HPCC. The paper changes the rate for each segment: flows that begin together at the line rate cut many times for one queue and
-//! take some 100 ms to come back.
+//! take some 100 ms to come back. Presets: `paper` (the default) and `simulator` (that of HPCC's authors: `once_a_round_trip`).
 //!
 //! A segment is `segment` bytes of the stream. Its round-trip time is that of its last packet, which is the paper's time of the
 //! whole segment less the time to put it on the wire. Packets are paced one by one. A flow begins at the line rate.
@@ -30,9 +30,6 @@ use crate::{Ack, MAX_WINDOW_BYTES, Nic, Transport, Window};
 
 /// Line rate until a port tells it: the paper's testbed.
 const LINE_BPS: f64 = 10e9;
-/// Segments in a row after which the increase is five times as large (section 4.3: N = 5).
-const ROW: u32 = 5;
-const TIMES: f64 = 5.0;
 
 parameters! {
     /// Weight of the newest change of the round-trip time.
@@ -47,6 +44,10 @@ parameters! {
     rtt_min: Span = Span::from_us(20), "public simulators of HPCC";
     /// Step of the increase.
     delta: Rate = Rate(10_000_000), "Mittal et al. 2015";
+    /// Segments in a row without a rising gradient from which the increase is `hai_factor` times as large.
+    hai_threshold: u32 = 5, "Mittal et al. 2015 section 4.3: five completion events" [min = 1];
+    /// N: by how much the increase is larger then.
+    hai_factor: f64 = 5.0, "Mittal et al. 2015 section 4.3: N = 5" [min = 1];
     /// Bytes between two changes of the rate.
     segment: Bytes = Bytes(16_000), "Mittal et al. 2015: 16 KB";
     /// Whether the rate changes at most once a round trip.
@@ -74,6 +75,11 @@ pub struct Timely {
 
 impl Model for Timely {
     type Parameters = Parameters;
+    const PRESETS: &'static [&'static str] = &["paper", "simulator"];
+
+    fn preset(name: &str) -> Parameters {
+        Parameters { once_a_round_trip: name == "simulator", ..Parameters::default() }
+    }
 
     fn new(p: &Parameters) -> Timely {
         let (line, rate) = (LINE_BPS, LINE_BPS);
@@ -128,7 +134,7 @@ impl Timely {
             self.rate *= 1.0 - p.beta * (1.0 - p.t_high.seconds() / rtt.seconds());
         } else if gradient <= 0.0 {
             self.row = self.row.saturating_add(1);
-            self.rate += if self.row >= ROW { TIMES * delta } else { delta };
+            self.rate += if self.row >= p.hai_threshold { p.hai_factor * delta } else { delta };
         } else {
             self.row = 0;
             self.rate *= 1.0 - p.beta * gradient.min(1.0);
@@ -140,10 +146,6 @@ impl Timely {
 impl Law for Timely {
     fn transports(&self) -> &'static [Transport] {
         &[Transport::Roce]
-    }
-
-    fn grows_by_ack(&self) -> bool {
-        false
     }
 
     fn on_establish(&mut self, w: &mut Window) {
@@ -221,10 +223,21 @@ mod tests {
         near(after(&mut c, 270.0), 0.8 * 940e6 + 1e7);
     }
 
+    /// From the second fall in a row on three times 10 Mb/s.
+    #[test]
+    fn the_row_of_a_larger_increase() {
+        let table = json!({ "alpha": 1.0, "segment": "1000 B", "hai_threshold": 2, "hai_factor": 3 });
+        let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_ack(&ack(0.0, MSS, 1e-4));
+        c.poke("rate", 5e9);
+        near(after(&mut c, 90.0), 5.01e9);
+        near(after(&mut c, 80.0), 5.04e9);
+    }
+
     /// Ten packets in flight: the first ACK of each ten changes the rate.
     #[test]
     fn once_a_round_trip() {
-        let table = json!({ "segment": "1000 B", "once_a_round_trip": true });
+        let table = json!({ "segment": "1000 B", "preset": "simulator" });
         let mut c = Controller::new(&Spec::with("timely", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
         c.on_ack(&ack(0.0, MSS, 2e-5));
         c.poke("rate", 5e9);

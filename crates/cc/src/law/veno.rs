@@ -14,22 +14,21 @@
 //! ns-3 and Linux a timer cuts as a loss does. Slow start is untouched.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::Delay;
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
-/// Growth with a queue, as a share of Reno's (Fu and Liew 2003: every second round trip).
-const QUEUED_GROWTH: f64 = 0.5;
-
-parameters! {
+loss_based! {
     /// Own segments in the queue from which the path counts as congested.
     beta: f64 = 3.0, "Fu and Liew 2003; ns-3 TcpVeno Beta" (min = 0);
     /// The share of the window that an event leaves on a path that is not congested.
     backoff_random: f64 = 0.8, "Fu and Liew 2003; ns-3 TcpVeno" (min = 0, max = 1);
     /// The share of the window that an event leaves on a congested path.
     backoff_congested: f64 = 0.5, "RFC 5681 equation 4; Fu and Liew 2003" (min = 0, max = 1);
+    /// Growth on a congested path, as a share of Reno's.
+    queued_growth: f64 = 0.5, "Fu and Liew 2003: every second round trip" below [min = 0, max = 1];
     /// Samples of a round trip with fewer of which it counts as Reno's.
     samples_min: u32 = 3, "ns-3 TcpVeno, Linux tcp_veno.c: more than 2" [min = 1];
 }
@@ -71,7 +70,7 @@ impl Law for Veno {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
-            let growth = if self.whole { 1.0 } else { QUEUED_GROWTH };
+            let growth = if self.whole { 1.0 } else { self.p.queued_growth };
             w.cwnd += w.per_round(growth * w.mss, ack.acked);
         }
     }

@@ -7,25 +7,23 @@
 //! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = min(cwnd, ssthresh)   (Linux: cwnd = ssthresh)   timer: cwnd = 1 SMSS
 //! ```
 //!
-//! An event before the first sample halves, as Reno. A threshold above the window makes slow start follow, as in the
+//! An event before the first sample halves, as Reno (`beta`). A threshold above the window makes slow start follow, as in the
 //! authors' pseudocode; Linux sets the window to it at the end of recovery, the preset `linux` with the event. Left out: Linux
 //! takes the threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
-use crate::declare::{parameters, states};
-use crate::event::SSTHRESH_MIN_SEGMENTS;
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
 
-/// What an event leaves before anything is known (RFC 5681 equation 4).
-const BETA: f64 = 0.5;
-
-parameters! {
+loss_based! {
     /// Shortest time that a sample of the bandwidth takes.
     sample_min: Span = Span::from_ms(50), "Linux tcp_westwood.c TCP_WESTWOOD_RTT_MIN";
     /// The weight of a new sample in the estimate.
     gain: f64 = 0.125, "Grieco and Mascolo 2004; Linux westwood_do_filter" (min = 0, max = 1);
+    /// The share of the window that an event leaves before the first sample.
+    beta: f64 = 0.5, "RFC 5681 equation 4" (min = 0, max = 1);
     /// Filter the filtered samples once more.
     filter_twice: bool = false, "Linux westwood_filter; Grieco and Mascolo 2004: no";
     /// An event other than a timeout raises a window that is below the threshold to it.
@@ -82,22 +80,17 @@ impl Law for Westwood {
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let path = match self.rtt_min {
             Some(rtt) if self.bandwidth > 0.0 => self.bandwidth * rtt.seconds(),
-            _ => BETA * w.cwnd,
+            _ => self.p.beta * w.cwnd,
         };
-        w.ssthresh = path.max(SSTHRESH_MIN_SEGMENTS * w.mss);
-        w.cwnd = match signal {
-            Signal::Rto { .. } => w.mss,
-            _ if self.p.raises => w.ssthresh,
-            _ => w.cwnd.min(w.ssthresh),
-        };
+        let most = if self.p.raises { f64::INFINITY } else { w.cwnd };
+        w.cut(signal, path);
+        w.cwnd = w.cwnd.min(most);
     }
 }
 

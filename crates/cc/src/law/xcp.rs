@@ -16,17 +16,16 @@ use crate::declare::{parameters, states};
 use crate::registry::Model;
 use crate::{Ack, Question, ReduceFrom, Signal, Window};
 
-/// RFC 5681 equation 4.
-const BETA: f64 = 0.5;
-
 parameters! {
-    /// The window that is halved at a loss: `flight` (what was in flight) or `cwnd`.
+    /// The share of the window that a loss leaves.
+    beta: f64 = 0.5, "Katabi, Handley and Rohrs 2002: as TCP" (min = 0, max = 1);
+    /// The window that is cut at a loss: `flight` (what was in flight) or `cwnd`.
     reduce_from: ReduceFrom = ReduceFrom::Cwnd, "Katabi, Handley and Rohrs 2002: as TCP";
 }
 
 #[derive(Clone, Debug)]
 pub struct Xcp {
-    reduce_from: ReduceFrom,
+    p: Parameters,
     /// Bytes of feedback that the next ACK of new data takes in.
     pending: f64,
     /// A router has answered.
@@ -37,7 +36,7 @@ impl Model for Xcp {
     type Parameters = Parameters;
 
     fn new(p: &Parameters) -> Xcp {
-        Xcp { reduce_from: p.reduce_from, pending: 0.0, answered: false }
+        Xcp { p: p.clone(), pending: 0.0, answered: false }
     }
 }
 
@@ -74,13 +73,11 @@ impl Law for Xcp {
     }
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        if !ack.app_limited {
-            w.cwnd += w.per_round(w.mss, ack.acked);
-        }
+        w.grow(w.mss, ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        w.cut(signal, BETA * self.reduce_from.bytes(w, signal.inflight()));
+        w.cut(signal, self.p.beta * self.p.reduce_from.bytes(w, signal.inflight()));
     }
 }
 

@@ -19,7 +19,7 @@
 //! event, as in Linux; before the first one the window is halved.
 
 use super::Law;
-use crate::declare::{parameters, states};
+use crate::declare::{loss_based, states};
 use crate::registry::Model;
 use crate::round::{Delay, Measured};
 use crate::{Ack, Signal, Window};
@@ -30,7 +30,7 @@ const HALF: f64 = 0.5;
 /// Smallest window that a cut leaves, and reno_count to begin with, in segments (Linux `tcp_yeah.c`).
 const MIN_SEGMENTS: f64 = 2.0;
 
-parameters! {
+loss_based! {
     /// Own segments in the queue above which slow mode holds.
     alpha: f64 = 80.0, "Linux tcp_yeah.c TCP_YEAH_ALPHA; ns-3 TcpYeah" (min = 0);
     /// Divisor of the queue that gives the cut of slow mode.

@@ -237,7 +237,7 @@ impl Bbr {
     fn watch_policer(&mut self, ack: &Ack, new_round: bool) {
         let probing = matches!(self.mode, Mode::ProbeBw { .. });
         let moment = Moment { new_round, lost: self.lost, limited: self.path.limited(ack), probing };
-        if self.p.policer && self.policer.watch(ack, moment) {
+        if self.p.policer && self.policer.watch(&self.p, ack, moment) {
             self.begin_probe_bw(ack.now);
         }
     }

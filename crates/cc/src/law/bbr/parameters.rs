@@ -1,7 +1,7 @@
 //! The constants of BBR.
 
 use crate::declare::parameters;
-use elephan_units::Span;
+use elephan_units::{Rate, Span};
 
 parameters! {
     /// Pacing and window gain in STARTUP, 2 / ln 2; DRAIN paces at its inverse.
@@ -36,4 +36,16 @@ parameters! {
     extra_acked_max: Span = Span::from_ms(100), "Linux tcp_bbr.c, bbr_extra_acked_max_us";
     /// Looks for a policer, a token bucket that drops what exceeds its rate, and paces at that rate.
     policer: bool = true, "Linux tcp_bbr.c, bbr_lt_bw_sampling";
+    /// Rounds of an interval of losses, at least.
+    policer_rounds: u32 = 4, "Linux tcp_bbr.c, bbr_lt_intvl_min_rtts" [min = 1];
+    /// Rounds after which an interval without a loss at its end is given up.
+    policer_rounds_max: u32 = 16, "Linux tcp_bbr.c, 4 bbr_lt_intvl_min_rtts" [min = 1];
+    /// Bytes lost over bytes delivered in an interval, at least.
+    policer_loss: f64 = 50.0 / 256.0, "Linux tcp_bbr.c, bbr_lt_loss_thresh" (min = 0);
+    /// Rates of two intervals are the same that differ by no more than this share of the first.
+    policer_share: f64 = 0.125, "Linux tcp_bbr.c, bbr_lt_bw_ratio" [min = 0];
+    /// They are the same, too, that differ by no more than this.
+    policer_difference: Rate = Rate(4000), "Linux tcp_bbr.c, bbr_lt_bw_diff";
+    /// Rounds of PROBE_BW until the path is probed again.
+    policer_kept_rounds: u32 = 48, "Linux tcp_bbr.c, bbr_lt_bw_max_rtts" [min = 1];
 }

@@ -22,8 +22,12 @@ parameters! {
     up_gain: f64 = 1.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" (min = 1, max = 100);
     /// Window gain in UP.
     up_cwnd_gain: f64 = 2.25, "draft-ietf-ccwg-bbr, ProbeBW_UP" [min = 1, max = 100];
-    /// Time in DOWN and CRUISE before the next probe; not given it is drawn for each, from 2 s to 3 s.
+    /// Time in DOWN and CRUISE before the next probe; not given it is drawn for each.
     probe_wait: Option<Span> = None, "draft-ietf-ccwg-bbr, BBRPickProbeWait";
+    /// The shortest that is drawn.
+    probe_wait_min: Span = Span::from_s(2), "draft-ietf-ccwg-bbr, BBRPickProbeWait";
+    /// The longest that is drawn is so much longer.
+    probe_wait_random: Span = Span::from_s(1), "draft-ietf-ccwg-bbr, BBRPickProbeWait";
     /// Rounds after which a probe comes at the latest, where the path holds no fewer segments.
     probe_rounds: f64 = 63.0, "draft-ietf-ccwg-bbr, BBRIsRenoCoexistenceProbeTime" [min = 1];
     /// Rounds of those that are taken for over when the wait begins; not given none or one is drawn for each.

@@ -5,10 +5,6 @@ use crate::repair::Plateau;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
-/// The wait before a probe: so much, and up to so much more at random (draft-ietf-ccwg-bbr, BBRPickProbeWait).
-const WAIT_MIN: Span = Span::from_s(2);
-const WAIT_RANDOM_S: f64 = 1.0;
-
 impl Bbr3 {
     pub(super) fn begin_down(&mut self, now: Time) {
         (self.mode, self.since, self.rounds) = (Mode::Down, now, 0);
@@ -18,8 +14,9 @@ impl Bbr3 {
     /// Decides how long to wait for the next probe, by the clock and by rounds, so that flows do not probe in step
     /// (draft-ietf-ccwg-bbr, BBRPickProbeWait).
     pub(super) fn pick_wait(&mut self) {
-        let draw = &mut self.draw;
-        let wait = self.p.probe_wait.unwrap_or_else(|| WAIT_MIN + Span::from_seconds(WAIT_RANDOM_S * draw.uniform()));
+        let (p, draw) = (&self.p, &mut self.draw);
+        let mut random = || Span::from_seconds(p.probe_wait_random.seconds() * draw.uniform());
+        let wait = p.probe_wait.unwrap_or_else(|| p.probe_wait_min.saturating_add(random()));
         let over = self.p.probe_rounds_over.unwrap_or_else(|| u32::from(draw.uniform() < 0.5));
         self.wait = (wait, over);
     }

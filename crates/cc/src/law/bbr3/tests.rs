@@ -158,6 +158,15 @@ fn probe_bw_cycles() {
     within((begins[3] - begins[2]) / 0.05, 3.0, 6.0);
 }
 
+/// From 3 s on, and no longer.
+#[test]
+fn what_the_wait_is_drawn_from_are_parameters() {
+    let (probe_wait_min, probe_wait_random) = (Span::from_s(3), Span::ZERO);
+    let mut law = Bbr3::new(&super::Parameters { probe_wait_min, probe_wait_random, ..Default::default() });
+    law.begin_down(Time::ZERO);
+    assert_eq!(law.wait.0, Span::from_s(3));
+}
+
 /// Draft, BBRPickProbeWait: 2 s and a time drawn from 0 to 1 s, and none or one of the rounds is over. Of 4000 waits: mean 2.5 s
 /// (standard deviation 4.6 ms), 2000 rounds (32). One wait after another is drawn too.
 #[test]
