@@ -206,7 +206,7 @@ def test_a_queue_and_a_law_of_one_name() -> None:
         traffic=[el.Bulk(from_="sender", to="receiver", congestion_control=el.Xcp(reduce_from="flight"))],
     )
     resolved = el.run(scenario).resolved
-    assert resolved["traffic"][0]["congestion_control"] == {"kind": "xcp", "reduce_from": "flight"}
+    assert resolved["traffic"][0]["congestion_control"] == {"kind": "xcp", "beta": 0.5, "reduce_from": "flight"}
     queues = [link["queue"] for link in resolved["links"] if link.get("queue", {}).get("kind") == "xcp"]
     assert [(queue["alpha"], queue["beta"], queue["queue_time_min"]) for queue in queues] == [(0.3, 0.226, "1 ms")]
 

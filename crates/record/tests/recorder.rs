@@ -112,6 +112,7 @@ fn every_table_is_there_even_when_empty() {
         "messages",
         "datagrams",
         "flow_samples",
+        "statistics",
         "ports",
         "port_samples",
         "switch_samples",

@@ -125,7 +125,7 @@ def periodic() -> Iterator[Point]:
 
 
 def bernoulli() -> Iterator[Point]:
-    """Each segment is lost with probability p; 200 events, 120 where they are rarest, after 10."""
+    """Each segment is lost with probability p; 200 events after 10."""
     for law in LAWS:
         for label, every in BERNOULLI.items():
-            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200 if every <= 50_000 else 120)
+            yield _point(law, label, every, {"bernoulli": 1 / every}, 10, 200)
