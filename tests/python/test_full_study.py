@@ -30,7 +30,7 @@ FOUND = {
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        43,
+        44,
     ),
     "intel-2007": (
         {

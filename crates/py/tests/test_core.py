@@ -42,6 +42,7 @@ TABLES = [
     "messages",
     "datagrams",
     "flow_samples",
+    "statistics",
     "ports",
     "port_samples",
     "switch_samples",

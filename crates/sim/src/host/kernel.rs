@@ -177,9 +177,9 @@ impl World<'_> {
 
     /// The host drops a packet that the network has delivered.
     fn refuse(&mut self, now: Time, node: u32, packet: u32, why: Refused) {
-        let Net { packets, log, links, routes, delivered, dropped, .. } = &mut self.net;
-        *delivered -= 1;
-        *dropped += 1;
+        self.net.delivered -= 1;
+        self.net.count_drop(why.name());
+        let Net { packets, log, links, routes, .. } = &mut self.net;
         if let Some(log) = log {
             let p = &packets[packet];
             let last = &links[routes.link(p.route) as usize];

@@ -325,12 +325,16 @@ impl Net {
         None
     }
 
-    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+    pub fn count_drop(&mut self, reason: &'static str) {
         self.dropped += 1;
         match self.dropped_by.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
             None => self.dropped_by.push((reason, 1)),
         }
+    }
+
+    pub fn drop_packet(&mut self, now: Time, link: u32, packet: u32, reason: &'static str) {
+        self.count_drop(reason);
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
             let bytes = self.links[link as usize].framing.charged_bytes(p.ip_bytes);
