@@ -154,7 +154,7 @@ macro_rules! with_instruments {
                 snd_lim_time_cwnd_ns: i64 = "ns",
                 /// Time limited by the sender (application or send buffer)
                 snd_lim_time_snd_ns: i64 = "ns",
-                /// Payload sent while limited by the receiver's window, retransmissions included; with the next two all of `data_octets_out`
+                /// Payload sent while limited by the receiver's window, retransmissions included; with the next two all of `data_octets_out`, or more where `send_stall` counts refusals
                 snd_lim_bytes_rwin: i64 = "B",
                 /// Payload sent while limited by the congestion window
                 snd_lim_bytes_cwnd: i64 = "B",

@@ -325,6 +325,7 @@ impl Net {
         None
     }
 
+    /// A packet is dropped, here or by its host, for a reason that `events` and `summary.json` name.
     pub fn count_drop(&mut self, reason: &'static str) {
         self.dropped += 1;
         match self.dropped_by.iter_mut().find(|(known, _)| *known == reason) {
