@@ -70,6 +70,8 @@ class Measure:
         """The same measure of a part of a run: of a traffic entry, a host, a port, a time (`elephan.rows.Part`)."""
         name = f"{self.name}[{selection}]"
         conditions = [condition.partition(" ")[0] for condition in selection.split(", ")]
+        if self.name in _OF_ALL_PORTS:
+            raise InputError(f'statistic "{name}": {self.name} is of all ports and the whole run')
         if self.name in OF_PORTS and not set(conditions) <= {"at", "during"}:
             raise InputError(f'statistic "{name}": {self.name} is about ports, not about flows')
         if self.name in _OF_WHOLE_RUNS and "during" in conditions:
@@ -175,8 +177,8 @@ _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue
 _OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
 _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "round_time"}
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
-_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns", "queue_full_drops", "memory_full_drops"}
-OF_PORTS |= {"queue_full_drops", "memory_full_drops"}
+_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
+_OF_ALL_PORTS = {"queue_full_drops", "memory_full_drops"}
 OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 

@@ -499,3 +499,9 @@ def test_a_law_of_marks_without_ecn_is_named() -> None:
     """
     assert "1 flow of dctcp has no ECN" in " ".join(answer(el.run(text)))
     assert "no ECN" not in " ".join(answer(el.run(text, set={"traffic[0].tcp.ecn": "dctcp"})))
+
+
+def test_drops_for_a_reason_are_of_the_whole_network() -> None:
+    """No part of them is kept, so none is answered with the whole."""
+    with pytest.raises(InputError, match="memory_full_drops is of all ports and the whole run"):
+        measures.parse("memory_full_drops[at sw->server].sum")
