@@ -145,18 +145,17 @@ impl Calendar {
         self.taken[place >> 6] |= 1 << (place & 63);
     }
 
-    /// Takes the first event if it happens no later than `limit`, and not never.
-    #[inline]
-    pub fn pop_until(&mut self, limit: u64, heap: &mut Heap) -> Option<u128> {
+    /// Takes the first event if it comes before `bound`.
+    #[inline(always)]
+    pub fn pop_before(&mut self, bound: u128, heap: &mut Heap) -> Option<u128> {
         if self.near.len() < self.first + AHEAD {
             self.look_ahead(heap);
         }
-        let Some(&key) = self.near.get(self.first) else { return heap.pop_until(limit) };
+        let Some(&key) = self.near.get(self.first) else { return heap.pop_before(bound) };
         if heap.first().is_some_and(|other| other < key) {
-            return heap.pop_until(limit);
+            return heap.pop_before(bound);
         }
-        let time = (key >> 64) as u64;
-        if time > limit || time == u64::MAX {
+        if key >= bound {
             return None;
         }
         self.first += 1;

@@ -44,6 +44,11 @@ impl Event {
         Event(u128::from(time.0) << 64 | u128::from(low))
     }
 
+    /// Comes after all events up to `limit`, or before those that never happen.
+    pub fn bound(limit: Time) -> Event {
+        Event(u128::from(limit.0.saturating_add(1)) << 64)
+    }
+
     #[inline]
     pub fn time(self) -> Time {
         Time((self.0 >> 64) as u64)

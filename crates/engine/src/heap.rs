@@ -5,8 +5,6 @@
 //! schedule their successor, and one sift then does the work of two.
 
 const EMPTY: u128 = u128::MAX;
-/// The time of an empty slot, at which nothing happens.
-const EMPTY_TIME: u64 = u64::MAX;
 const ROOT: usize = 3;
 
 #[derive(Clone, Copy)]
@@ -69,16 +67,15 @@ impl Heap {
         self.peek()
     }
 
-    /// Takes the least key if its upper half is at most `limit` and no "never".
-    #[inline]
-    pub fn pop_until(&mut self, limit: u64) -> Option<u128> {
+    /// Takes the least key if it is below `bound`.
+    #[inline(always)]
+    pub fn pop_before(&mut self, bound: u128) -> Option<u128> {
         if self.hole {
             self.hole = false;
             self.fill_hole();
         }
         let first = self.groups[0].0[ROOT];
-        let time = (first >> 64) as u64;
-        if time > limit || time == EMPTY_TIME {
+        if first >= bound {
             return None;
         }
         self.hole = true;

@@ -7,6 +7,7 @@
 mod calendar;
 mod event;
 mod heap;
+mod lanes;
 mod prefetch;
 mod queue;
 mod ring;
@@ -14,6 +15,7 @@ mod slab;
 mod timer;
 
 pub use event::{Class, Event};
+pub use lanes::{LANES, Lanes};
 pub use prefetch::{prefetch, prefetch_place};
 pub use queue::EventQueue;
 pub use ring::Ring;

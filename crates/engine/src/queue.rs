@@ -38,12 +38,12 @@ impl EventQueue {
         }
     }
 
-    /// Takes the first event if it happens no later than `limit`.
+    /// Takes the first event if it comes before `bound`.
     #[inline(always)]
-    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
+    pub fn pop_before(&mut self, bound: Event) -> Option<Event> {
         match &mut self.calendar {
-            None => self.heap.pop_until(limit.0).map(Event),
-            Some(calendar) => calendar.pop_until(limit.0, &mut self.heap).map(Event),
+            None => self.heap.pop_before(bound.0).map(Event),
+            Some(calendar) => calendar.pop_before(bound.0, &mut self.heap).map(Event),
         }
     }
 
@@ -112,9 +112,9 @@ mod tests {
                 EventQueue { calendar: days.map(|width| Box::new(Calendar::new(0, width, 1))), ..Default::default() };
             q.push(Event::new(Time(10), Class::Timer, 0, 7));
             q.push(Event::new(Time::NEVER, Class::Timer, 0, 8));
-            assert!(q.pop_until(Time(9)).is_none());
-            assert_eq!(q.pop_until(Time(10)).map(Event::id), Some(7));
-            assert!(q.pop_until(Time::NEVER).is_none());
+            assert!(q.pop_before(Event::bound(Time(9))).is_none());
+            assert_eq!(q.pop_before(Event::bound(Time(10))).map(Event::id), Some(7));
+            assert!(q.pop_before(Event::bound(Time::NEVER)).is_none());
             assert_eq!(q.len(), 1);
         }
     }
@@ -127,7 +127,7 @@ mod tests {
         }
         q.tune(Time::ZERO, Span(1_000_000), 1000);
         assert!(q.calendar.is_some());
-        let order: Vec<u32> = std::iter::from_fn(|| q.pop_until(Time(899_500))).map(Event::id).collect();
+        let order: Vec<u32> = std::iter::from_fn(|| q.pop_before(Event::bound(Time(899_500)))).map(Event::id).collect();
         assert_eq!(order, Vec::from_iter(0..900));
         q.tune(Time(899_500), Span(1_000_000), 1000);
         assert!(q.calendar.is_none());
@@ -169,7 +169,7 @@ mod tests {
                     }
                     Op::Pop => {
                         let first = reference.pop().map(|Reverse(e)| e);
-                        prop_assert_eq!(q.pop_until(Time::NEVER), first);
+                        prop_assert_eq!(q.pop_before(Event::bound(Time::NEVER)), first);
                         now = first.map_or(now, |e: Event| e.time().0);
                     }
                     Op::Tune(width) => q.tune(Time(now), Span(width), 1),
@@ -180,7 +180,7 @@ mod tests {
                 }
             }
             while let Some(Reverse(e)) = reference.pop() {
-                prop_assert_eq!(q.pop_until(Time::NEVER), Some(e));
+                prop_assert_eq!(q.pop_before(Event::bound(Time::NEVER)), Some(e));
             }
             prop_assert!(q.is_empty());
         }

@@ -246,6 +246,29 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// So many hosts at a switch that their links share lanes, and some whose delay keeps them out.
+    #[test]
+    fn lanes_equal_general(
+        shape in (1usize..3, 8usize..12),
+        rate in prop::sample::select(vec![1_000_000_000u64, 622_080_000, 10_000_000_000]),
+        delay in prop::sample::select(vec![0u64, 1_000_000, 20_000_000]),
+        limit in 0usize..5,
+        kinds in prop::collection::vec((0usize..4, 0usize..24, 0usize..24), 8..24),
+        faults in (any::<bool>(), any::<bool>()),
+        far in prop::collection::vec(0usize..40, 0..6),
+    ) {
+        let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
+        for link in far {
+            let link = link % plan.links.len();
+            plan.links[link].delay = Span(plan.links[link].delay.0 * 3);
+        }
+        same(&plan)?;
+    }
+}
+
 #[test]
 fn the_same_run_twice() {
     let plan = symmetric(

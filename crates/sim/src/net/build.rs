@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use elephan_engine::{EventQueue, Ring};
+use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
 use elephan_link::{Loss, pause, pause::Gate};
@@ -15,7 +15,7 @@ use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
 use super::link::{Counts, Flight, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
-use super::{Layout, Management, Net, Taps, cm, nic};
+use super::{Layout, Management, Net, Taps, cm, lanes, nic};
 use crate::Error;
 use crate::packet::Packets;
 
@@ -58,13 +58,16 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     plan.changes.iter().flat_map(|c| &c.links).for_each(|l| changes[l.link as usize] = true);
     let roce = nic::Needs::of(plan);
     let link = |i| link(plan, i, (&switch_of, &port_of), layout.taps(i), (paths, changes[i], roce));
-    let links: Vec<Link> = (0..plan.links.len()).map(link).collect();
+    let mut links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
+    let mut known = [None; LANES];
     if plan.reroute.is_none() {
         let fused = fused(&links, &routes, observed);
         routes.fuse(&fused);
+        known = lanes::assign(&mut links, &routes, plan, observed);
     }
+    let has_lanes = links.iter().any(|l| l.lane != lanes::NO_LANE);
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
     Ok(Net {
         links,
@@ -72,6 +75,9 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         routes,
         window: Window { warmup: plan.warmup, end: plan.duration },
         events: EventQueue::default(),
+        has_lanes,
+        lanes: Lanes::default(),
+        known,
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
         closures: links_watched.then(Box::default),
@@ -206,6 +212,7 @@ fn link(
         stage: Ring::default(),
         into,
         into_port,
+        lane: lanes::NO_LANE,
         out_of,
         reverse: l.reverse,
         rate: l.rate,

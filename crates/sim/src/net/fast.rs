@@ -3,11 +3,13 @@
 //! `start = max(now, end of the last transmission)`, `arrival = start + transmission + propagation`. The waiting bytes at
 //! an instant are those whose start is later.
 
+use elephan_engine::{Class, Event, Lanes};
 use elephan_link::queue::is_ect;
 use elephan_tcp::ECN_CE;
 use elephan_units::Time;
 
 use super::failure::DOWN;
+use super::lanes::{NO_LANE, Onward};
 use super::link::{Flight, Link, Waiting, Window};
 use super::route::Next;
 use super::{DELIVER, Delivered, NONE, Net, note_mark};
@@ -16,12 +18,19 @@ use crate::packet::traits;
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
     #[inline]
-    pub(super) fn offer(&mut self, mut now: Time, mut link: u32, packet: u32) {
+    pub(super) fn offer(&mut self, now: Time, link: u32, packet: u32) {
         if self.links[link as usize].general.is_some() {
             self.offer_general(now, link, packet);
-            return;
+        } else if self.has_lanes {
+            self.offer_fast::<true>(now, link, packet);
+        } else {
+            self.offer_fast::<false>(now, link, packet);
         }
-        let Net { links, routes, packets, events, log, window, .. } = self;
+    }
+
+    /// The same to a fast port; `LANES` if links may have lanes.
+    fn offer_fast<const LANES: bool>(&mut self, mut now: Time, mut link: u32, packet: u32) {
+        let Net { links, routes, packets, events, lanes, log, window, .. } = self;
         let p = &mut packets[packet];
         let mut before = NONE;
         loop {
@@ -55,6 +64,9 @@ impl Net {
                 Next::End => DELIVER | p.dest,
                 Next::Fused(next) | Next::Link(next) => next,
             };
+            if LANES && l.lane != NO_LANE {
+                return launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
+            }
             l.launch(link, Flight { arrival, packet, then }, events);
             return;
         }
@@ -76,7 +88,12 @@ impl Net {
     fn drop_later(&mut self, arrival: Time, before: u32, link: u32, packet: u32) {
         self.packets[packet].traits |= traits::REFUSED;
         let flight = Flight { arrival, packet, then: link };
-        self.links[before as usize].launch(before, flight, &mut self.events);
+        let l = &mut self.links[before as usize];
+        if l.lane != NO_LANE {
+            launch_in_lane(&mut self.lanes, l.lane, before, flight);
+        } else {
+            l.launch(before, flight, &mut self.events);
+        }
     }
 
     /// A packet marked for something arrives: the link lost it, or the port `then` has no room for it, or its host
@@ -98,9 +115,16 @@ impl Net {
     }
 }
 
+/// Puts a frame on the wire of a link that has a lane.
+#[inline(always)]
+fn launch_in_lane(lanes: &mut Lanes<Onward>, lane: u8, link: u32, Flight { arrival, packet, then }: Flight) {
+    let event = Event::new(arrival, Class::Arrival, link, link);
+    lanes.push(usize::from(lane), event, Onward { packet, then });
+}
+
 impl Link {
     /// When the last bit of a packet that starts at `start` is in at the far end.
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, start: Time, wire: u32, window: Window) -> Time {
         // A queue of centuries saturates at "never".
         self.busy_until = start.saturating_add(self.tx.send(wire));
@@ -110,7 +134,7 @@ impl Link {
 
     /// Lets a packet wait for the transmissions before it; answers its start and whether it is to be marked, which it can be
     /// if `ect`, or nothing if it must be dropped.
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self, now: Time, wire: u32, charged: u32, ect: bool, window: Window) -> Option<(Time, bool)> {
         let start = self.busy_until;
         self.advance(now);
@@ -133,7 +157,7 @@ impl Link {
     }
 
     /// Whether the link's own loss process takes the packet just sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn loses(&mut self, bits: u16) -> bool {
         match &mut self.loss {
             None => false,

@@ -268,6 +268,8 @@ pub struct Link {
     pub into: u32,
 
     pub flight: Ring<Flight>,
+    /// Which lane has its frames instead of `flight`, if one has.
+    pub lane: u8,
     pub counts: Counts,
 
     pub waiting: Ring<Waiting>,
@@ -285,7 +287,7 @@ pub struct Link {
 
 impl Link {
     /// Puts a frame on the wire; the link's one event is scheduled when it is the only one.
-    #[inline]
+    #[inline(always)]
     pub fn launch(&mut self, id: u32, flight: Flight, events: &mut EventQueue) {
         if self.flight.is_empty() {
             events.push(Event::new(flight.arrival, flight.class(), id, id));
@@ -311,7 +313,7 @@ impl Link {
     }
 
     /// Forgets the packets whose transmission has started by `now`.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Time) {
         while let Some(first) = self.waiting.front() {
             if first.start > now {

@@ -17,6 +17,7 @@ mod fast;
 mod flow_control;
 mod general;
 mod impair;
+mod lanes;
 mod limiters;
 mod link;
 mod nic;
@@ -27,18 +28,19 @@ mod straight;
 mod switch;
 mod watch;
 
-use elephan_engine::{Class, Event, EventQueue, prefetch};
+use elephan_engine::{Class, Event, EventQueue, LANES, Lanes, prefetch};
 use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::{Discarded, Item};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 pub use build::{Paths, build};
 pub use capture::{Captures, Layout, Taps};
 pub use closures::Closures;
 pub use cm::{LIMITERS, Management};
 pub use deadlock::Deadlock;
-pub use link::{CONTROL, Counts, Link, NONE, Window};
-use link::{DELIVER, Flight};
+pub use lanes::Onward;
+use link::DELIVER;
+pub use link::{CONTROL, Counts, Flight, Link, NONE, Window};
 pub use nic::{NIC, asks_telemetry};
 pub use pause::REFRESH;
 pub use route::{END, Graph, Routes};
@@ -181,6 +183,11 @@ pub struct Net {
     pub routes: Routes,
     pub window: Window,
     pub events: EventQueue,
+    /// Arrivals over links of one delay.
+    pub lanes: Lanes<Onward>,
+    pub has_lanes: bool,
+    /// For how long what each lane brings is known, where it may be computed then.
+    known: [Option<Span>; LANES],
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
@@ -366,7 +373,7 @@ impl Net {
             let late = |g: &link::General| g.impair.as_ref().map_or(0, |i| i.flying());
             flying as u64 + l.general.as_ref().map_or(0, |g| g.packets() + g.urgent.len() as u64 + late(g))
         };
-        self.links.iter().map(on_link).sum()
+        self.links.iter().map(on_link).sum::<u64>() + self.lanes.len() as u64
     }
 
     #[inline]

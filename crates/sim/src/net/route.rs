@@ -40,6 +40,31 @@ pub struct Routes {
     seed: u64,
 }
 
+/// A link of a route and those that are computed with it.
+pub struct Leg<'a> {
+    /// The link before it on the route.
+    pub before: Option<u32>,
+    links: &'a [u32],
+    /// It leads to the end of the route.
+    pub is_last: bool,
+}
+
+impl Leg<'_> {
+    pub fn links(&self) -> impl Iterator<Item = u32> {
+        self.links.iter().map(|link| link & !FUSED)
+    }
+
+    /// Its first link, whose port is not computed with another.
+    pub fn port(&self) -> u32 {
+        self.links[0] & !FUSED
+    }
+
+    /// Its last link.
+    pub fn end(&self) -> u32 {
+        self.links[self.links.len() - 1] & !FUSED
+    }
+}
+
 /// The shortest paths between two nodes: a range of [`Routes::paths`].
 #[derive(Clone, Copy, Debug)]
 struct Paths {
@@ -161,6 +186,21 @@ impl Routes {
     pub fn between(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
         let paths = self.known.get(&(from, to)).copied().unwrap_or(Paths { first: 0, count: 0 });
         self.paths[paths.first as usize..][..paths.count as usize].iter().map(|&(begin, _)| begin)
+    }
+
+    /// The parts of all routes that are computed together, in their order.
+    pub fn legs(&self) -> impl Iterator<Item = Leg<'_>> {
+        self.chain.split(|&link| link == END).flat_map(|mut left| {
+            let mut before = None;
+            std::iter::from_fn(move || {
+                let (_, others) = left.split_first()?;
+                let fused = others.iter().take_while(|&&link| link & FUSED != 0).count();
+                let (links, rest) = left.split_at(1 + fused);
+                let leg = Leg { before, links, is_last: rest.is_empty() };
+                (before, left) = (Some(leg.end()), rest);
+                Some(leg)
+            })
+        })
     }
 
     /// The places of all routes, each with the place before it on the same route.

@@ -1,0 +1,197 @@
+//! Lanes of arrivals: links over which frames come nearly in the order in which they are launched share a lane of the engine instead
+//! of having an event each. Those are links of one delay and rate that lead to one node (the access links of a router), and
+//! those that are computed with one port (the access links behind a bottleneck).
+//!
+//! Where the ports behind a lane have no other feeder and nobody looks at them, all that comes to them within the shortest delay of
+//! the lane's links is known: what is still to be launched comes later. It is computed in one go, ahead of the clock.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use elephan_engine::{Event, LANES, prefetch};
+use elephan_scenario::Plan;
+use elephan_units::Span;
+
+use super::Net;
+use super::link::{DELIVER, Flight, Link};
+use super::route::Routes;
+
+/// Of a link that has no lane.
+pub const NO_LANE: u8 = LANES as u8;
+/// So many links are worth a lane.
+const LINKS_MIN: usize = 8;
+/// Frames of a lane ahead of the one that arrives: one whose packet is asked for, and one whose packet has come and says where it goes.
+const FAR: u32 = 3;
+const NEAR: u32 = 1;
+/// Cache lines of a link that a packet touches which need not wait.
+const LINK_LINES: usize = 2;
+
+/// A frame in a lane: the packet, and where it goes from there, as [`Flight`] has it.
+#[derive(Clone, Copy)]
+pub struct Onward {
+    pub packet: u32,
+    pub then: u32,
+}
+
+/// What the links of a lane have in common, beside rate and delay.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Common {
+    Node(u32),
+    Port(u32),
+}
+
+/// Gives links their lanes; answers for how long what each lane brings is known, where it may be computed then.
+pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan, observed: &[bool]) -> [Option<Span>; LANES] {
+    let mut groups: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+    for leg in routes.legs() {
+        let (port, end) = (leg.port(), leg.end());
+        let link = &links[end as usize];
+        let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l as usize].delay);
+        let common = if port == end { Common::Node(plan.links[end as usize].to) } else { Common::Port(port) };
+        if link.general.is_none() {
+            groups.entry((common, link.rate.bps(), delay)).or_default().insert(end);
+        }
+    }
+    let all: usize = groups.values().map(BTreeSet::len).sum();
+    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() >= LINKS_MIN).collect();
+    groups.sort_by_key(|group| Reverse(group.len()));
+    groups.truncate(LANES);
+    // Where most frames come over other links a lane is one place more to look at.
+    if 2 * groups.iter().map(BTreeSet::len).sum::<usize>() < all {
+        groups.clear();
+    }
+    for (lane, group) in (0u8..).zip(&groups) {
+        group.iter().for_each(|&link| links[link as usize].lane = lane);
+    }
+    let known = if plan.record.events { [false; LANES] } else { known(links, routes, observed) };
+    std::array::from_fn(|lane| {
+        let group = groups.get(lane).filter(|_| known[lane])?;
+        group.iter().map(|&link| links[link as usize].delay).min()
+    })
+}
+
+/// Whether all frames of a lane go to fast ports that nobody looks at, and none of another lane does.
+fn known(links: &[Link], routes: &Routes, observed: &[bool]) -> [bool; LANES] {
+    // The place beyond the lanes is that of all other feeders.
+    let mut known = [true; LANES + 1];
+    let mut feeder = vec![None; links.len()];
+    for leg in routes.legs() {
+        let port = leg.port() as usize;
+        let lane = leg.before.map_or(NO_LANE, |before| links[before as usize].lane);
+        let first = *feeder[port].get_or_insert(lane);
+        if first != lane || links[port].general.is_some() || observed[port] {
+            [first, lane].into_iter().for_each(|lane| known[usize::from(lane)] = false);
+        }
+        if leg.is_last {
+            known[usize::from(links[leg.end() as usize].lane)] = false;
+        }
+    }
+    std::array::from_fn(|lane| known[lane])
+}
+
+impl Net {
+    /// Until when the lane whose first event this is may be computed now.
+    #[inline]
+    pub fn known_until(&self, lane: usize, first: Event) -> Option<Event> {
+        self.known[lane].map(|delay| Event::bound(first.time().saturating_add(delay)))
+    }
+
+    /// The frames of a lane come to their ports that arrive before `bound`; answers how many.
+    #[inline]
+    pub fn run_ahead(&mut self, lane: usize, bound: Event) -> u64 {
+        let mut count = 0;
+        loop {
+            let event = self.lanes.first_of(lane);
+            if event >= bound {
+                return count;
+            }
+            let Some(Onward { packet, then }) = self.lanes.pop(lane) else { return count };
+            if let Some(far) = self.lanes.ahead(lane, FAR) {
+                self.packets.prefetch(far.packet);
+            }
+            self.take_in(event.time(), event.id(), Flight { arrival: event.time(), packet, then });
+            count += 1;
+        }
+    }
+
+    /// Asks for what the next frames of a lane will need; answers the host's end that one of them is for.
+    #[inline(always)]
+    pub fn prefetch_lane(&self, lane: usize) -> Option<u32> {
+        if let Some(far) = self.lanes.ahead(lane, FAR) {
+            self.packets.prefetch(far.packet);
+        }
+        let near = self.lanes.ahead(lane, NEAR)?;
+        if near.then & DELIVER != 0 {
+            return Some(near.then & !DELIVER);
+        }
+        prefetch(self.links.get(near.then as usize)?, LINK_LINES);
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Layout, Paths, build};
+    use elephan_scenario::{Override, Source, read};
+
+    /// The lane of each link by name, and for how long each lane is known.
+    fn lanes(pairs: u32, overrides: &[&str]) -> (Vec<(String, u8)>, [Option<Span>; LANES]) {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            [template]
+            kind = "dumbbell"
+            pairs = {pairs}
+            rate = "100 Mbps"
+            delay = "5 ms"
+            access_rate = "1 Gbps"
+            access_delay = "500 us"
+            [[traffic]]
+            name = "bulk"
+            from = "sender"
+            to = "receiver"
+            kind = "bulk"
+            [record]
+            events = false
+            "#
+        );
+        let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
+        let plan = read(&Source::toml("test.toml", &text), &overrides, None).unwrap().plan;
+        let observed = crate::sample::observed_ports(&plan);
+        let net = build(&plan, &observed, &Layout::default(), Paths::default()).unwrap();
+        let names = plan.links.iter().map(|l| l.name.clone());
+        (names.zip(net.links.iter().map(|l| l.lane)).collect(), net.known)
+    }
+
+    #[test]
+    fn a_dumbbell_has_four() {
+        let (links, known) = lanes(8, &[]);
+        let of = |from: &str, to: &str| {
+            let ends =
+                |name: &str| name.split_once("->").is_some_and(|(a, b)| a.starts_with(from) && b.starts_with(to));
+            let mut found: Vec<u8> = links.iter().filter(|(name, _)| ends(name)).map(|(_, lane)| *lane).collect();
+            assert_eq!(found.len(), if from.len() + to.len() == 9 { 1 } else { 8 }, "{from}->{to}: {links:?}");
+            found.dedup();
+            assert_eq!(found.len(), 1, "{from}->{to}: {links:?}");
+            found[0]
+        };
+        assert_eq!([of("left", "right"), of("right", "left")], [NO_LANE; 2]);
+        let (in_left, in_right) = (of("sender", "left"), of("receiver", "right"));
+        let mut all = [in_left, in_right, of("left", "sender"), of("right", "receiver")];
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3]);
+        // What is on its way to a router is known for the delay of the access links, what is on its way to a host never.
+        let expected = |lane| [in_left, in_right].contains(&lane).then_some(Span::from_us(500));
+        assert_eq!(known, [0, 1, 2, 3].map(expected));
+    }
+
+    #[test]
+    fn what_is_looked_at_is_not_computed_ahead() {
+        assert!(lanes(7, &[]).0.iter().all(|(_, lane)| *lane == NO_LANE), "too few links");
+        let (links, known) = lanes(8, &["record.events=true"]);
+        assert!(links.iter().any(|(_, lane)| *lane != NO_LANE) && known == [None; LANES]);
+        let (_, known) = lanes(8, &["record.every=\"1 ms\"", "record.ports=[\"left->right\"]"]);
+        assert_eq!(known.iter().flatten().count(), 1, "the way back");
+    }
+}
