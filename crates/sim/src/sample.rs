@@ -36,9 +36,14 @@ impl World<'_> {
         self.warm_hosts(self.plan.warmup);
     }
 
+    pub fn schedule_sample(&mut self, at: Time) {
+        self.next_sample = Event::new(at, Class::Sample, 0, 0);
+        self.net.events.push(self.next_sample);
+    }
+
     pub fn sample(&mut self, now: Time) {
         if let Some(every) = self.plan.record.every {
-            self.net.events.push(Event::new(now.saturating_add(every), Class::Sample, 0, 0));
+            self.schedule_sample(now.saturating_add(every));
         }
         if self.plan.record.flows {
             self.sample_flows(now);

@@ -66,6 +66,8 @@ pub struct World<'a> {
     pub violation: Option<Error>,
     /// Ports and switches looked at by each sample.
     pub observed: Vec<bool>,
+    /// The sample that comes next; none is after all other events.
+    pub next_sample: Event,
     /// The congestion control of each traffic entry's senders, as of now.
     pub laws: Vec<&'a Spec>,
     /// Index into the plan's changes of the one that comes next.
@@ -121,6 +123,7 @@ impl<'a> World<'a> {
             events_done: 0,
             violation: None,
             observed,
+            next_sample: Event::bound(Time::NEVER),
             laws: plan.traffic.iter().map(|t| &t.congestion_control).collect(),
             next_change: 0,
             guests: guests::any(plan),
@@ -132,8 +135,7 @@ impl<'a> World<'a> {
         world.create_static_flows();
         world.begin_hosts();
         if let Some(every) = plan.record.every {
-            let first = Time::ZERO + every;
-            world.net.events.push(Event::new(first, Class::Sample, 0, 0));
+            world.schedule_sample(Time::ZERO + every);
         }
         if plan.warmup > Time::ZERO {
             world.net.events.push(Event::new(plan.warmup, Class::Sample, 0, WARMUP));
@@ -204,7 +206,7 @@ impl<'a> World<'a> {
     #[inline(always)]
     fn arrivals_by_lane(&mut self, lane: usize, first: Event, bound: Event) {
         if let Some(known) = self.net.known_until(lane, first) {
-            self.events_done += self.net.run_ahead(lane, known.min(bound));
+            self.events_done += self.net.run_ahead(lane, known.min(bound).min(self.next_sample));
             return;
         }
         let Some(Onward { packet, then }) = self.net.lanes.pop(lane) else { return };

@@ -121,7 +121,7 @@ fn same(plan: &Plan) -> Result<(), TestCaseError> {
     probed.record.every = Some(Span::from_us(37));
     probed.record.ports = PortSelection::All;
     let (observed, _) = run(&probed, false);
-    for table in ["flows", "messages", "ports"] {
+    for table in ["flows", "messages", "ports", "events"] {
         prop_assert!(same_rows(&fast, &general, table), "{}: fast and general", table);
         prop_assert!(same_rows(&fast, &observed, table), "{}: without and with probes", table);
     }
@@ -259,8 +259,10 @@ proptest! {
         kinds in prop::collection::vec((0usize..4, 0usize..24, 0usize..24), 8..24),
         faults in (any::<bool>(), any::<bool>()),
         far in prop::collection::vec(0usize..40, 0..6),
+        events in any::<bool>(),
     ) {
         let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
+        plan.record.events = events;
         for link in far {
             let link = link % plan.links.len();
             plan.links[link].delay = Span(plan.links[link].delay.0 * 3);

@@ -65,7 +65,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     if plan.reroute.is_none() {
         let fused = fused(&links, &routes, observed);
         routes.fuse(&fused);
-        known = lanes::assign(&mut links, &routes, plan, observed);
+        known = lanes::assign(&mut links, &routes, plan);
     }
     let has_lanes = links.iter().any(|l| l.lane != lanes::NO_LANE);
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));

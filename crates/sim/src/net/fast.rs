@@ -22,17 +22,23 @@ impl Net {
         if self.links[link as usize].general.is_some() {
             self.offer_general(now, link, packet);
         } else if self.has_lanes {
-            self.offer_fast::<true>(now, link, packet);
+            self.offer_fast::<true>(now, NONE, link, packet);
         } else {
-            self.offer_fast::<false>(now, link, packet);
+            self.offer_fast::<false>(now, NONE, link, packet);
         }
     }
 
-    /// The same to a fast port; `LANES` if links may have lanes.
-    fn offer_fast<const LANES: bool>(&mut self, mut now: Time, mut link: u32, packet: u32) {
+    /// The same to a fast port; `LANES` if links may have lanes. Ahead of the clock the packet comes over the link `before`.
+    /// Answers whether there is room for it.
+    pub(super) fn offer_fast<const LANES: bool>(
+        &mut self,
+        mut now: Time,
+        mut before: u32,
+        mut link: u32,
+        packet: u32,
+    ) -> bool {
         let Net { links, routes, packets, events, lanes, log, window, .. } = self;
         let p = &mut packets[packet];
-        let mut before = NONE;
         loop {
             let l = &mut links[link as usize];
             let wire = l.framing.wire_bytes(p.ip_bytes);
@@ -65,16 +71,18 @@ impl Net {
                 Next::Fused(next) | Next::Link(next) => next,
             };
             if LANES && l.lane != NO_LANE {
-                return launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
+                launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
+            } else {
+                l.launch(link, Flight { arrival, packet, then }, events);
             }
-            l.launch(link, Flight { arrival, packet, then }, events);
-            return;
+            return true;
         }
         if before == NONE {
             self.drop_full(now, link, packet);
         } else {
             self.drop_later(now, before, link, packet);
         }
+        false
     }
 
     /// The queue of `link` is full.
@@ -89,10 +97,11 @@ impl Net {
         self.packets[packet].traits |= traits::REFUSED;
         let flight = Flight { arrival, packet, then: link };
         let l = &mut self.links[before as usize];
-        if l.lane != NO_LANE {
-            launch_in_lane(&mut self.lanes, l.lane, before, flight);
-        } else {
+        // What a lane brings ahead of the clock it cannot bring later.
+        if l.lane == NO_LANE || self.known[usize::from(l.lane)].is_some() {
             l.launch(before, flight, &mut self.events);
+        } else {
+            launch_in_lane(&mut self.lanes, l.lane, before, flight);
         }
     }
 

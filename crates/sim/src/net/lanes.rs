@@ -2,19 +2,21 @@
 //! of having an event each. Those are links of one delay and rate that lead to one node (the access links of a router), and
 //! those that are computed with one port (the access links behind a bottleneck).
 //!
-//! Where the ports behind a lane have no other feeder and nobody looks at them, all that comes to them within the shortest delay of
-//! the lane's links is known: what is still to be launched comes later. It is computed in one go, ahead of the clock.
+//! Where the ports behind a lane have no other feeder, all that comes to them within the shortest delay of the lane's links is known:
+//! what is still to be launched comes later. It is computed in one go, ahead of the clock, up to the next sample. Losses and drops, which are
+//! logged in their order, wait for their time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_engine::{Event, LANES, prefetch};
+use elephan_link::queue::Limit;
 use elephan_scenario::Plan;
 use elephan_units::Span;
 
-use super::Net;
 use super::link::{DELIVER, Flight, Link};
 use super::route::Routes;
+use super::{MARKED, Net};
 
 /// Of a link that has no lane.
 pub const NO_LANE: u8 = LANES as u8;
@@ -41,7 +43,7 @@ enum Common {
 }
 
 /// Gives links their lanes; answers for how long what each lane brings is known, where it may be computed then.
-pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan, observed: &[bool]) -> [Option<Span>; LANES] {
+pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for leg in routes.legs() {
         let (port, end) = (leg.port(), leg.end());
@@ -63,15 +65,16 @@ pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan, observed:
     for (lane, group) in (0u8..).zip(&groups) {
         group.iter().for_each(|&link| links[link as usize].lane = lane);
     }
-    let known = if plan.record.events { [false; LANES] } else { known(links, routes, observed) };
+    // Marks are logged when they are made.
+    let known = known(links, routes, |port| plan.record.events && port.mark_above != Limit::NONE);
     std::array::from_fn(|lane| {
         let group = groups.get(lane).filter(|_| known[lane])?;
         group.iter().map(|&link| links[link as usize].delay).min()
     })
 }
 
-/// Whether all frames of a lane go to fast ports that nobody looks at, and none of another lane does.
-fn known(links: &[Link], routes: &Routes, observed: &[bool]) -> [bool; LANES] {
+/// Whether all frames of a lane go to fast ports that are not `barred`, and no others do.
+fn known(links: &[Link], routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
     // The place beyond the lanes is that of all other feeders.
     let mut known = [true; LANES + 1];
     let mut feeder = vec![None; links.len()];
@@ -79,7 +82,7 @@ fn known(links: &[Link], routes: &Routes, observed: &[bool]) -> [bool; LANES] {
         let port = leg.port() as usize;
         let lane = leg.before.map_or(NO_LANE, |before| links[before as usize].lane);
         let first = *feeder[port].get_or_insert(lane);
-        if first != lane || links[port].general.is_some() || observed[port] {
+        if first != lane || links[port].general.is_some() || barred(&links[port]) {
             [first, lane].into_iter().for_each(|lane| known[usize::from(lane)] = false);
         }
         if leg.is_last {
@@ -96,7 +99,8 @@ impl Net {
         self.known[lane].map(|delay| Event::bound(first.time().saturating_add(delay)))
     }
 
-    /// The frames of a lane come to their ports that arrive before `bound`; answers how many.
+    /// The frames of a lane come to their ports that arrive before `bound`; answers how many. Those that are lost or dropped are when
+    /// their time comes, by the event of their link.
     #[inline]
     pub fn run_ahead(&mut self, lane: usize, bound: Event) -> u64 {
         let mut count = 0;
@@ -109,8 +113,14 @@ impl Net {
             if let Some(far) = self.lanes.ahead(lane, FAR) {
                 self.packets.prefetch(far.packet);
             }
-            self.take_in(event.time(), event.id(), Flight { arrival: event.time(), packet, then });
-            count += 1;
+            let (now, link) = (event.time(), event.id());
+            let p = &mut self.packets[packet];
+            if p.traits & MARKED != 0 {
+                self.links[link as usize].launch(link, Flight { arrival: now, packet, then }, &mut self.events);
+                continue;
+            }
+            p.route += 1;
+            count += u64::from(self.offer_fast::<true>(now, link, then, packet));
         }
     }
 
@@ -152,8 +162,6 @@ mod tests {
             from = "sender"
             to = "receiver"
             kind = "bulk"
-            [record]
-            events = false
             "#
         );
         let overrides: Vec<Override> = overrides.iter().map(|o| Override::parse(o).unwrap()).collect();
@@ -187,11 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_is_not_computed_ahead() {
+    fn marks_that_are_logged_are_not_computed_ahead() {
         assert!(lanes(7, &[]).0.iter().all(|(_, lane)| *lane == NO_LANE), "too few links");
-        let (links, known) = lanes(8, &["record.events=true"]);
-        assert!(links.iter().any(|(_, lane)| *lane != NO_LANE) && known == [None; LANES]);
-        let (_, known) = lanes(8, &["record.every=\"1 ms\"", "record.ports=[\"left->right\"]"]);
-        assert_eq!(known.iter().flatten().count(), 1, "the way back");
+        let marks = |events| {
+            lanes(8, &["template.queue={kind=\"fifo\", mark_above=\"10 p\"}", events]).1.iter().flatten().count()
+        };
+        assert_eq!((marks("record.events=true"), marks("record.events=false")), (0, 2));
     }
 }

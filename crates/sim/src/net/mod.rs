@@ -141,6 +141,9 @@ impl Kind {
 /// arrivals before.
 const AHEAD: u32 = 4;
 
+/// Packets that do not simply go on where they arrive.
+const MARKED: u16 = traits::LOST | traits::REFUSED | traits::CAPTURED;
+
 /// Cache lines of a link that a packet touches which has to wait.
 const LINK_LINES: usize = 5;
 
@@ -265,7 +268,7 @@ impl Net {
     #[inline(always)]
     pub fn take_in(&mut self, now: Time, link: u32, Flight { packet, then, .. }: Flight) -> Option<Delivered> {
         let p = &mut self.packets[packet];
-        if p.traits & (traits::LOST | traits::REFUSED | traits::CAPTURED) != 0 {
+        if p.traits & MARKED != 0 {
             return self.arrive_marked(now, link, then, packet);
         }
         if then & DELIVER != 0 {
