@@ -247,9 +247,9 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// So many hosts at a switch that their links share lanes, and some whose delay keeps them out.
+    /// So many hosts at a switch that their links share lanes; some have other delays, some are on the general path.
     #[test]
     fn lanes_equal_general(
         shape in (1usize..3, 8usize..12),
@@ -258,14 +258,18 @@ proptest! {
         limit in 0usize..5,
         kinds in prop::collection::vec((0usize..4, 0usize..24, 0usize..24), 8..24),
         faults in (any::<bool>(), any::<bool>()),
-        far in prop::collection::vec(0usize..40, 0..6),
+        others in prop::collection::vec(0usize..80, 0..12),
         events in any::<bool>(),
     ) {
         let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
         plan.record.events = events;
-        for link in far {
-            let link = link % plan.links.len();
-            plan.links[link].delay = Span(plan.links[link].delay.0 * 3);
+        for other in others {
+            let link = other / 2 % plan.links.len();
+            if other % 2 == 0 {
+                plan.links[link].delay = Span(plan.links[link].delay.0 * 3);
+            } else {
+                plan.links[link].queue = serde_json::from_value(json!({ "kind": "codel" })).unwrap();
+            }
         }
         same(&plan)?;
     }

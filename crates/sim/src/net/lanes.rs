@@ -1,5 +1,5 @@
-//! Lanes of arrivals: links over which frames come nearly in the order in which they are launched share a lane of the engine instead
-//! of having an event each. Those are links of one delay and rate that lead to one node (the access links of a router), and
+//! Lanes of arrivals: links over which frames come nearly in the order in which they are launched, as their delays are alike, share a
+//! lane of the engine instead of having an event each. Those are links that lead to one node (the access links of a router), and
 //! those that are computed with one port (the access links behind a bottleneck).
 //!
 //! Where the ports behind a lane have no other feeder, all that comes to them within the shortest delay of the lane's links is known:
@@ -35,7 +35,7 @@ pub struct Onward {
     pub then: u32,
 }
 
-/// What the links of a lane have in common, beside rate and delay.
+/// What the links of a lane have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Common {
     Node(u32),
@@ -47,11 +47,9 @@ pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Optio
     let mut groups: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
     for leg in routes.legs() {
         let (port, end) = (leg.port(), leg.end());
-        let link = &links[end as usize];
-        let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l as usize].delay);
         let common = if port == end { Common::Node(plan.links[end as usize].to) } else { Common::Port(port) };
-        if link.general.is_none() {
-            groups.entry((common, link.rate.bps(), delay)).or_default().insert(end);
+        if links[end as usize].general.is_none() {
+            groups.entry(common).or_default().insert(end);
         }
     }
     let all: usize = groups.values().map(BTreeSet::len).sum();

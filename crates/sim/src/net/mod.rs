@@ -186,7 +186,7 @@ pub struct Net {
     pub routes: Routes,
     pub window: Window,
     pub events: EventQueue,
-    /// Arrivals over links of one delay.
+    /// Arrivals over links that share lanes.
     pub lanes: Lanes<Onward>,
     pub has_lanes: bool,
     /// For how long what each lane brings is known, where it may be computed then.
