@@ -156,7 +156,8 @@ impl<'a> World<'a> {
         let some = if self.net.has_lanes { World::some_events::<true> } else { World::some_events::<false> };
         loop {
             let since = now;
-            let more = some(self, &mut now, bound);
+            let more;
+            (now, more) = some(self, now, bound);
             self.check_guests()?;
             if !more {
                 self.net.find_deadlocks(end);
@@ -173,27 +174,27 @@ impl<'a> World<'a> {
 
     /// The next events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the last.
     /// Lanes are looked at if there are any.
-    fn some_events<const LANES: bool>(&mut self, now: &mut Time, bound: Event) -> bool {
+    fn some_events<const LANES: bool>(&mut self, mut now: Time, bound: Event) -> (Time, bool) {
         for _ in 0..BETWEEN_LOOKS {
             let (lane, first) = if LANES { self.net.lanes.first() } else { (0, bound) };
             let Some(event) = self.net.events.pop_before(first.min(bound)) else {
                 if first >= bound {
-                    return false;
+                    return (now, false);
                 }
-                *now = first.time();
+                now = first.time();
                 self.arrivals_by_lane(lane, first, bound);
                 continue;
             };
-            *now = event.time();
+            now = event.time();
             self.events_done += 1;
             // Most events are arrivals.
             if event.is(Class::Arrival) {
-                self.arrival_of_frame(event.time(), event.id());
+                self.arrival_of_frame(now, event.id());
             } else {
                 self.handle(event);
             }
         }
-        true
+        (now, true)
     }
 
     /// Rows of what has happened rarely, and whether all that was written could be.

@@ -17,7 +17,7 @@ use crate::packet::traits;
 
 impl Net {
     /// Hands a packet to the port of `link` and of every link fused to it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn offer(&mut self, now: Time, link: u32, packet: u32) {
         if self.links[link as usize].general.is_some() {
             self.offer_general(now, link, packet);
@@ -30,6 +30,7 @@ impl Net {
 
     /// The same to a fast port; `LANES` if links may have lanes. Ahead of the clock the packet comes over the link `before`.
     /// Answers whether there is room for it.
+    #[inline(always)]
     pub(super) fn offer_fast<const LANES: bool>(
         &mut self,
         mut now: Time,

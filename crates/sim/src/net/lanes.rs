@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use elephan_engine::{Event, LANES, prefetch};
 use elephan_link::queue::Limit;
 use elephan_scenario::Plan;
-use elephan_units::Span;
+use elephan_units::{PS_PER_S, Rate, Span};
 
 use super::link::{DELIVER, Flight, Link};
 use super::route::Routes;
@@ -22,6 +22,10 @@ use super::{MARKED, Net};
 pub const NO_LANE: u8 = LANES as u8;
 /// So many links are worth a lane.
 const LINKS_MIN: usize = 8;
+/// Frames of so many bits that may be launched in the time by which the delays of a lane's links differ: about three times as many as a
+/// new one is then put before on average.
+const FRAME_BITS: u128 = 12_000;
+const FRAMES_APART: u128 = 32;
 /// Frames of a lane ahead of the one that arrives: one whose packet is asked for, and one whose packet has come and says where it goes.
 const FAR: u32 = 3;
 const NEAR: u32 = 1;
@@ -42,18 +46,48 @@ enum Common {
     Port(u32),
 }
 
+/// Links that may share a lane, by the delay up to their far end.
+#[derive(Default)]
+struct Group {
+    links: BTreeMap<Span, BTreeSet<u32>>,
+    /// The highest rate at which their frames go on, or have come.
+    rate: Rate,
+}
+
+impl Group {
+    /// All links together if their delays are alike, otherwise those of each delay.
+    fn lanes(self) -> Vec<BTreeSet<u32>> {
+        let (least, most) = (self.links.keys().next(), self.links.keys().next_back());
+        let spread = least.zip(most).map_or(Span::ZERO, |(least, most)| *most - *least);
+        let frames = u128::from(spread.ps()) * u128::from(self.rate.bps()) / (u128::from(PS_PER_S) * FRAME_BITS);
+        let of_each = self.links.into_values();
+        if frames <= FRAMES_APART { vec![of_each.flatten().collect()] } else { of_each.collect() }
+    }
+}
+
 /// Gives links their lanes; answers for how long what each lane brings is known, where it may be computed then.
 pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
-    let mut groups: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     for leg in routes.legs() {
         let (port, end) = (leg.port(), leg.end());
-        let common = if port == end { Common::Node(plan.links[end as usize].to) } else { Common::Port(port) };
+        let rate = links[port as usize].rate;
+        if let Some(before) = leg.before {
+            let group = groups.entry(Common::Node(plan.links[before as usize].to)).or_default();
+            group.rate = group.rate.max(rate);
+        }
         if links[end as usize].general.is_none() {
-            groups.entry(common).or_default().insert(end);
+            let common = if port == end { Common::Node(plan.links[end as usize].to) } else { Common::Port(port) };
+            let delay = leg.links().fold(Span::ZERO, |sum, l| sum + links[l as usize].delay);
+            let group = groups.entry(common).or_default();
+            group.links.entry(delay).or_default().insert(end);
+            if port != end {
+                group.rate = rate;
+            }
         }
     }
-    let all: usize = groups.values().map(BTreeSet::len).sum();
-    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() >= LINKS_MIN).collect();
+    let groups: Vec<BTreeSet<u32>> = groups.into_values().flat_map(Group::lanes).collect();
+    let all: usize = groups.iter().map(BTreeSet::len).sum();
+    let mut groups: Vec<_> = groups.into_iter().filter(|group| group.len() >= LINKS_MIN).collect();
     groups.sort_by_key(|group| Reverse(group.len()));
     groups.truncate(LANES);
     // Where most frames come over other links a lane is one place more to look at.

@@ -50,6 +50,10 @@ pub struct Leg<'a> {
 }
 
 impl Leg<'_> {
+    pub fn links(&self) -> impl Iterator<Item = u32> {
+        self.links.iter().map(|link| link & !FUSED)
+    }
+
     /// Its first link, whose port is not computed with another.
     pub fn port(&self) -> u32 {
         self.links[0] & !FUSED
