@@ -30,6 +30,13 @@ class Workload:
     beside: str = ""  # the workload with the same packets that each run follows
 
 
+_RENO = ("duration=5 s", "traffic.bulk.congestion_control=reno")
+# Laws that need a router of their own kind, or an interface of RDMA, or are none.
+_NOT_IN_W1 = ("xcp", "explicit_rate", "dcqcn", "timely", "hpcc", "none", "reno")
+# What a packet-hop with a law may cost, in those of Reno: one whose packets leave one by one, and any other.
+_PACED, _OTHER = 1.6, 1.25
+_PACING = ("bbr", "bbr3", "copa", "pcp")
+
 _ALL = (
     Workload("W1", "w1", "100 CUBIC flows, 1 Gb/s, 12 ms", (), "w1_dumbbell", ("--cca=cubic",)),
     Workload("W2", "w2", "fat-tree of 128 hosts, a permutation of NewReno flows", (), "w2_fattree", ("--cca=newreno",)),
@@ -57,16 +64,40 @@ _ALL = (
         in_default=False,
         limits={"peak_rss_bytes": 512 * 2**20},
     ),
+    Workload(
+        "laws", "w1", "W1 with Reno, 5 s, and then with every other congestion control", _RENO, repetitions=3, in_default=False
+    ),
 )
 WORKLOADS = {workload.name.lower(): workload for workload in _ALL}
 DEFAULT = tuple(workload.name for workload in _ALL if workload.in_default)
 
 
-def find(name: str) -> Workload:
+def find(name: str, known: Sequence[Workload] = _ALL) -> Workload:
     """A workload by name."""
-    if name.lower() not in WORKLOADS:
-        raise InputError(f'no workload "{name}"{nearest(name, [w.name for w in _ALL])}')
-    return WORKLOADS[name.lower()]
+    for workload in known:
+        if workload.name.lower() == name.lower():
+            return workload
+    raise InputError(f'no workload "{name}"{nearest(name, [w.name for w in known])}')
+
+
+def laws() -> list[Workload]:
+    """W1 with each congestion control of TCP but Reno, beside Reno."""
+    from elephan import cc
+
+    return [
+        Workload(
+            f"laws-{law}",
+            "w1",
+            f"W1 with {law}",
+            (*_RENO[:1], f"traffic.bulk.congestion_control={law}"),
+            repetitions=3,
+            in_default=False,
+            limits={"times_beside_per_packet_hop": _PACED if law in _PACING else _OTHER},
+            beside="laws",
+        )
+        for law in cc.names()
+        if law not in _NOT_IN_W1
+    ]
 
 
 def once(workload: Workload, seed: int) -> dict[str, Any]:
@@ -112,11 +143,15 @@ def cpu_per_hop(row: dict[str, Any]) -> float:
 def broken_limits(workload: Workload, row: dict[str, Any]) -> list[str]:
     """Lines about what a workload must not exceed and did."""
     return [
-        f"{workload.name}: {key} is {row[key]:.0f}, above {limit:.0f}" for key, limit in workload.limits.items() if row[key] > limit
+        f"{workload.name}: {key} is {round(row[key], 2):.10g}, above {limit:.10g}"
+        for key, limit in workload.limits.items()
+        if row[key] > limit
     ]
 
 
 def select(names: Sequence[str]) -> list[Workload]:
     """The workloads by name, with their variants ("W3" is also "W3-10s"); without names the standard ones."""
-    chosen = [find(name).name for name in names or DEFAULT]
-    return [w for w in _ALL if w.name in chosen or w.name.partition("-")[0] in chosen]
+    variants = laws() if any(name.lower().startswith("laws") for name in names) else []
+    known = [*_ALL, *variants]
+    chosen = [find(name, known).name for name in names or DEFAULT]
+    return [w for w in known if w.name in chosen or w.name.partition("-")[0] in chosen]
