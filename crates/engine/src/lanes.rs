@@ -87,6 +87,7 @@ impl<T: Copy> Lane<T> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: Entry<T>) {
+        // What fills the new places is never read.
         let mut places: Vec<Entry<T>> = (0..self.len).filter_map(|i| self.get(i)).collect();
         places.resize((places.len() * 2).max(16), filler);
         self.places = places.into_boxed_slice();

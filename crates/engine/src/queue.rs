@@ -64,7 +64,7 @@ impl EventQueue {
         Some([Event(calendar.ahead(3)?), Event(far)])
     }
 
-    /// Fits the queue to what it holds: to be called now and then, when `done` events have happened in the `elapsed` time up to
+    /// Fits the queue to what it holds: to be called now and then, when about `done` events have happened in the `elapsed` time up to
     /// `now`, and none that is pending is before that.
     #[cold]
     pub fn tune(&mut self, now: Time, elapsed: Span, done: u64) {

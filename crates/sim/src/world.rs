@@ -174,9 +174,9 @@ impl<'a> World<'a> {
 
     /// The next events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the last.
     /// Lanes are looked at if there are any.
-    fn some_events<const LANES: bool>(&mut self, mut now: Time, bound: Event) -> (Time, bool) {
+    fn some_events<const HAS_LANES: bool>(&mut self, mut now: Time, bound: Event) -> (Time, bool) {
         for _ in 0..BETWEEN_LOOKS {
-            let (lane, first) = if LANES { self.net.lanes.first() } else { (0, bound) };
+            let (lane, first) = if HAS_LANES { self.net.lanes.first() } else { (0, bound) };
             let Some(event) = self.net.events.pop_before(first.min(bound)) else {
                 if first >= bound {
                     return (now, false);
@@ -203,7 +203,7 @@ impl<'a> World<'a> {
         self.net.captures.as_ref().map_or(Ok(()), |captures| captures.check())
     }
 
-    /// The first frame of a lane is in; where those behind it are known, they are too that come before `bound`.
+    /// The first frame of a lane is in. Of an exclusive lane all that is known is taken with it, as far as it comes before `bound`.
     #[inline(always)]
     fn arrivals_by_lane(&mut self, lane: usize, first: Event, bound: Event) {
         if let Some(known) = self.net.known_until(lane, first) {

@@ -121,7 +121,7 @@ fn same(plan: &Plan) -> Result<(), TestCaseError> {
     probed.record.every = Some(Span::from_us(37));
     probed.record.ports = PortSelection::All;
     let (observed, _) = run(&probed, false);
-    for table in ["flows", "messages", "ports", "events"] {
+    for table in ["flows", "messages", "ports", "events", "datagrams"] {
         prop_assert!(same_rows(&fast, &general, table), "{}: fast and general", table);
         prop_assert!(same_rows(&fast, &observed, table), "{}: without and with probes", table);
     }
@@ -249,7 +249,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// So many hosts at a switch that their links share lanes; some have other delays, some are on the general path.
+    /// So many hosts at a switch that their links share lanes; some links have other delays or losses, few are on the general path.
     #[test]
     fn lanes_equal_general(
         shape in (1usize..3, 8usize..12),
@@ -258,20 +258,77 @@ proptest! {
         limit in 0usize..5,
         kinds in prop::collection::vec((0usize..4, 0usize..24, 0usize..24), 8..24),
         faults in (any::<bool>(), any::<bool>()),
-        others in prop::collection::vec(0usize..80, 0..12),
-        events in any::<bool>(),
+        others in prop::collection::vec((0usize..40, 0usize..8), 0..8),
+        (faster, across) in (1u64..5, any::<bool>()),
+        (events, warmup_us) in (any::<bool>(), prop::sample::select(vec![0u64, 1_777])),
     ) {
-        let mut plan = symmetric(shape, (rate, delay, limit), kinds, faults);
-        plan.record.events = events;
-        for other in others {
-            let link = other / 2 % plan.links.len();
-            if other % 2 == 0 {
-                plan.links[link].delay = Span(plan.links[link].delay.0 * 3);
-            } else {
-                plan.links[link].queue = serde_json::from_value(json!({ "kind": "codel" })).unwrap();
+        let kinds = kinds.into_iter().map(|(kind, from, to)| {
+            // From the hosts of the first switch to those of the last, each by itself: what is behind the trunk is computed with it.
+            let all = shape.0 * shape.1;
+            if across { (kind, from % shape.1, all - shape.1 + from % shape.1) } else { (kind, from, to) }
+        });
+        let mut plan = symmetric(shape, (rate, delay, limit), kinds.collect(), faults);
+        (plan.record.events, plan.record.datagrams) = (events, 50);
+        plan.warmup = Time(warmup_us * 1_000_000);
+        for link in &mut plan.links {
+            if matches!(plan.nodes[link.from as usize].kind, NodeKind::Host) {
+                link.rate = Rate(rate * faster);
+            }
+        }
+        for (link, what) in others {
+            let i = link % plan.links.len();
+            let link = &mut plan.links[i];
+            match what {
+                0 => link.queue = serde_json::from_value(json!({ "kind": "codel" })).unwrap(),
+                1..4 => link.delay = Span(link.delay.0 * 3),
+                _ => link.loss = Loss::Bernoulli(0.1),
             }
         }
         same(&plan)?;
+    }
+}
+
+/// Frames over one link that are refused behind it, some by a port that is computed with it, some by one that many links feed: all are
+/// dropped in their order.
+#[test]
+fn refused_behind_one_link_in_two_ways() {
+    let mut b = Builder::new(Span::from_ms(2));
+    let s = b.switch(None, Span::ZERO, FlowControl::None);
+    let options = b.options("rfc", json!({}));
+    let common = b.host();
+    b.link(s, common, Rate(100_000_000), Span::from_us(1), Some("2 p"));
+    for _ in 0..8 {
+        let (h, own) = (b.host(), b.host());
+        b.link(h, s, Rate(1_000_000_000), Span::from_us(100), None);
+        b.link(s, own, Rate(100_000_000), Span::from_us(1), Some("2 p"));
+        for to in [own, common] {
+            b.traffic(json!({ "kind": "cbr", "rate": "300 Mbps", "packet_size": "1000 B" }), &[(h, to)], options);
+        }
+    }
+    b.plan.record.events = true;
+    same(&b.plan).unwrap();
+}
+
+/// Nothing is computed beyond the end, wherever it falls.
+#[test]
+fn marks_up_to_the_end() {
+    for end in (400..1400).step_by(25) {
+        let mut b = Builder::new(Span::from_us(end));
+        let s = b.switch(None, Span::ZERO, FlowControl::None);
+        let sink = b.host();
+        let options = b.options("rfc", json!({ "ecn": "dctcp" }));
+        b.link(s, sink, Rate(1_000_000_000), Span::from_us(100), None);
+        for _ in 0..10 {
+            let h = b.host();
+            b.link(h, s, Rate(1_000_000_000), Span::from_us(100), None);
+            b.traffic(json!({ "kind": "bulk" }), &[(h, sink)], options);
+        }
+        for link in &mut b.plan.links {
+            if let QueueSpec::Fifo(fifo) = &mut link.queue {
+                fifo.mark_above = Some(Size::Packets(3));
+            }
+        }
+        same(&b.plan).unwrap();
     }
 }
 

@@ -61,11 +61,11 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
     let mut links: Vec<Link> = (0..plan.links.len()).map(link).collect();
     let mut routes = routes(plan)?;
     // Other routes may feed a link from elsewhere.
-    let mut known = [None; LANES];
+    let mut lookahead = [None; LANES];
     if plan.reroute.is_none() {
         let fused = fused(&links, &routes, observed);
         routes.fuse(&fused);
-        known = lanes::assign(&mut links, &routes, plan);
+        lookahead = lanes::assign(&mut links, &routes, plan);
     }
     let has_lanes = links.iter().any(|l| l.lane != lanes::NO_LANE);
     let links_watched = links.iter().any(|l| l.general.as_ref().is_some_and(|g| g.watch.is_some()));
@@ -77,7 +77,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         events: EventQueue::default(),
         has_lanes,
         lanes: Lanes::default(),
-        known,
+        lookahead,
         packets: Packets::default(),
         log: plan.record.events.then(Vec::new),
         closures: links_watched.then(Box::default),

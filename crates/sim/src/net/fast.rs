@@ -22,21 +22,21 @@ impl Net {
         if self.links[link as usize].general.is_some() {
             self.offer_general(now, link, packet);
         } else if self.has_lanes {
-            self.offer_fast::<true>(now, NONE, link, packet);
+            self.offer_fast::<true>(now, link, packet, NONE);
         } else {
-            self.offer_fast::<false>(now, NONE, link, packet);
+            self.offer_fast::<false>(now, link, packet, NONE);
         }
     }
 
-    /// The same to a fast port; `LANES` if links may have lanes. Ahead of the clock the packet comes over the link `before`.
-    /// Answers whether there is room for it.
+    /// The same to a fast port; `HAS_LANES` if links may have lanes. `ahead_over` is the link over which the packet comes ahead of the
+    /// clock, [`NONE`] if its time is now. Answers whether all these ports have room for it.
     #[inline(always)]
-    pub(super) fn offer_fast<const LANES: bool>(
+    pub(super) fn offer_fast<const HAS_LANES: bool>(
         &mut self,
         mut now: Time,
-        mut before: u32,
         mut link: u32,
         packet: u32,
+        mut ahead_over: u32,
     ) -> bool {
         let Net { links, routes, packets, events, lanes, log, window, .. } = self;
         let p = &mut packets[packet];
@@ -64,24 +64,24 @@ impl Net {
                 p.traits |= traits::LOST;
             } else if let Next::Fused(next) = next {
                 p.route += 1;
-                (before, link, now) = (link, next, arrival);
+                (ahead_over, link, now) = (link, next, arrival);
                 continue;
             }
             let then = match next {
                 Next::End => DELIVER | p.dest,
                 Next::Fused(next) | Next::Link(next) => next,
             };
-            if LANES && l.lane != NO_LANE {
+            if HAS_LANES && l.lane != NO_LANE {
                 launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
             } else {
                 l.launch(link, Flight { arrival, packet, then }, events);
             }
             return true;
         }
-        if before == NONE {
+        if ahead_over == NONE {
             self.drop_full(now, link, packet);
         } else {
-            self.drop_later(now, before, link, packet);
+            self.drop_later(now, ahead_over, link, packet);
         }
         false
     }
@@ -98,8 +98,7 @@ impl Net {
         self.packets[packet].traits |= traits::REFUSED;
         let flight = Flight { arrival, packet, then: link };
         let l = &mut self.links[before as usize];
-        // What a lane brings ahead of the clock it cannot bring later.
-        if l.lane == NO_LANE || self.known[usize::from(l.lane)].is_some() {
+        if l.lane == NO_LANE {
             l.launch(before, flight, &mut self.events);
         } else {
             launch_in_lane(&mut self.lanes, l.lane, before, flight);

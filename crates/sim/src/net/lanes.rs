@@ -2,9 +2,9 @@
 //! lane of the engine instead of having an event each. Those are links that lead to one node (the access links of a router), and
 //! those that are computed with one port (the access links behind a bottleneck).
 //!
-//! Where the ports behind a lane have no other feeder, all that comes to them within the shortest delay of the lane's links is known:
-//! what is still to be launched comes later. It is computed in one go, ahead of the clock, up to the next sample. Losses and drops, which are
-//! logged in their order, wait for their time.
+//! Where the ports behind a lane have no other feeder, the lane is *exclusive*: all that comes to them within the shortest delay of the
+//! lane's links is known, since a transmission takes a picosecond at least and what is still to be launched comes later than that. It is
+//! computed in one go, ahead of the clock, up to the next sample. Losses and drops, which are logged in their order, wait for their time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,15 +22,15 @@ use super::{MARKED, Net};
 pub const NO_LANE: u8 = LANES as u8;
 /// So many links are worth a lane.
 const LINKS_MIN: usize = 8;
-/// Frames of so many bits that may be launched in the time by which the delays of a lane's links differ: about three times as many as a
-/// new one is then put before on average.
-const FRAME_BITS: u128 = 12_000;
+/// Frames of 1500 bytes that may be launched, at most, in the time by which the delays of a lane's links differ. If delays are spread evenly, a
+/// new one is then put before a third of them on average, which lanes do (before 16 at most).
 const FRAMES_APART: u128 = 32;
+const FRAME_BITS: u128 = 12_000;
 /// Frames of a lane ahead of the one that arrives: one whose packet is asked for, and one whose packet has come and says where it goes.
 const FAR: u32 = 3;
 const NEAR: u32 = 1;
 /// Cache lines of a link that a packet touches which need not wait.
-const LINK_LINES: usize = 2;
+const IDLE_LINK_LINES: usize = 2;
 
 /// A frame in a lane: the packet, and where it goes from there, as [`Flight`] has it.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ enum Common {
 #[derive(Default)]
 struct Group {
     links: BTreeMap<Span, BTreeSet<u32>>,
-    /// The highest rate at which their frames go on, or have come.
+    /// At which their frames come: that of the port before them, or else the highest of the ports after them.
     rate: Rate,
 }
 
@@ -65,7 +65,7 @@ impl Group {
     }
 }
 
-/// Gives links their lanes; answers for how long what each lane brings is known, where it may be computed then.
+/// Gives links their lanes; answers for how long what each exclusive lane brings is known.
 pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     for leg in routes.legs() {
@@ -98,37 +98,37 @@ pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Optio
         group.iter().for_each(|&link| links[link as usize].lane = lane);
     }
     // Marks are logged when they are made.
-    let known = known(links, routes, |port| plan.record.events && port.mark_above != Limit::NONE);
+    let exclusive = exclusive(links, routes, |port| plan.record.events && port.mark_above != Limit::NONE);
     std::array::from_fn(|lane| {
-        let group = groups.get(lane).filter(|_| known[lane])?;
+        let group = groups.get(lane).filter(|_| exclusive[lane])?;
         group.iter().map(|&link| links[link as usize].delay).min()
     })
 }
 
 /// Whether all frames of a lane go to fast ports that are not `barred`, and no others do.
-fn known(links: &[Link], routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
+fn exclusive(links: &[Link], routes: &Routes, barred: impl Fn(&Link) -> bool) -> [bool; LANES] {
     // The place beyond the lanes is that of all other feeders.
-    let mut known = [true; LANES + 1];
+    let mut exclusive = [true; LANES + 1];
     let mut feeder = vec![None; links.len()];
     for leg in routes.legs() {
         let port = leg.port() as usize;
         let lane = leg.before.map_or(NO_LANE, |before| links[before as usize].lane);
         let first = *feeder[port].get_or_insert(lane);
         if first != lane || links[port].general.is_some() || barred(&links[port]) {
-            [first, lane].into_iter().for_each(|lane| known[usize::from(lane)] = false);
+            [first, lane].into_iter().for_each(|lane| exclusive[usize::from(lane)] = false);
         }
         if leg.is_last {
-            known[usize::from(links[leg.end() as usize].lane)] = false;
+            exclusive[usize::from(links[leg.end() as usize].lane)] = false;
         }
     }
-    std::array::from_fn(|lane| known[lane])
+    std::array::from_fn(|lane| exclusive[lane])
 }
 
 impl Net {
-    /// Until when the lane whose first event this is may be computed now.
+    /// Until when an exclusive lane is known, whose first event is the first of all; frames at that instant are.
     #[inline]
     pub fn known_until(&self, lane: usize, first: Event) -> Option<Event> {
-        self.known[lane].map(|delay| Event::bound(first.time().saturating_add(delay)))
+        self.lookahead[lane].map(|delay| Event::bound(first.time().saturating_add(delay)))
     }
 
     /// The frames of a lane come to their ports that arrive before `bound`; answers how many. Those that are lost or dropped are when
@@ -152,7 +152,7 @@ impl Net {
                 continue;
             }
             p.route += 1;
-            count += u64::from(self.offer_fast::<true>(now, link, then, packet));
+            count += u64::from(self.offer_fast::<true>(now, then, packet, link));
         }
     }
 
@@ -166,7 +166,7 @@ impl Net {
         if near.then & DELIVER != 0 {
             return Some(near.then & !DELIVER);
         }
-        prefetch(self.links.get(near.then as usize)?, LINK_LINES);
+        prefetch(self.links.get(near.then as usize)?, IDLE_LINK_LINES);
         None
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         let observed = crate::sample::observed_ports(&plan);
         let net = build(&plan, &observed, &Layout::default(), Paths::default()).unwrap();
         let names = plan.links.iter().map(|l| l.name.clone());
-        (names.zip(net.links.iter().map(|l| l.lane)).collect(), net.known)
+        (names.zip(net.links.iter().map(|l| l.lane)).collect(), net.lookahead)
     }
 
     #[test]

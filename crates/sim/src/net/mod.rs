@@ -189,8 +189,8 @@ pub struct Net {
     /// Arrivals over links that share lanes.
     pub lanes: Lanes<Onward>,
     pub has_lanes: bool,
-    /// For how long what each lane brings is known, where it may be computed then.
-    known: [Option<Span>; LANES],
+    /// For how long what each exclusive lane brings is known.
+    lookahead: [Option<Span>; LANES],
     pub packets: Packets,
     /// Kept only when somebody reads it.
     pub log: Option<Vec<Occurrence>>,
