@@ -247,7 +247,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     /// So many hosts at a switch that their links share lanes; some links have other delays or losses, few are on the general path.
     #[test]
@@ -261,6 +261,7 @@ proptest! {
         others in prop::collection::vec((0usize..40, 0usize..8), 0..8),
         (faster, across) in (1u64..5, any::<bool>()),
         (events, warmup_us) in (any::<bool>(), prop::sample::select(vec![0u64, 1_777])),
+        changes in prop::option::weighted(0.25, changes()),
     ) {
         let kinds = kinds.into_iter().map(|(kind, from, to)| {
             // From the hosts of the first switch to those of the last, each by itself: what is behind the trunk is computed with it.
@@ -284,6 +285,7 @@ proptest! {
                 _ => link.loss = Loss::Bernoulli(0.1),
             }
         }
+        add_changes(&mut plan, changes.unwrap_or_default());
         same(&plan)?;
     }
 }
