@@ -57,7 +57,7 @@ impl Endpoint {
         if self.tx.rec.watch.is_some() {
             self.watch_clean_ack(now, taken, rtt.is_some());
         }
-        self.reconsider();
+        self.reconsider_by_ack(now);
     }
 
     #[inline(never)]
@@ -138,7 +138,7 @@ impl Endpoint {
         if self.tx.rec.watch.is_some() {
             self.watch_timer(now, verdict.restart_timer, acked > 0, rtt.is_some());
         }
-        self.reconsider();
+        self.reconsider_by_ack(now);
         if self.fin_sent && self.tx.board.una() == self.total + 2 {
             self.on_fin_acked(now);
         }

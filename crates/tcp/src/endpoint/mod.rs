@@ -195,6 +195,21 @@ impl Endpoint {
         self.quota_end = None;
     }
 
+    /// An ACK has changed something that may let data out, unless pacing holds it and wakes the endpoint when it does not.
+    #[inline]
+    fn reconsider_by_ack(&mut self, now: Time) {
+        let waits = now < self.pace_wake
+            && self.pace_wake != Time::NEVER
+            && self.tx.pacing_bps > 0.0
+            && self.tx.trains.is_none()
+            && self.tx.rec.watch.is_none();
+        if waits {
+            (self.quota, self.quota_end) = (0, None);
+        } else {
+            self.reconsider();
+        }
+    }
+
     /// Appends to the stream what the send buffer takes of `bytes`; returns how much that was.
     pub fn write(&mut self, _now: Time, bytes: u64) -> u64 {
         if self.closing {
@@ -375,11 +390,11 @@ mod tests {
     use super::*;
     use crate::{Segment, stack};
 
-    /// No law paces yet: the rate is set by hand. 1500-byte packets at 12 Mbit/s leave every millisecond.
-    #[test]
-    fn paced_segments_leave_at_the_rate() {
+    /// Both ends of a connection of stack `rfc`, established in no time; `cc` steers the first.
+    fn connected(cc: &str) -> (Endpoint, Endpoint) {
         let o = Arc::new(stack("rfc").unwrap());
-        let mut a = Endpoint::new(&o, o.controller(), 1);
+        let law = elephan_cc::Spec::named(cc).unwrap();
+        let mut a = Endpoint::new(&o, Controller::new(&law, o.mss.0, o.mss.0), 1);
         let mut b = Endpoint::new(&o, o.controller(), 2);
         let (mut seg, mut sack) = (Segment::default(), Default::default());
         b.listen();
@@ -392,6 +407,14 @@ mod tests {
                 a.on_segment(Time::ZERO, &seg, &sack);
             }
         }
+        (a, b)
+    }
+
+    /// The rate is set by hand. 1500-byte packets at 12 Mbit/s leave every millisecond.
+    #[test]
+    fn paced_segments_leave_at_the_rate() {
+        let (mut a, _) = connected("reno");
+        let (mut seg, mut sack) = (Segment::default(), Default::default());
         a.supply(u64::MAX);
         a.tx.pacing_bps = 1448.0 * 8.0 / 1e-3; // of payload, beside 52 bytes of headers
         let mut left = Vec::new();
@@ -404,5 +427,31 @@ mod tests {
             a.on_timer(now);
         }
         assert_eq!(left, [(0, 1500), (1, 1500), (2, 1500), (3, 1500), (4, 1500), (5, 1500)]);
+    }
+
+    #[test]
+    fn an_ack_lets_nothing_out_before_pacing_does() {
+        let (mut a, mut b) = connected("bbr");
+        let (mut seg, mut sack) = (Segment::default(), Default::default());
+        a.supply(u64::MAX);
+        b.rx.acknowledge_each();
+        while a.poll_transmit(Time::ZERO, &mut seg, &mut sack) {
+            b.on_segment(Time::ZERO, &seg, &sack);
+        }
+        let due = a.next_timer();
+        assert!(due > Time::ZERO && due == a.pace_at);
+        let early = Time(due.0 - 1);
+        assert!(b.poll_transmit(early, &mut seg, &mut sack));
+        a.on_segment(early, &seg, &sack);
+        assert!(a.inflight() == 0 && !a.may_transmit());
+        assert_eq!(a.next_timer(), due);
+        a.on_timer(due);
+        assert!(a.poll_transmit(due, &mut seg, &mut sack) && seg.len > 0);
+        // Without a gap to wait for, an ACK lets out what the window allows.
+        (a.pace_at, a.pace_wake) = (due, Time::NEVER);
+        b.on_segment(due, &seg, &sack);
+        assert!(b.poll_transmit(due, &mut seg, &mut sack));
+        a.on_segment(due, &seg, &sack);
+        assert!(a.may_transmit());
     }
 }
