@@ -30,6 +30,7 @@ from elephan.observed import (
     dropped_for,
     flow_column,
     goodput_windows,
+    hurst,
     jain_windows,
     latency,
     limited,
@@ -130,6 +131,18 @@ _ALL = [
     Measure("queue_full_drops", "1", "packets that found the queue of their port full", dropped_for("queue_full")),
     Measure("memory_full_drops", "1", "packets that found the memory of their switch full", dropped_for("memory_full")),
     Measure("sampled_drops", "1", "packets dropped at each port from its first to its last sample", sampled_drops),
+    Measure(
+        "hurst_variance_time",
+        "1",
+        "Hurst parameter of the bytes sent by each port between samples, by variance-time plot",
+        hurst("variance_time"),
+    ),
+    Measure(
+        "hurst_wavelet",
+        "1",
+        "Hurst parameter of the bytes sent by each port between samples, by wavelets",
+        hurst("wavelet"),
+    ),
     Measure("notifications", "1", "notifications of congestion sent by each port", port_column("notifications_sent")),
     Measure("marks", "1", "packets marked at each port", port_column("marks")),
     Measure("loss", "%", "packets dropped at a port over packets offered to it", loss),
@@ -179,7 +192,7 @@ _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "roun
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
 _OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_ALL_PORTS = {"queue_full_drops", "memory_full_drops"}
-OF_PORTS |= {"memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
+OF_PORTS |= {"hurst_variance_time", "hurst_wavelet", "memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 
 def _quantile(q: float) -> Callable[[Array], float]:
@@ -297,7 +310,16 @@ def describe(name: str) -> str:
 _ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
 _COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
 _SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
-_SAMPLED |= {"jain_100ms", "sampled_drops", "queue_bytes", "memory_bytes", "rtt_ns", "cwnd_bytes"}
+_SAMPLED |= {
+    "hurst_variance_time",
+    "hurst_wavelet",
+    "jain_100ms",
+    "sampled_drops",
+    "queue_bytes",
+    "memory_bytes",
+    "rtt_ns",
+    "cwnd_bytes",
+}
 
 
 def absent(name: str, resolved: Mapping[str, Any]) -> str:

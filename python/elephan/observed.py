@@ -160,6 +160,37 @@ def sampled_drops(run: Run) -> Array:
     return np.asarray([v[-1] - v[0] for _, v in _by(run.port_samples, "port", "drops")])
 
 
+def sent_per_sample(run: Run) -> list[tuple[float, Array]]:
+    """Bytes that each port sent between samples after the warm-up, and the time in seconds between two samples."""
+    found = []
+    for time, sent in _by(run.port_samples, "port", "tx_bytes"):
+        measured = time >= run.warmup_ns
+        steps, counts = np.diff(time[measured]), np.diff(sent[measured])
+        # A run that does not end with a sample has a shorter last step.
+        whole = steps == steps[:1]
+        found.append((float(steps[0]) * 1e-9 if steps.size else 0.0, counts[whole]))
+    return found
+
+
+def hurst(method: str) -> Callable[[Run], Array]:
+    """The Hurst parameter of the bytes that each port sent between samples, by an estimator of `elephan.hurst` over the range of
+    times that it takes by itself; nothing of a port whose samples are too few or all alike.
+    """
+
+    def values(run: Run) -> Array:
+        from elephan import hurst
+
+        found = []
+        for bin_s, counts in sent_per_sample(run):
+            try:
+                found.append(float(getattr(hurst, method)(counts, bin_s).h))
+            except ValueError:
+                continue
+        return np.asarray(found)
+
+    return values
+
+
 def jain_windows(window_ns: int) -> Callable[[Run], Array]:
     def values(run: Run) -> Array:
         shares = windows(run, window_ns)[1]

@@ -30,7 +30,7 @@ FOUND = {
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
         },
-        44,
+        45,
     ),
     "intel-2007": (
         {

@@ -505,3 +505,26 @@ def test_drops_for_a_reason_are_of_the_whole_network() -> None:
     """No part of them is kept, so none is answered with the whole."""
     with pytest.raises(InputError, match="memory_full_drops is of all ports and the whole run"):
         measures.parse("memory_full_drops[at sw->server].sum")
+
+
+def test_hurst_of_what_ports_send() -> None:
+    from elephan import hurst
+
+    n, every_ms = 4096, 100
+    similar = np.round(1e6 + 1e5 * hurst.fractional_gaussian_noise(n, 0.8, seed=3))
+    independent = np.round(1e6 + 1e5 * hurst.fractional_gaussian_noise(n, 0.5, seed=4))
+    sent = np.cumsum(np.vstack([np.zeros(2), np.column_stack([similar, independent])]), axis=0)
+    rows = {
+        "time_ns": np.repeat(np.arange(n + 1) * every_ms * 1_000_000, 2),
+        "port": np.tile([0, 1], n + 1),
+        "tx_bytes": sent.reshape(-1).astype(np.int64),
+    }
+    ports = pa.table({"port": [0, 1], "name": ["a->b", "b->a"]})
+    tables = {"flows": pa.table({"traffic": ["web"]}), "ports": ports, "port_samples": pa.table(rows)}
+    run = make(tables, f"{n * every_ms} ms", warmup="0 ms")
+    for measure in ("hurst_variance_time", "hurst_wavelet"):
+        assert measures.statistic(run, f"{measure}[at a->b].mean") == pytest.approx(0.8, abs=0.05)
+        assert measures.statistic(run, f"{measure}[at b->a].mean") == pytest.approx(0.5, abs=0.05)
+        assert measures.statistic(run, f"{measure}.count") == 2
+        with pytest.raises(InputError, match="the run has no"):  # 50 samples are too few
+            measures.statistic(run, f"{measure}[at a->b, during 0-5 s].mean")

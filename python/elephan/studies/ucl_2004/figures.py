@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from elephan.claims import interval_text
 from elephan.report.page import Cell, Column, Section, Table
-from elephan.studies.ucl_2004 import disks, host, network, pairs
+from elephan.studies.ucl_2004 import disks, host, network, pairs, similarity
 from elephan.studies.ucl_2004.common import LEFT_BPS, NAMES, factor, impact, present
 from elephan.studies.ucl_2004.response import BERNOULLI, LAWS, PERIODIC
 from elephan.study import Results
@@ -116,6 +116,7 @@ def sections(results: Results) -> Sequence[Section]:
             "Beside other traffic",
             "One and ten flows against self-similar background, and Scalable TCP against CBR, on the two networks of the slides.",
             [
+                similarity.similarity(results),
                 network.background(results),
                 network.background_loads(results),
                 network.example(results),
