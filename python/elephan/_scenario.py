@@ -3984,8 +3984,9 @@ class Change(Table):
     at: When; of several entries for one time the later one wins.
     set: Paths, written as in overrides, with their new values: `{ "links.left->right.rate" = "5 Mbps" }`. A link's `rate`, `up`,
         `delay`, `loss` and the `limit` and `mark_above` of its queue can change, each way or of one direction
-        (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. A limit in `bdp` keeps its bytes unless it
-        is set again.
+        (`links.left->right.forward.rate`), and a traffic entry's `congestion_control`. `links.a->b` is a link declared between `a`
+        and `b`, both ways; if it is declared between `b` and `a`, the one port that sends from `a` to `b`. A limit in `bdp` keeps
+        its bytes unless it is set again.
     """
 
     at: Time

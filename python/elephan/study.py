@@ -206,6 +206,10 @@ class Results:
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
         """A statistic of every repetition of a variant, by seed (NaN where a run has none); empty if all failed."""
+        if statistic not in self.study.statistics:
+            raise InputError(
+                f'the study {self.study.name} measures no "{statistic}"{nearest(statistic, list(self.study.statistics))}'
+            )
         runs = self.rows.get((experiment, variant), {})
         return {seed: values.get(statistic, math.nan) for seed, values in sorted(runs.items())}
 

@@ -5,8 +5,9 @@
     for seg in a.poll_transmit(0.0): b.on_segment(0.001, seg)
 
 Times are seconds and never go back, sizes bytes. A segment is a dict: `seq`, `ack`, `len` (payload), `flags` ("SYN|ACK"; a list of
-names or a number is read too), `window` (as on the wire, unscaled), `sack` (a list of up to four pairs), `ts` (TSval, TSecr; or
-None), `ecn` (codepoint 0 to 3), and in a SYN `mss`, `wscale` and `sack_permitted`. What a segment leaves out is zero or none.
+names or a number is read too; `AE` is one of them), `window` (as on the wire, unscaled), `sack` (a list of up to four pairs), `ts`
+(TSval, TSecr; or None), `ecn` (codepoint 0 to 3), `accecn` (EE0B and ECEB of RFC 9768, or None), and in a SYN `mss`, `wscale` and
+`sack_permitted`. What a segment leaves out is zero or none.
 """
 
 from __future__ import annotations

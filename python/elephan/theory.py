@@ -100,6 +100,8 @@ def pause_time(rate: float | str, quanta: float) -> float:
     rate_bps, quanta = bits_per_second(rate), _quanta(quanta)
     positive(rate=rate_bps)
     not_negative(quanta=quanta)
+    if quanta > 0xFFFF:
+        raise InputError(f"quanta must be at most 65535, what a PAUSE frame can say, not {quanta:g}")
     return quanta * QUANTUM_BITS / rate_bps
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import elephan as el
@@ -250,3 +251,45 @@ def test_an_ack_may_tell_a_one_way_delay() -> None:
     c.on_ack(0.2, 1000, 0.3, 10_000, one_way=0.05)
     c.on_ack(0.3, 1000, 0.9, 10_000)
     assert (c.state["delay_min"], c.state["delay_max"]) == (0.04, 0.05)
+
+
+def test_accurate_ecn_is_negotiated_and_counts() -> None:
+    """RFC 9768: the SYN asks with AE, CWR and ECE; ACE counts from 5, EE0B from 1, ECEB from 0."""
+    ends = [el.tcp.Endpoint("rfc", isn=isn, ecn="accurate", mss=1000, timestamps=False) for isn in (100, 500)]
+    a, b = ends
+    b.listen(0.0)
+    a.connect(0.0)
+    (syn,) = a.poll_transmit(0.0)
+    assert set(syn["flags"].split("|")) == {"SYN", "AE", "CWR", "ECE"}
+    b.on_segment(0.0, syn)
+    (answer,) = b.poll_transmit(0.0)
+    assert set(answer["flags"].split("|")) == {"SYN", "ACK", "CWR"}  # 010: the SYN was not ECN-capable
+    a.on_segment(0.0, answer)
+    (first,) = a.poll_transmit(0.0)
+    b.on_segment(0.0, first)
+    a.write(0.0, 4000)
+    data = a.poll_transmit(0.0)
+    assert (first["len"], first["accecn"]) == (0, (1, 0))
+    assert [seg["ecn"] for seg in data] == [2] * 4
+    b.on_segment(0.0, data[0])
+    b.on_segment(0.0, data[1] | {"ecn": 3})
+    (ack,) = b.poll_transmit(0.0)
+    assert ack["accecn"] == (1001, 1000)
+    assert set(ack["flags"].split("|")) == {"ACK", "AE", "CWR"}  # 5 + 1 = 110
+    before = a.cwnd
+    a.on_segment(0.1, ack)
+    assert a.cwnd < before
+    assert a.stats["ecn_signals"] == 1
+    # AE by name and as a bit of the wire.
+    for flags in ("SYN|AE|CWR|ECE", 0x1C2):
+        c = el.tcp.Endpoint("rfc", ecn="accurate")
+        c.listen(0.0)
+        c.on_segment(0.0, syn | {"flags": flags})
+        assert set(c.poll_transmit(0.0)[0]["flags"].split("|")) == {"SYN", "ACK", "CWR"}
+    for more, message in (
+        ({"len": 10, "accecn": (1, 1)}, "on ACKs without data only"),
+        ({"accecn": (1 << 24, 0)}, "a pair of whole numbers from 0 to 16777215"),
+        ({"flags": "AEE"}, 'no flag "AEE"; did you mean "AE"?'),
+    ):
+        with pytest.raises(el.InputError, match=re.escape(message)):
+            el.tcp.Endpoint().on_segment(0.0, more)

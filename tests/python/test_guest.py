@@ -214,6 +214,31 @@ def test_an_exception_ends_the_run_with_one_line(tmp_path: Path) -> None:
     outcome = el.sweep("sawtooth", set={**SHORT, LAW: ["reno", Failing]}, workers=2)
     assert len(outcome.failures) == 1
     assert "Failing.on_ack failed" in outcome.failures[0]
+    outcome.save(tmp_path / "sweep")
+    assert "1 run failed: congestion_control=" in (tmp_path / "sweep" / "report.html").read_text(encoding="utf-8")
+
+
+FAILING = """
+import elephan as el
+
+class Fails(el.CongestionControl):
+    def on_ack(self, ack):
+        if self.now > 4.5:
+            raise KeyError("late")
+"""
+
+
+@pytest.mark.parametrize("until", ["5 s", "4.6 s", None])
+def test_an_exception_in_a_law_that_a_change_brings_or_takes_away(tmp_path: Path, until: str | None) -> None:
+    (tmp_path / "late.py").write_text(FAILING)
+    text = library()["sawtooth"].path.read_text(encoding="utf-8")
+    text += f'\n[[change]]\nat = "4 s"\nset = {{ "{LAW}" = {{ python = "late.py:Fails" }} }}\n'
+    if until is not None:
+        text += f'\n[[change]]\nat = "{until}"\nset = {{ "{LAW}" = "cubic" }}\n'
+    file = tmp_path / "change.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(el.ElephanError, match=r"^Fails.on_ack failed in flow 0 .* at 4\.5\d+ s, seed 1: KeyError: 'late'"):
+        el.run(file, set={"duration": "20 s", "warmup": "1 s"}, seed=1)
 
 
 class Failing(Reno):

@@ -40,6 +40,15 @@ def test_statements_name_what_is_run() -> None:
     assert {f"C003-{i}" for i in range(1, 13)} == {claim.id for claim in STUDY.claims if "/" not in claim.id}
 
 
+def test_figures_name_what_is_measured() -> None:
+    """A row of a table that no run measures would be n/a in every report."""
+    from elephan.studies.intel_2007.figures import _ROWS, _STAR_ROWS
+
+    assert {name for _, name, _ in (*_ROWS, *_STAR_ROWS)} <= set(STUDY.statistics)
+    with pytest.raises(el.InputError, match=r'measures no "queue_ful_drops.sum"; did you mean "queue_full_drops.sum"\?'):
+        Results(STUDY, {}).interval("baseline", "No CM", "queue_ful_drops.sum")
+
+
 def test_every_scenario_resolves() -> None:
     from elephan import core
 

@@ -108,7 +108,12 @@ impl Window {
     /// A congestion event leaves `bytes`, but two segments at least (RFC 5681 equation 4), and after a timer one.
     pub(crate) fn cut(&mut self, signal: &Signal, bytes: f64) {
         self.ssthresh = bytes.max(SSTHRESH_MIN_SEGMENTS * self.mss);
-        self.cwnd = if matches!(signal, Signal::Rto { .. }) { self.mss } else { self.ssthresh };
+        self.cwnd = match signal {
+            Signal::Rto { .. } => self.mss,
+            // The least threshold does not raise a window of less.
+            Signal::Ecn { .. } | Signal::LocalDrop { .. } if bytes < self.ssthresh => self.ssthresh.min(self.cwnd),
+            _ => self.ssthresh,
+        };
     }
 
     /// Lets congestion avoidance follow at the window of now, or slow start would raise again what was lowered.

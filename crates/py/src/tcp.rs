@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use elephan_tcp::{
-    Endpoint, Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+    Endpoint, Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
 };
 use elephan_units::Time;
 use pyo3::prelude::*;
@@ -14,8 +14,9 @@ use crate::guest::{self, Loader};
 use crate::{json, number};
 
 /// Keys of a segment; those of a SYN come last.
-const KEYS: [&str; 11] =
-    ["seq", "ack", "len", "flags", "window", "sack", "ts", "ecn", "mss", "wscale", "sack_permitted"];
+const KEYS: [&str; 12] =
+    ["seq", "ack", "len", "flags", "window", "sack", "ts", "ecn", "accecn", "mss", "wscale", "sack_permitted"];
+/// Those of the header's second byte; AE is the lowest bit of the first.
 const FLAGS: [(&str, Flags); 8] = [
     ("FIN", Flags::FIN),
     ("SYN", Flags::SYN),
@@ -26,6 +27,10 @@ const FLAGS: [(&str, Flags); 8] = [
     ("ECE", Flags::ECE),
     ("CWR", Flags::CWR),
 ];
+const AE: &str = "AE";
+const AE_BIT: u16 = 0x100;
+/// Counters of the AccECN option (RFC 9768 section 3.2.3).
+const COUNTER_MAX: u32 = (1 << 24) - 1;
 /// RFC 7323 section 2.3.
 const WSCALE_MAX: u64 = 14;
 
@@ -237,10 +242,12 @@ fn pair(key: &str, value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
     Ok((word(key, &both.0)?, word(key, &both.1)?))
 }
 
-/// `"SYN|ACK"`, a list of names, or the bits of the wire.
-fn flags(value: &Bound<'_, PyAny>) -> PyResult<Flags> {
-    if let Ok(bits) = value.extract::<u8>() {
-        return Ok(Flags(bits));
+/// `"SYN|ACK"`, a list of names, or the bits of the wire; and whether AE is among them.
+fn flags(value: &Bound<'_, PyAny>) -> PyResult<(Flags, bool)> {
+    if let Ok(bits) = value.extract::<u16>()
+        && bits < 2 * AE_BIT
+    {
+        return Ok((Flags(bits as u8), bits & AE_BIT != 0));
     }
     let names: Vec<String> = match value.cast::<PyString>() {
         Ok(text) => text.to_str()?.split(['|', ',', '+', ' ']).filter(|n| !n.is_empty()).map(str::to_owned).collect(),
@@ -249,17 +256,32 @@ fn flags(value: &Bound<'_, PyAny>) -> PyResult<Flags> {
             .and_then(|items| items.map(|item| item?.extract::<String>()).collect())
             .map_err(|_| wrong("flags", "a text such as \"SYN|ACK\", a list of names or a number", value))?,
     };
-    let mut out = Flags::NONE;
+    let (mut out, mut accurate) = (Flags::NONE, false);
     for name in names {
+        if name.eq_ignore_ascii_case(AE) {
+            accurate = true;
+            continue;
+        }
         match FLAGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((_, bit)) => out |= *bit,
             None => {
-                let hint = nearest(value.py(), &name.to_uppercase(), &FLAGS.map(|(known, _)| known))?;
+                let mut known = vec![AE];
+                known.extend(FLAGS.map(|(known, _)| known));
+                let hint = nearest(value.py(), &name.to_uppercase(), &known)?;
                 return Err(ScenarioError::new_err(format!("segment: no flag \"{name}\"{hint}")));
             }
         }
     }
-    Ok(out)
+    Ok((out, accurate))
+}
+
+/// EE0B and ECEB.
+fn accecn(value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
+    let both = pair("accecn", value)?;
+    if both.0.max(both.1) > COUNTER_MAX {
+        return Err(wrong("accecn", &format!("a pair of whole numbers from 0 to {COUNTER_MAX}"), value));
+    }
+    Ok(both)
 }
 
 fn sack_blocks(value: &Bound<'_, PyAny>, seg: &mut Segment, sack: &mut SackBlocks) -> PyResult<()> {
@@ -278,6 +300,7 @@ fn sack_blocks(value: &Bound<'_, PyAny>, seg: &mut Segment, sack: &mut SackBlock
 /// A segment from a dict; what is absent is zero or none.
 fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
     let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
+    let mut counters = None;
     for (key, value) in given {
         let key: String = key.extract().map_err(|_| ScenarioError::new_err("segment: a key is a text"))?;
         if !KEYS.contains(&key.as_str()) {
@@ -291,7 +314,11 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
             "seq" => seg.seq = word("seq", &value)?,
             "ack" => seg.ack = word("ack", &value)?,
             "len" => seg.len = whole("len", &value, 65_535)? as u32,
-            "flags" => seg.flags = flags(&value)?,
+            "flags" => {
+                let (flags, accurate) = flags(&value)?;
+                seg.flags = flags;
+                seg.options |= if accurate { HEADER_AE } else { 0 };
+            }
             "window" => seg.window = whole("window", &value, 65_535)? as u16,
             "sack" => sack_blocks(&value, &mut seg, &mut sack)?,
             "ts" => {
@@ -299,6 +326,7 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
                 seg.options |= OPTION_TIMESTAMPS;
             }
             "ecn" => seg.ecn = whole("ecn", &value, 3)? as u8,
+            "accecn" => counters = Some(accecn(&value)?),
             "mss" => seg.mss = whole("mss", &value, 65_535)? as u16,
             "wscale" => {
                 seg.wscale = whole("wscale", &value, WSCALE_MAX)? as u8;
@@ -311,6 +339,12 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
             }
         }
     }
+    if let Some((e0b, ceb)) = counters {
+        if seg.flags.any(Flags::SYN) || seg.len > 0 {
+            return Err(ScenarioError::new_err("segment: accecn is modelled on ACKs without data only"));
+        }
+        seg.add_accecn(e0b, ceb);
+    }
     Ok((seg, sack))
 }
 
@@ -318,7 +352,10 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
 fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let has = |bit: u8| seg.options & bit != 0;
-    let names: Vec<&str> = FLAGS.iter().filter(|(_, bit)| seg.flags.has(*bit)).map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = FLAGS.iter().filter(|(_, bit)| seg.flags.has(*bit)).map(|(name, _)| *name).collect();
+    if has(HEADER_AE) {
+        names.push(AE);
+    }
     out.set_item("seq", seg.seq)?;
     out.set_item("ack", seg.ack)?;
     out.set_item("len", seg.len)?;
@@ -328,6 +365,7 @@ fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Boun
     out.set_item("sack", blocks.collect::<PyResult<Vec<_>>>()?)?;
     out.set_item("ts", has(OPTION_TIMESTAMPS).then_some((seg.tsval, seg.tsecr)))?;
     out.set_item("ecn", seg.ecn)?;
+    out.set_item("accecn", seg.accecn())?;
     if seg.flags.has(Flags::SYN) {
         out.set_item("mss", (seg.mss != 0).then_some(seg.mss))?;
         out.set_item("wscale", has(OPTION_WINDOW_SCALE).then_some(seg.wscale))?;

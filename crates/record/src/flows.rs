@@ -34,7 +34,7 @@ macro_rules! with_instruments {
                 subsequent_timeouts: i64 = "",
                 /// Reductions of the congestion window: fast retransmits, ECN, timeouts
                 cong_signals: i64 = "",
-                /// Reductions for ECN
+                /// Congestion signals of ECN told to the congestion control, one a window of data at most
                 ecn_signals: i64 = "",
                 /// Fast retransmits found needless, by timestamps or D-SACK
                 spurious_fr_detected: i64 = "",

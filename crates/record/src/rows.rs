@@ -124,7 +124,7 @@ table! {
         /// PAUSE or PFC frames sent by the node through this port, resumptions included; one that waits for the frame on the wire gives
         /// way to what is decided meanwhile
         pauses_sent: i64 = "",
-        /// PAUSE or PFC frames received that stop this port
+        /// PAUSE or PFC frames received that stop this port or let it go on
         pauses_received: i64 = "",
         /// Notifications of congestion that the port's congestion point has sent
         notifications_sent: i64 = "",

@@ -236,6 +236,38 @@ fn mixed() {
     assert_eq!(left.memory_bytes, Some(49_152));
 }
 
+/// Headroom is taken at the start: a hotspot under PFC needs no more of the memory than the scenario itself, whose 3 ports take 27 KB.
+#[test]
+fn a_slower_port_takes_no_headroom() {
+    let text = r#"
+        duration = "2 ms"
+        [hosts.c]
+        count = 3
+        [switches.s]
+        memory = "100 KB"
+        flow_control = { kind = "pfc", priorities = [3], alpha = 1.0 }
+        [[links]]
+        between = ["c", "s"]
+        rate = "10 Gbps"
+        delay = "500 ns"
+        [[traffic]]
+        from = "c[1-2]"
+        to = "c[0]"
+        kind = "frames"
+        rate = "3 Gbps"
+        priority = 3
+        [[change]]
+        at = "1 ms"
+        set = { "links.s->c[0].rate" = "10 Mbps" }
+    "#;
+    let plan = read(&Source::toml("hotspot.toml", text), &[], None).unwrap().plan;
+    assert_eq!(plan.changes[0].links[0].rate, Some(Rate(10_000_000)));
+    // From the start on it would be refused.
+    let slow = Override::parse("links.s->c[0].rate=10 Mbps").unwrap();
+    let refused = read(&Source::toml("hotspot.toml", text), &[slow], None).unwrap_err().to_string();
+    assert!(refused.contains("of headroom for 3 ports"), "{refused}");
+}
+
 #[test]
 fn changes_are_what_differs() {
     let r = resolved("changes", &[]);

@@ -84,6 +84,9 @@ impl World<'_> {
             let seed = self.law_seed((traffic, flow.plan, flow.instance), flow.key);
             let link = self.sockets[sender as usize].first_link;
             let nic = self.law_nic((flow.plan.from, flow.plan.to), &self.plan.options[flow.plan.sender as usize], link);
+            if self.guests {
+                self.note_fault(sender);
+            }
             let endpoint = &mut self.sockets[sender as usize].endpoint;
             endpoint.switch_law(now, law);
             endpoint.set_law_seed(seed);

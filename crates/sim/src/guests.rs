@@ -1,7 +1,8 @@
 //! Congestion controls of the user's: they may fail, and then the run has failed.
 //!
-//! Nobody asks after each call: the connections are looked at now and then, and when they end. A guest that has failed
-//! does nothing any more, so the first failure by simulated time is the one that is told, whenever it is found.
+//! Nobody asks after each call: the connections are looked at now and then, when they end, and when another law takes
+//! over. A guest that has failed does nothing any more, so the first failure by simulated time is the one that is told,
+//! whenever it is found.
 
 use elephan_cc::Spec;
 use elephan_cc::guest::Fault;
@@ -11,11 +12,12 @@ use crate::Error;
 use crate::net::NONE;
 use crate::world::World;
 
-/// Whether any connection of `plan` may have a guest.
+/// Whether any connection of `plan` may have a guest, from the start or by a change.
 pub fn any(plan: &Plan) -> bool {
     let guest = |spec: &Spec| matches!(spec, Spec::Guest(_));
     plan.traffic.iter().any(|t| guest(&t.congestion_control))
         || plan.options.iter().any(|o| guest(&o.congestion_control))
+        || plan.changes.iter().flat_map(|change| &change.laws).any(|one| guest(&one.law))
 }
 
 /// A guest that has failed, and its flow: number and words.

@@ -3,6 +3,7 @@
 //! ```text
 //! ACE        3 bits, the flags AE, CWR, ECE: CE-marked segments so far, from 5, modulo 8             section 3.2.2
 //! ECEB       24 bits of the AccECN option: payload bytes that met CE, from 0                         section 3.2.3
+//! EE0B       24 bits of it: payload bytes that arrived as ECT(0), from 1
 //! sender     d.cep = (ACE - s.cep) mod 8, d.ceb = (ECEB - s.ceb) mod 2^24, of ACKs that report progress
 //! safety     more than 7 segments acknowledged and no option: the most that ACE allows,             section 3.2.2.5.2
 //!            n - ((n - d.cep) mod 8) of n; the next option corrects the bytes
@@ -14,13 +15,15 @@
 //! and no feedback is believed.
 //!
 //! The option is AccECN0 (kind 172) of length 8 on every ACK without data where SACK blocks leave room for it; SACK comes first.
-//! Data is sent as ECT(0), so EE1B never changes and is omitted; EE0B is charged in the header and not carried, as it
+//! Data is sent as ECT(0), so EE1B never changes and is omitted; senders do not look at EE0B, which
 //! would only tell a mangled path. Left out: the option on SYN-ACKs and data, ECT on control packets and retransmissions.
 
 use crate::segment::{ECN_CE, ECN_ECT0, ECN_ECT1};
 
 /// Both packet counters begin here (section 3.2.1).
 const CEP_INITIAL: u32 = 5;
+/// The byte counter of ECT(0) begins here (section 3.2.1), that of CE at 0.
+const E0B_INITIAL: u32 = 1;
 const CEB_MASK: u32 = (1 << 24) - 1;
 /// CE marks since the last ACK that make an ACK due.
 const MARKS_PER_ACK: u8 = 2;
@@ -47,9 +50,10 @@ pub(crate) struct Marked {
 /// One end's counters.
 #[derive(Clone, Debug)]
 pub(crate) struct AccEcn {
-    /// The receiver's: segments and bytes that came marked.
+    /// The receiver's: segments and bytes that came marked, bytes that came as ECT(0).
     r_cep: u32,
     r_ceb: u32,
+    r_e0b: u32,
     last_was_ce: bool,
     since_ack: u8,
     /// Codepoint of the peer's SYN or SYN-ACK; whether an ACK that says it is still to be sent.
@@ -68,6 +72,7 @@ impl AccEcn {
         AccEcn {
             r_cep: CEP_INITIAL + u32::from(client && peer_syn == ECN_CE),
             r_ceb: 0,
+            r_e0b: E0B_INITIAL,
             last_was_ce: false,
             since_ack: 0,
             peer_syn,
@@ -96,8 +101,12 @@ impl AccEcn {
         self.trusted
     }
 
-    /// `bytes` have arrived, marked or not; whether an ACK is due for it.
-    pub fn on_data(&mut self, ce: bool, bytes: u32) -> bool {
+    /// `bytes` have arrived with the codepoint `ecn`; whether an ACK is due for it.
+    pub fn on_data(&mut self, ecn: u8, bytes: u32) -> bool {
+        let ce = ecn == ECN_CE;
+        if ecn == ECN_ECT0 {
+            self.r_e0b = self.r_e0b.wrapping_add(bytes) & CEB_MASK;
+        }
         let changed = ce && !self.last_was_ce;
         self.last_was_ce = ce;
         if ce {
@@ -108,14 +117,14 @@ impl AccEcn {
         changed || self.since_ack >= MARKS_PER_ACK
     }
 
-    /// The ACE field and ECEB of the next segment.
-    pub fn feedback(&mut self, pure: bool) -> (u8, u32) {
+    /// The ACE field of the next segment, and EE0B and ECEB.
+    pub fn feedback(&mut self, pure: bool) -> (u8, (u32, u32)) {
         self.since_ack = 0;
         let ace = match std::mem::take(&mut self.answers_syn) && pure {
             true => handshake_ace(self.peer_syn),
             false => (self.r_cep & 7) as u8,
         };
-        (ace, self.r_ceb)
+        (ace, (self.r_e0b, self.r_ceb))
     }
 
     /// An ACK that delivered `delivered` bytes in segments of `mss` has this ACE field and, with the option, this ECEB.
@@ -186,15 +195,17 @@ mod tests {
     #[test]
     fn the_receiver_counts_modulo_eight() {
         let mut r = AccEcn::new(ECN_NOT_ECT, false);
-        let aces: Vec<(u8, u32)> = (0..5)
+        let aces: Vec<(u8, (u32, u32))> = (0..5)
             .map(|_| {
-                r.on_data(true, 1000);
+                r.on_data(ECN_CE, 1000);
                 r.feedback(true)
             })
             .collect();
-        assert_eq!(aces, [(6, 1000), (7, 2000), (0, 3000), (1, 4000), (2, 5000)]);
-        r.on_data(false, 1000);
-        assert_eq!(r.feedback(true), (2, 5000));
+        assert_eq!(aces, [(6, (1, 1000)), (7, (1, 2000)), (0, (1, 3000)), (1, (1, 4000)), (2, (1, 5000))]);
+        r.on_data(ECN_ECT0, 1000);
+        assert_eq!(r.feedback(true), (2, (1001, 5000)));
+        r.on_data(ECN_NOT_ECT, 1000);
+        assert_eq!(r.feedback(true), (2, (1001, 5000)));
     }
 
     /// Section 3.2.2.5.1: the first mark after an unmarked segment, then every second.
@@ -203,7 +214,7 @@ mod tests {
         let mut r = AccEcn::new(ECN_NOT_ECT, false);
         let mut due = Vec::new();
         for ce in [false, true, true, true, true, false, true] {
-            due.push(r.on_data(ce, 1000));
+            due.push(r.on_data(if ce { ECN_CE } else { ECN_ECT0 }, 1000));
             if due.last() == Some(&true) {
                 r.feedback(true);
             }
@@ -232,8 +243,8 @@ mod tests {
         assert_eq!(s.take(6, Some(784), 2 * MSS, MSS).bytes, 1000);
         let mut r = AccEcn::new(ECN_NOT_ECT, false);
         r.r_ceb = 16_777_000;
-        r.on_data(true, 1000);
-        assert_eq!(r.feedback(true).1, 784);
+        r.on_data(ECN_CE, 1000);
+        assert_eq!(r.feedback(true).1.1, 784);
     }
 
     /// Section 3.2.2.5.2 without the option: 2 of 5 are 2; with 10 acknowledged a difference of 2 may be 10, and is

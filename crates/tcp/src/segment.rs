@@ -92,7 +92,7 @@ pub struct Segment {
     pub tsecr: u32,
     /// Window as on the wire: to be shifted by the scale of the handshake, except in a SYN.
     pub window: u16,
-    /// MSS option of a SYN, 0 if absent.
+    /// MSS option of a SYN, 0 if absent. With [`OPTION_ACCECN`], which no SYN has: the high bytes of EE0B.
     pub mss: u16,
     pub flags: Flags,
     /// ECN codepoint of the IP header.
@@ -101,7 +101,7 @@ pub struct Segment {
     pub sack_len: u8,
     /// Which options are present: `OPTION_*`.
     pub options: u8,
-    /// Window scale option of a SYN.
+    /// Window scale option of a SYN. With [`OPTION_ACCECN`]: the low byte of EE0B.
     pub wscale: u8,
     /// ECEB of the AccECN option, the most significant byte first, when [`OPTION_ACCECN`] is set.
     pub ceb: [u8; 3],
@@ -169,19 +169,21 @@ impl Segment {
         self.flags |= if ace & 1 != 0 { Flags::ECE } else { Flags::NONE };
     }
 
-    /// Adds the AccECN option if the header has room for it.
-    pub fn add_accecn(&mut self, ceb: u32) {
+    /// Adds the AccECN option, if the header has room for it: the low 24 bits of EE0B and ECEB. Not for a SYN.
+    pub fn add_accecn(&mut self, e0b: u32, ceb: u32) {
         if self.header_bytes() + ACCECN_BYTES <= TCP_HEADER_MAX_BYTES {
             self.options |= OPTION_ACCECN;
+            (self.mss, self.wscale) = ((e0b >> 8) as u16, e0b as u8);
             let [_, ceb @ ..] = ceb.to_be_bytes();
             self.ceb = ceb;
         }
     }
 
-    /// ECEB of the AccECN option, if there is one.
-    pub fn accecn(&self) -> Option<u32> {
+    /// EE0B and ECEB of the AccECN option, if there is one.
+    pub fn accecn(&self) -> Option<(u32, u32)> {
         let [high, middle, low] = self.ceb;
-        (self.options & OPTION_ACCECN != 0).then(|| u32::from_be_bytes([0, high, middle, low]))
+        let e0b = u32::from(self.mss) << 8 | u32::from(self.wscale);
+        (self.options & OPTION_ACCECN != 0).then(|| (e0b, u32::from_be_bytes([0, high, middle, low])))
     }
 
     /// IPv4 packet length: IP header, TCP header, payload.
@@ -229,10 +231,10 @@ mod tests {
             assert_eq!((seg.ace(), seg.flags.any(Flags::ACK)), (ace, true));
         }
         let mut seg = Segment { flags: Flags::ACK, options: OPTION_TIMESTAMPS, sack_len: 2, ..Segment::default() };
-        seg.add_accecn(0xfe_dcba);
-        assert_eq!((seg.accecn(), seg.header_bytes()), (Some(0xfe_dcba), 60));
+        seg.add_accecn(0x12_3456, 0xfe_dcba);
+        assert_eq!((seg.accecn(), seg.header_bytes()), (Some((0x12_3456, 0xfe_dcba)), 60));
         let mut full = Segment { options: OPTION_TIMESTAMPS, sack_len: 3, ..seg };
-        full.add_accecn(1);
+        full.add_accecn(1, 1);
         assert_eq!((full.accecn(), full.header_bytes()), (None, 60));
     }
 

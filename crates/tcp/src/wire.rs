@@ -6,8 +6,8 @@
 //! Packets are never fragmented (DF), DSCP is 0, and nothing on the way decrements the TTL.
 
 use crate::segment::{
-    Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_ACCECN, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
-    SackBlocks, Segment, TCP_HEADER_BYTES,
+    Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks,
+    Segment, TCP_HEADER_BYTES,
 };
 
 /// Largest IP and TCP headers: 20 and 60 bytes.
@@ -29,8 +29,8 @@ mod kind {
     pub const SACK_PERMITTED: u8 = 4;
     pub const SACK: u8 = 5;
     pub const TIMESTAMPS: u8 = 8;
-    /// Accurate ECN, order 1: EE1B, ECEB (RFC 9768 section 3.2.3).
-    pub const ACCECN1: u8 = 174;
+    /// Accurate ECN, order 0: EE0B, ECEB (RFC 9768 section 3.2.3).
+    pub const ACCECN0: u8 = 172;
 }
 
 /// Who sends to whom.
@@ -148,10 +148,10 @@ impl Headers {
         if syn && has(OPTION_WINDOW_SCALE) {
             self.put(&[kind::NOP, kind::WINDOW_SCALE, 3, segment.wscale]);
         }
-        if has(OPTION_ACCECN) {
-            // Senders mark with ECT(0), so EE1B stays at its initial value, 1.
-            self.put(&[kind::ACCECN1, 8, 0, 0, 1]);
-            self.put(&segment.ceb);
+        if let Some((e0b, ceb)) = segment.accecn() {
+            self.put(&[kind::ACCECN0, 8]);
+            self.put(&e0b.to_be_bytes()[1..]);
+            self.put(&ceb.to_be_bytes()[1..]);
         }
         if segment.sack_len != 0 {
             self.put(&[kind::NOP, kind::NOP, kind::SACK, 2 + 8 * segment.sack_len]);

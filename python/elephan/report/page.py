@@ -20,6 +20,14 @@ _HERE = Path(__file__).parent
 _UNIT = re.compile(r"(?<=\d) (?=(?:[kMGT]?(?:b/s|B)|[mµnp]?s|min|h|%|pp)(?![\w/]))")
 
 
+def of_failures(failures: Sequence[str]) -> list[str]:
+    """The warning of a page some of whose runs have failed."""
+    if not failures:
+        return []
+    many = "1 run failed" if len(failures) == 1 else f"{len(failures)} runs failed; the first"
+    return [f"{many}: {failures[0]}"]
+
+
 @dataclass(frozen=True)
 class Cell:
     """A value in a table, and the interval below it."""

@@ -12,7 +12,7 @@ from elephan.panel.experiments import STATISTICS
 from elephan.panel.panel import Panel
 from elephan.quantity import show
 from elephan.report import panel_figures as figures
-from elephan.report.page import Cell, Column, Group, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.page import Cell, Column, Group, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.style import Drawing
 from elephan.stats import Interval
@@ -240,7 +240,7 @@ def panel_page(panel: Panel) -> Page:
         question=f"How do they behave alone, beside each other and beside Reno on {network_line(panel)}?",
         answer=answer(panel),
         fine=runs + shorter(panel),
-        warnings=[f"{len(panel.failures)} runs failed; the first: {panel.failures[0]}"] if panel.failures else [],
+        warnings=of_failures(panel.failures),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=_sections(panel),

@@ -13,7 +13,7 @@ from elephan.longpath.settings import streams_needed
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
 from elephan.report import path_figures as figures
-from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 
 
@@ -161,7 +161,7 @@ def path_page(answer: Answer) -> Page:
         question=question.text,
         answer=answer_lines(answer),
         fine=f"{len(answer.curves)} runs, the same seeds for every law. {assumed}",
-        warnings=[f"{len(answer.failures)} runs failed; the first: {answer.failures[0]}"] if answer.failures else [],
+        warnings=of_failures(answer.failures),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=sections,

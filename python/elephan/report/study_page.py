@@ -10,7 +10,7 @@ from pathlib import Path
 from elephan import core, folder
 from elephan.claims import NOT_RUN, Verdict
 from elephan.quantity import show
-from elephan.report.page import Group, Page, Section, parameter_groups, write_page
+from elephan.report.page import Group, Page, Section, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.study import Results
 
@@ -43,9 +43,8 @@ def study_page(results: Results, verdicts: Sequence[Verdict]) -> Page:
     """The page of a study: its answer, its claims, its figures."""
     study = results.study
     sections: list[Section] = list(study.figures.sections(results))
-    failures = results.facts["failures"]
     runs = sum(len(runs) for runs in results.rows.values())
-    warnings = [f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else []
+    warnings = of_failures(results.facts["failures"])
     quick = " The quick cut: fewer repetitions and points, wider intervals." if study.quick else ""
     version = core.call("version")
     scenario = str(results.facts.get("scenario", ""))

@@ -10,7 +10,7 @@ from elephan import measures, stats, titles
 from elephan.claims import interval_text
 from elephan.errors import InputError
 from elephan.report import wording
-from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, parameter_groups, write_page
+from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.sweep_figures import alike, draw_all, span
 from elephan.sweeps import Sweep
@@ -46,13 +46,21 @@ def _headline(sweep: Sweep, statistic: str) -> str:
     if len(sweep.labels) != 2:
         return ""
     a, b = sweep.labels
-    interval = sweep.difference(b, a, statistic)
+    interval = _difference(sweep, b, a, statistic)
     if math.isnan(interval.low):
         return ""
     names = wording.variants(sweep)
     text = interval_text(*_of_difference(interval, statistic)).replace(" pp", " percentage points")
     what = titles.title(statistic)
     return f"{what[0].upper()}{what[1:]}, {names[b]} less {names[a]} with the same seeds: {text}."
+
+
+def _difference(sweep: Sweep, a: str, b: str, statistic: str) -> stats.Interval:
+    """The difference of two variants; n = 0 where no seed has a value in both."""
+    try:
+        return sweep.difference(a, b, statistic)
+    except ValueError:
+        return stats.Interval(math.nan, math.nan, math.nan, 0)
 
 
 def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
@@ -91,10 +99,7 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     for label in others:
         cells = [Cell(names[label])]
         for statistic in statistics:
-            try:
-                interval = sweep.difference(label, base, statistic)
-            except ValueError:
-                interval = stats.Interval(math.nan, math.nan, math.nan, 0)
+            interval = _difference(sweep, label, base, statistic)
             cells.append(interval_cell(*_of_difference(interval, statistic)))
         rows.append(cells)
     note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."
@@ -113,8 +118,7 @@ def sweep_page(sweep: Sweep) -> Page:
     sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
-    failures = sweep.failures
-    warnings = [f"{len(failures)} runs failed; the first: {failures[0]}"] if failures else []
+    warnings = of_failures(sweep.failures)
     warnings += [f"No run has {name}." for name in sweep.missing]
     manifest = sweep.manifest()
     return Page(

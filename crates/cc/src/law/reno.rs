@@ -117,6 +117,10 @@ mod tests {
             let mut c = reno(20.0);
             c.on_congestion(&signal);
             assert_eq!((c.window(), c.ssthresh()), (10.0 * S, 10.0 * S));
+            // A window of one segment is not raised to the least threshold, two.
+            c.on_congestion(&Signal::Rto { now, inflight });
+            c.on_congestion(&signal);
+            assert_eq!(c.window(), S);
         }
     }
 

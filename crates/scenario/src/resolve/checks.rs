@@ -204,7 +204,7 @@ impl Resolver<'_> {
             let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
             let apart = self.apart(i).map(|message| (self.queue_path(i, "kind"), message));
-            let low = self.below_xoff(i).map(|message| (self.queue_path(i, "limit"), message));
+            let low = self.below_xoff(i).map(|(key, message)| (self.queue_path(i, key), message));
             let queue = limit.into_iter().chain(other).chain(apart).chain(low).filter(|_| of_now);
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
@@ -226,20 +226,32 @@ impl Resolver<'_> {
         cannot.then(|| format!("xcp cannot keep apart the priorities that PFC pauses ({})", link.name))
     }
 
-    /// A limit of a queue below the XOFF that counts what waits in it, or what came from one port (of which no more can wait in it):
-    /// it drops before the switch can pause.
-    fn below_xoff(&self, i: usize) -> Option<String> {
+    /// A limit of a queue, or of that of a class, below the XOFF that counts what waits in it, or what came from one port (of which no
+    /// more can wait in it): it drops before the switch can pause. The key that says it, and what is wrong.
+    fn below_xoff(&self, i: usize) -> Option<(&'static str, String)> {
         let link = &self.links[i];
         let NodeKind::Switch(switch) = &self.nodes[link.from as usize].kind else { return None };
-        let xoff = match &switch.flow_control {
-            FlowControl::Pause(pause) if pause.per != PausePer::Memory => pause.xoff,
-            FlowControl::Pfc(pfc) => pfc.marks()?.0,
+        let (xoff, lossless) = match &switch.flow_control {
+            FlowControl::Pause(pause) if pause.per != PausePer::Memory => (pause.xoff, u8::MAX),
+            FlowControl::Pfc(pfc) => (pfc.marks()?.0, pfc.mask()),
             _ => return None,
         };
-        let limit = limit_of(&link.queue)?;
-        let shown = self.written(&self.queue_path(i, "limit"), limit);
-        (Limit::of(Some(limit), link.bdp_bytes).bytes < xoff.0)
-            .then(|| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name))
+        let ip = u32::try_from(self.crossings[i].ip_bytes).unwrap_or(u32::MAX / 2);
+        let frame = u64::from(link.framing.charged_bytes(ip));
+        let below = |queue: &QueueSpec| {
+            let size = limit_of(queue)?;
+            let limit = Limit::of(Some(size), link.bdp_bytes);
+            (limit.bytes.min(limit.packets.saturating_mul(frame)) < xoff.0).then_some(size)
+        };
+        let words =
+            |shown: String| format!("{shown} is below xoff, {xoff}: it drops before the switch pauses ({})", link.name);
+        if let Some(size) = below(&link.queue) {
+            return Some(("limit", words(self.written(&self.queue_path(i, "limit"), size))));
+        }
+        classes_of(&link.queue).into_iter().enumerate().find_map(|(class, (priorities, queue))| {
+            let size = below(queue).filter(|_| priorities & lossless != 0)?;
+            Some(("classes", format!("class {class}: queue.limit: {}", words(size.to_string()))))
+        })
     }
 
     fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {
@@ -281,8 +293,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Memories of switches against the packets that pass.
-    pub(super) fn buffers(&mut self, words: &Scenario) {
+    /// Memories of switches against the packets that pass and, but `after_change`, which moves no headroom, against that.
+    pub(super) fn buffers(&mut self, words: &Scenario, after_change: bool) {
         let mut largest = vec![0u64; self.nodes.len()];
         for (link, crossing) in self.links.iter().zip(&self.crossings) {
             if crossing.ip_bytes > 0 {
@@ -299,6 +311,7 @@ impl Resolver<'_> {
                 continue;
             }
             if let (FlowControl::Pfc(pfc), Some(memory)) = (&switch.flow_control, switch.memory_bytes)
+                && !after_change
                 && let Some(message) = self.headroom(words, node, pfc, memory)
             {
                 reported.push(group);
@@ -318,6 +331,21 @@ impl Resolver<'_> {
             self.report(at, message);
         }
     }
+}
+
+/// Priorities, as bits, and queues of the classes of a queue; what no class names is the last one's.
+fn classes_of(queue: &QueueSpec) -> Vec<(u8, &QueueSpec)> {
+    let bits = |priorities: &[u8]| priorities.iter().fold(0u8, |mask, p| mask | 1 << (p & 7));
+    let mut classes: Vec<(u8, &QueueSpec)> = match queue {
+        QueueSpec::Ets(ets) => ets.classes.iter().map(|class| (bits(&class.priorities), &class.queue)).collect(),
+        QueueSpec::Wrr(wrr) => wrr.classes.iter().map(|class| (bits(&class.priorities), &class.queue)).collect(),
+        _ => Vec::new(),
+    };
+    let named = classes.iter().fold(0, |mask, (own, _)| mask | own);
+    if let Some((last, _)) = classes.last_mut() {
+        *last |= !named;
+    }
+    classes
 }
 
 /// The key `limit` of a queue of any kind.

@@ -116,7 +116,7 @@ pub(crate) fn resolve(
     r.queues(&words, set);
     r.ways_out(&words);
     r.readers(&words);
-    r.buffers(&words);
+    r.buffers(&words, set.is_some());
     r.bounds(&words);
     let record = r.record(&words);
     r.done()?;

@@ -67,10 +67,10 @@ impl Endpoint {
             self.stats.rare().ece_sent += 1;
             return;
         };
-        let (ace, ceb) = accecn.feedback(seg.len == 0);
+        let (ace, (e0b, ceb)) = accecn.feedback(seg.len == 0);
         seg.set_ace(ace);
         if seg.len == 0 {
-            seg.add_accecn(ceb);
+            seg.add_accecn(e0b, ceb);
         }
     }
 
@@ -95,7 +95,7 @@ impl Endpoint {
             Ecn::Dctcp if ce != self.echo => self.turn_echo(ce),
             Ecn::Dctcp => {}
             Ecn::Accurate => {
-                if self.accecn.as_mut().is_some_and(|accecn| accecn.on_data(ce, seg.len)) {
+                if self.accecn.as_mut().is_some_and(|accecn| accecn.on_data(seg.ecn, seg.len)) {
                     self.work |= work::ACK;
                 }
             }
@@ -126,7 +126,8 @@ impl Endpoint {
     pub(super) fn read_echo(&mut self, seg: &Segment, acked: u64, delivered: u64) -> (bool, u64) {
         match (&mut self.accecn, self.ecn) {
             (Some(accecn), _) => {
-                let marked = accecn.take(seg.ace(), seg.accecn(), delivered, u64::from(self.tx.mss));
+                let marked =
+                    accecn.take(seg.ace(), seg.accecn().map(|(_, ceb)| ceb), delivered, u64::from(self.tx.mss));
                 (marked.segments > 0 || marked.bytes > 0, marked.bytes.min(delivered))
             }
             (None, Ecn::Classic | Ecn::Dctcp) if seg.flags.any(Flags::ECE) => (true, acked),
