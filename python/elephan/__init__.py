@@ -111,4 +111,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_NAMES, *_MODULES})
+    scenario = importlib.import_module("elephan._scenario")
+    classes = (name for name, value in vars(scenario).items() if getattr(value, "__module__", "") == scenario.__name__)
+    own = (name for name in globals() if name.startswith("__"))
+    return sorted({*own, *_NAMES, *_MODULES, *__all__, *(name for name in classes if not name.startswith("_"))})

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from elephan import measures, stats
 from elephan.errors import InputError
-from elephan.quantity import show
+from elephan.quantity import in_files, show
 
 HOLDS, FAILS, INCONCLUSIVE, NOT_RUN = "holds", "fails", "inconclusive", "not run"
 COMPARISONS = ("difference", "ratio")
@@ -90,12 +90,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with its source and the parts that decide it; the first part is its headline."""
+    """A statement with its source and the parts that decide it; the first part is its headline. `reason`: why it does not hold in
+    the full study, if it does not.
+    """
 
     id: str
     statement: str
     source: str
     parts: tuple[Part, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,16 +152,25 @@ class Verdict:
             words += [f"{count} {one if count == 1 else many}"] if count else []
         return ", ".join(words)
 
+    @property
+    def reason(self) -> str:
+        """Why it does not hold in the full study; nothing where it holds or is not run."""
+        return self.claim.reason if self.verdict in (FAILS, INCONCLUSIVE) else ""
+
     def as_dict(self) -> dict[str, Any]:
-        """The entry of `claims.json`. `observed` is that of the part that decides: the first one with the claim's verdict."""
-        decisive = next(f for f in self.findings if f.verdict == self.verdict)
+        """The entry of `claims.json`. `observed` is that of the part that decides, the first one with the claim's verdict;
+        `decisive` is its place in `parts`, which have units.
+        """
+        place, decisive = next((i, f) for i, f in enumerate(self.findings) if f.verdict == self.verdict)
         return {
             "id": self.claim.id,
             "statement": self.claim.statement,
             "source": self.claim.source,
             "expected": "; ".join(f"{f.part.subject}: {f.part.expected}" for f in self.findings),
             "observed": decisive.observed.as_dict(),
+            "decisive": place,
             "verdict": self.verdict,
+            "reason": self.reason,
             "parts": [_part_dict(finding) for finding in self.findings],
         }
 
@@ -176,7 +188,7 @@ def _part_dict(finding: Finding) -> dict[str, Any]:
     found: dict[str, Any] = {"experiment": part.experiment, "statistic": part.statistic, "variant": part.variant}
     if part.compare:
         found |= {"compare": part.compare, "against": part.against}
-    found |= {"unit": part.unit, "expected": part.expected, "every_run": part.every}
+    found |= {"unit": in_files(part.unit), "expected": part.expected, "every_run": part.every}
     return found | {"observed": finding.observed.as_dict(), "verdict": finding.verdict}
 
 
@@ -210,7 +222,7 @@ def read_claims(document: Mapping[str, Any]) -> list[Claim]:
         parts = tuple(_part(p, where) for p in entry["parts"])
         if len({part.experiment for part in parts}) > 1:
             parts = tuple(replace(part, told_apart=True) for part in parts)
-        claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts))
+        claims.append(Claim(entry["id"], entry["statement"], entry["source"], parts, entry.get("reason", "")))
     if len({claim.id for claim in claims}) != len(claims):
         raise InputError("two claims have the same id")
     return claims

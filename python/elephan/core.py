@@ -6,6 +6,7 @@ told to stop and `KeyboardInterrupt` goes on to the caller.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -168,24 +169,34 @@ def execute_interruptible(
 
 
 def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
-    """What `work` answers, done in a thread of this name; Ctrl-C asks it to stop and is raised here once it has."""
-    stop, box = Stop(), {}
+    """What `work` answers, done in a thread of this name; Ctrl-C asks it to stop and is raised here once it has. From the second on
+    Ctrl-C is raised in what the thread does in Python as well: in a congestion control that never returns.
+    """
+    stop, box, done = Stop(), {}, threading.Event()
 
     def body() -> None:
         try:
             box["result"] = work(stop)
         except BaseException as error:
             box["error"] = error
+        finally:
+            done.set()
 
     thread = threading.Thread(target=body, name=name, daemon=True)
     thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.05)
-    except KeyboardInterrupt:
-        stop.ask()
-        thread.join()
-        raise
+    interrupt: KeyboardInterrupt | None = None
+    # Not by `thread.join`: interrupted, it may take a thread that still runs for one that has ended.
+    while not done.is_set():
+        try:
+            done.wait(0.05)
+        except KeyboardInterrupt as error:
+            if interrupt is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+            interrupt = error
+            stop.ask()
+    thread.join()
+    if interrupt is not None:
+        raise interrupt
     if "error" in box:
         raise box["error"]
     return box["result"]

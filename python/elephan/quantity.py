@@ -146,6 +146,11 @@ def show(value: float, unit: str = "1", digits: int = 3) -> str:
     return f"{_digits(scaled, digits)} {prefix}{symbol}"
 
 
+def in_files(unit: str) -> str:
+    """The unit of a value as it stands in a file: a share, which `show` writes in per cent, is a number up to 1 there."""
+    return "1" if unit in ("%", POINTS) else unit
+
+
 def scale_for(values_max: float, unit: str) -> tuple[float, str]:
     """`(factor, label)` for an axis: multiply by the factor, write the label. `(1e-9, "Gb/s")` for 9.5e9 bps."""
     if unit in ("%", POINTS):

@@ -18,6 +18,7 @@ from elephan.panel.experiments import STATISTICS
 from elephan.panel.panel import Panel
 from elephan.panel.panel import unit_of as panel_unit
 from elephan.panel.saved import load_panel
+from elephan.quantity import in_files
 from elephan.runs import Run, load_run, read_table
 from elephan.source import read_object
 from elephan.sweeps import Row, Sweep, Variant
@@ -151,7 +152,7 @@ class Difference:
         return {
             "variant": self.variant,
             "statistic": self.statistic,
-            "unit": self.unit,
+            "unit": in_files(self.unit),
             "a": self.a.as_dict(),
             "b": self.b.as_dict(),
             "difference": self.difference.as_dict(),

@@ -90,10 +90,17 @@ def json_text(table: Mapping[Any, Any], what: str = "") -> str:
     return f"{{{', '.join(entries)}}}"
 
 
+FILE_MAX_CHARACTERS = 100_000_000
+
+
 def read_text(path: Path) -> str:
-    """The text of a file, or one line about why not."""
+    """The text of a file, or one line about why not. Line ends are as Python's text files have them."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(FILE_MAX_CHARACTERS + 1)
+        if len(text) > FILE_MAX_CHARACTERS:  # an endless device, say
+            raise InputError(f"{path}: is larger than 100 million characters")
+        return text
     except UnicodeDecodeError:
         raise InputError(f"{path}: not a text file (UTF-8)") from None
     except OSError as error:

@@ -14,6 +14,7 @@ from elephan import core, folder, measures, stats, titles
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
+from elephan.quantity import in_files
 from elephan.runs import Run, check_seed
 from elephan.source import Source, open_source
 
@@ -185,7 +186,7 @@ class Sweep:
                     "variant": variant.label,
                     "parameters": dict(variant.parameters),
                     "statistics": {
-                        name: self.interval(variant.label, name).as_dict() | {"unit": measures.unit_of(name)}
+                        name: self.interval(variant.label, name).as_dict() | {"unit": in_files(measures.unit_of(name))}
                         for name in self.statistics
                     },
                 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from elephan.study import names, run_study
+from elephan.study import names, open_study, run_study
 
 # id -> verdict of the claims that do not hold; and how many claims there are
 FOUND = {
@@ -80,6 +80,11 @@ FOUND = {
 def test_a_readme_names_every_claim_that_does_not_hold(name: str) -> None:
     text = (names()[name] / "README.md").read_text(encoding="utf-8")
     assert [claim for claim in FOUND[name][0] if f"`{claim}`" not in text] == []
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_every_claim_that_does_not_hold_says_why(name: str) -> None:
+    assert {claim.id for claim in open_study(name, quick=False).claims if claim.reason} == set(FOUND[name][0])
 
 
 @pytest.mark.slow

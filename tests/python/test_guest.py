@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -617,6 +618,35 @@ def test_an_interrupt_while_a_file_is_loaded(tmp_path: Path, order: str) -> None
     (tmp_path / "slow.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n")
     done = command(order, "sawtooth", "-s", f'{LAW}={{ python = "slow.py:Slow" }}', cwd=tmp_path)
     assert (done.returncode, done.stderr) == (130, "elephan: interrupted\n")
+
+
+@pytest.mark.parametrize(("body", "interrupts"), [("for _ in range(100_000): pass", 1), ("while True: pass", 3)])
+def test_an_interrupt_of_a_slow_law(tmp_path: Path, body: str, interrupts: int) -> None:
+    """The run has stopped when Python ends, or Python would be aborted; a law that never returns is left by force."""
+    (tmp_path / "slow.py").write_text(
+        "import elephan as el\n\nclass Slow(el.CongestionControl):\n    def on_ack(self, ack):\n"
+        f"        print('begun', flush=True)\n        {body}\n"
+    )
+    call = [
+        sys.executable,
+        "-c",
+        "from elephan.cli import main; main()",
+        "run",
+        "sawtooth",
+        "-s",
+        f'{LAW}={{ python = "slow.py:Slow" }}',
+    ]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    for _ in range(4 if interrupts == 1 else 1):
+        running = subprocess.Popen(call, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert running.stdout is not None
+        assert running.stdout.readline() == "begun\n"
+        for _ in range(interrupts):
+            running.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        _, errors = running.communicate(timeout=30)
+        assert (running.returncode, errors) == (130, "elephan: interrupted\n")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file() and "__pycache__" not in path.parts] == ["slow.py"]
 
 
 def test_a_file_that_leaves_python_is_one_line(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ use crate::error::{Errors, Problem};
 use crate::output::{self, Provenance};
 use crate::resolve::{changes, resolve};
 use crate::shape;
+use crate::traces::bytes_of;
 use crate::tree::{Node, Origin, Path, at};
 use crate::walk::walk;
 use crate::written::Scenario;
@@ -58,7 +59,7 @@ impl Source {
     /// Reads a file: JSON if its name ends in `.json`, else TOML.
     pub fn open(file: &std::path::Path) -> Result<Source, Errors> {
         let name = file.display().to_string();
-        let bytes = std::fs::read(file).map_err(|e| Errors::one(&name, "", format!("cannot be read: {e}")))?;
+        let bytes = bytes_of(file).map_err(|e| Errors::one(&name, "", e))?;
         let text = String::from_utf8(bytes).map_err(|_| Errors::one(&name, "", "is not a text (UTF-8)"))?;
         let is_json = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
         Ok(if is_json { Source::json(name, text) } else { Source::toml(name, text) })

@@ -1,6 +1,7 @@
 //! Files that traffic entries name: the text of a trace (`replay`), the points of a distribution (`{ cdf = "mine.csv" }`), take
 //! the file's place, so that whatever follows, the resolved scenario included, needs no file.
 
+use std::io::Read as _;
 use std::path::Path as FilePath;
 
 use elephan_traffic::{Trace, parse_cdf, published};
@@ -25,10 +26,24 @@ pub(crate) fn read(tree: &mut Node, scenario: &str) -> Vec<Problem> {
     problems
 }
 
+/// Largest file that a scenario names, or is, which would be held several times in memory: no endless device.
+const FILE_MAX_BYTES: u64 = 1 << 30;
+
+/// The bytes of a file, or why there are none.
+pub(crate) fn bytes_of(path: &FilePath) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes));
+    match read {
+        Err(e) => Err(format!("cannot be read: {e}")),
+        Ok(_) if bytes.len() as u64 > FILE_MAX_BYTES => Err("is larger than 1 GiB".to_owned()),
+        Ok(_) => Ok(bytes),
+    }
+}
+
 /// The text of a file whose path starts in the folder of the scenario, and that path.
 pub(crate) fn text_of(name: &str, scenario: &str) -> Result<(String, String), String> {
     let path = FilePath::new(scenario).parent().unwrap_or(FilePath::new("")).join(name);
-    let bytes = std::fs::read(&path).map_err(|e| format!("{}: cannot be read: {e}", path.display()))?;
+    let bytes = bytes_of(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{}: is not a text (UTF-8)", path.display()))?;
     Ok((text, path.display().to_string()))
 }

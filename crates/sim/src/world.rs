@@ -153,17 +153,18 @@ impl<'a> World<'a> {
         let end = self.plan.duration;
         let bound = Event::bound(end);
         let mut now = Time::ZERO;
+        let looks = if self.guests { BETWEEN_LOOKS_AT_GUESTS } else { BETWEEN_LOOKS };
         let some = if self.net.has_lanes { World::some_events::<true> } else { World::some_events::<false> };
         loop {
             let since = now;
             let more;
-            (now, more) = some(self, now, bound);
+            (now, more) = some(self, now, bound, looks);
             self.check_guests()?;
             if !more {
                 self.net.find_deadlocks(end);
                 return self.write_log();
             }
-            self.net.events.tune(now, now - since, BETWEEN_LOOKS);
+            self.net.events.tune(now, now - since, looks);
             self.write_log()?;
             let progress = Progress { now, events: self.events_done, packet_hops: self.packet_hops() };
             if !watch(&progress) {
@@ -172,10 +173,10 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The next events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the last.
-    /// Lanes are looked at if there are any.
-    fn some_events<const HAS_LANES: bool>(&mut self, mut now: Time, bound: Event) -> (Time, bool) {
-        for _ in 0..BETWEEN_LOOKS {
+    /// The next `most` events, as far as they come before `bound`; answers whether there may be more. `now` is then the time of the
+    /// last. Lanes are looked at if there are any.
+    fn some_events<const HAS_LANES: bool>(&mut self, mut now: Time, bound: Event, most: u64) -> (Time, bool) {
+        for _ in 0..most {
             let (lane, first) = if HAS_LANES { self.net.lanes.first() } else { (0, bound) };
             let Some(event) = self.net.events.pop_before(first.min(bound)) else {
                 if first >= bound {
@@ -304,6 +305,8 @@ impl<'a> World<'a> {
 
 /// Events between two looks at the world from outside.
 const BETWEEN_LOOKS: u64 = 1 << 15;
+/// A law of the user's may take milliseconds an event, and is to be stopped all the same.
+const BETWEEN_LOOKS_AT_GUESTS: u64 = 1 << 7;
 /// So many sockets and their packets stay in a second-level cache: looking ahead does not pay. It costs 35 instructions a
 /// packet-hop, 4 % of the time of 200 sockets.
 const FEW_SOCKETS: usize = 200;

@@ -18,6 +18,7 @@ from elephan.panel.experiments import PAIR, STATISTICS, Experiment, Measured, ch
 from elephan.panel.network import Network, read_network
 from elephan.pool import Job, check_workers, failures, run_jobs
 from elephan.progress import status
+from elephan.quantity import in_files
 from elephan.runs import Run, check_seed
 from elephan.sweeps import REPETITIONS_MAX
 
@@ -182,7 +183,9 @@ class Panel:
         for (experiment, variant), rows in self._by_key.items():
             for name in (name for name in STATISTICS if any(name in row.values for row in rows)):
                 interval = self.interval(experiment, variant, name).as_dict()
-                found.append({"experiment": experiment, "variant": variant, "statistic": name, "unit": unit_of(name), **interval})
+                found.append(
+                    {"experiment": experiment, "variant": variant, "statistic": name, "unit": in_files(unit_of(name)), **interval}
+                )
         texts = [(name, pa.string()) for name in ("experiment", "variant", "statistic", "unit")]
         numbers = [(name, pa.float64()) for name in ("mean", "ci_low", "ci_high")]
         return pa.Table.from_pylist(found, schema=pa.schema([*texts, *numbers, ("n", pa.int64())]))
@@ -203,7 +206,7 @@ class Panel:
         """JSON-ready: the laws, the network, every figure with its interval."""
 
         def known(interval: stats.Interval, unit: str) -> dict[str, Any]:
-            return interval.as_dict() | {"unit": unit}
+            return interval.as_dict() | {"unit": in_files(unit)}
 
         labels = self.labels
         return {
