@@ -29,6 +29,29 @@ pub(crate) fn hosts(wrong: &str, shares: bool) -> Option<&'static str> {
     })
 }
 
+/// The key, of those that are valid here, for what other tools call so.
+pub(crate) fn key<'a>(wrong: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let meant: &[&str] = match folded(wrong).as_str() {
+        "rate" => &["load"],
+        "bandwidth" | "bw" | "capacity" | "speed" | "data_rate" => &["rate", "load"],
+        "latency" | "propagation" | "propagation_delay" | "one_way_delay" => &["delay"],
+        "buffer" | "buffer_size" | "queue_size" | "queue_length" | "max_size" => &["limit", "queue", "memory"],
+        "loss_rate" | "plr" | "packet_loss" => &["loss"],
+        "receive_buffer" | "recv_buffer" | "rcvbuf" | "rcv_buf" | "rwnd" | "tcp_rmem" | "window" => &["receive_window"],
+        "send_window" | "sndbuf" | "snd_buf" | "tcp_wmem" => &["send_buffer"],
+        "initial_cwnd" | "initcwnd" | "init_cwnd" | "iw" => &["initial_window"],
+        "min_rto" => &["rto_min"],
+        "max_rto" => &["rto_max"],
+        "cc" | "cca" | "congestion" | "congestion_algorithm" | "tcp_cc" => &["congestion_control"],
+        "start_time" | "begin" => &["start"],
+        "stop_time" | "end" | "end_time" => &["stop"],
+        "time" | "sim_time" | "simulation_time" => &["duration"],
+        "runs" | "repeat" | "replications" => &["repetitions"],
+        _ => &[],
+    };
+    meant.iter().find_map(|meant| valid.iter().find(|valid| *valid == meant)).copied()
+}
+
 fn folded(word: &str) -> String {
     word.to_lowercase().replace(['-', ' '], "_")
 }

@@ -1,5 +1,7 @@
 //! The nearest valid name, for "did you mean".
 
+use crate::elsewhere;
+
 /// A beginning that says enough about a word: so many letters, and most of it.
 const STEM_LEAST: usize = 5;
 
@@ -41,6 +43,14 @@ pub(crate) fn hint(wrong: &str, candidates: &[&str]) -> String {
         None if different.is_empty() => String::new(),
         None if different.len() <= 24 => format!("; valid here: {}", different.join(", ")),
         None => format!("; valid here: {}, ...", different[..24].join(", ")),
+    }
+}
+
+/// The same for a key, which other tools may call otherwise.
+pub(crate) fn key_hint(wrong: &str, candidates: &[&str]) -> String {
+    match elsewhere::key(wrong, candidates) {
+        Some(name) => format!("; did you mean \"{name}\"?"),
+        None => hint(wrong, candidates),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Errors, Problem};
 use crate::near::nearest;
 use crate::shape::{Shape, admits, branches, by_tag, is_type, members, names};
 use crate::tree::{Entry, Node, Origin, Path, Step, Value, at};
-use crate::{near, toml};
+use crate::{elsewhere, near, toml};
 
 /// One parameter given from outside the text.
 #[derive(Clone, Debug)]
@@ -419,7 +419,7 @@ fn is_ports(at: &Path) -> bool {
 }
 
 fn no_such_key(at: &Path, key: &str, candidates: &[&str]) -> String {
-    match nearest(key, candidates.iter().copied()) {
+    match elsewhere::key(key, candidates).or_else(|| nearest(key, candidates.iter().copied())) {
         Some(name) => format!("no such key; did you mean \"{}\"?", at.key(name)),
         None => {
             let hint = near::hint(key, candidates);

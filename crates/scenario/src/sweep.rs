@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 
+use crate::elsewhere;
 use crate::error::{Errors, Problem};
+use crate::near::nearest;
 use crate::read::prepare;
 use crate::tree::{Node, Origin, Table, Value, at};
 use crate::{Override, Source, read};
@@ -164,6 +166,10 @@ fn check_axis(
     (key, origin, node): (&str, Origin, &Node),
 ) -> Result<(), (Origin, String)> {
     let Value::Array(values) = &node.value else {
+        let own = ["repetitions", "zip"];
+        if let Some(name) = elsewhere::key(key, &own).or_else(|| nearest(key, own)) {
+            return Err((origin, format!("unknown key; did you mean \"{name}\"?")));
+        }
         return Err((node.origin, format!("{}: expected an array of values", node.shown())));
     };
     let Some(first) = values.first() else {

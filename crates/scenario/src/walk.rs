@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::elsewhere;
 use crate::error::Problem;
-use crate::near::{hint, nearest};
+use crate::near::{hint, key_hint, nearest};
 use crate::shape::{Mismatch, Shape, admits, branches, by_tag, example, expected, is_type, members, names, resolve};
 use crate::tree::{Node, Path, Step, Value};
 
@@ -147,7 +147,7 @@ impl<'a> Walker<'a> {
             match shape.property(key).or(shape.free) {
                 Some(property) => self.any(property, &entry.node, &inner),
                 None => {
-                    let message = format!("unknown key \"{}\"{}", key.escape_debug(), hint(key, &shape.keys()));
+                    let message = format!("unknown key \"{}\"{}", key.escape_debug(), key_hint(key, &shape.keys()));
                     self.problems.push(Problem::new(path.clone(), entry.key, message));
                 }
             }

@@ -149,7 +149,7 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
 /// Parses a size such as `"48 KiB"`, `"2 MB"`, `"1500 B"` or `"1 Mb"` (bits, a whole number of bytes).
 pub fn parse_bytes(text: &str) -> Result<Bytes> {
     let (digits, places, unit) = split(text, "a size", "48 KiB")?;
-    let known = ["B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "Mb"];
+    let known = ["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "Mb"];
     let Some((factor, rest)) = prefix(&unit) else { return unknown(&unit, text, "a size", &known) };
     match rest {
         "B" => exact(text, digits, places, factor, "byte").map(Bytes),

@@ -184,11 +184,16 @@ def list_things(
 
 
 @app.command()
-def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")]) -> None:
+def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")], json: Json = False) -> None:
     """Draw the report of a result again."""
+    from elephan.cli import show
     from elephan.results import redraw
 
-    typer.echo(str(redraw(folder)))
+    file = redraw(folder)
+    if json:
+        show.print_json({"folder": str(folder), "report": str(file)})
+    else:
+        typer.echo(str(file))
 
 
 @app.command()

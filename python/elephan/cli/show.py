@@ -143,7 +143,8 @@ def _bounds(interval: Interval, unit: str) -> str:
         return quantity(interval.mean, unit, 4)
     factor, label = scale_for(interval.mean, unit)
     mean, half = quantity(interval.mean * factor, "1", 4), quantity(interval.half_width * factor, "1", 2)
-    if abs(interval.high + interval.low - 2 * interval.mean) <= _LOPSIDED * interval.half_width:
+    beyond = interval.low >= 0 > interval.mean - interval.half_width
+    if not beyond and abs(interval.high + interval.low - 2 * interval.mean) <= _LOPSIDED * interval.half_width:
         return f"{mean} ± {half} {label}".strip()
     low, high = (quantity(bound * factor, "1", 3) for bound in (interval.low, interval.high))
     return f"{mean} ({low} to {high}) {label}".strip() if low != high else f"{mean} {label}".strip()
