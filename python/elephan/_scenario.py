@@ -875,6 +875,7 @@ class Lp(Table):
     inference: Round trips after an early sign in which the window does not grow. Default: 3.0.
     delay: Which delay queues are seen by. Default: "one-way".
     forgets: An early sign forgets the extremes: from then on the smoothed delay and twice it. Default: false.
+    resolution: What delays are counted in when they are compared; 0 s: exactly. Default: "0 s".
     lowers_ssthresh: An early sign lowers ssthresh as well: the window grows back additively, not by slow start. Default: true.
     """
 
@@ -887,6 +888,7 @@ class Lp(Table):
     inference: float | None = None
     delay: Literal["one-way", "round-trip"] | None = None
     forgets: bool | None = None
+    resolution: Time | None = None
     lowers_ssthresh: bool | None = None
 
 

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! ssthresh comes down with the window of an early sign, so that it grows back additively, as the paper has it. Preset `linux` leaves
-//! ssthresh alone: below that of the last loss the window comes back by slow start. It also forgets the extremes at an early sign:
-//! d_min = d, d_max = 2 d.
+//! ssthresh alone: below that of the last loss the window comes back by slow start. It also forgets the extremes at an early sign,
+//! d_min = d, d_max = 2 d, and counts in whole milliseconds (`resolution`), each term rounded down: a spread of less than 7 ms
+//! makes only a whole millisecond an early sign.
 //!
 //! The delay is that of the way there, by timestamps; where there are none, or with `delay = "round-trip"`, it is the round-trip time:
 //! queues on the way back count too then, and the flow gives way more often. The round that follows a cut still measures the queue of before it; as in Linux nothing
@@ -39,6 +40,8 @@ parameters! {
     delay: Delay = Delay::OneWay, "Kuzmanovic and Knightly 2003; Linux tcp_lp.c: owd";
     /// An early sign forgets the extremes: from then on the smoothed delay and twice it.
     forgets: bool = false, "Linux tcp_lp.c; Kuzmanovic and Knightly 2003: no";
+    /// What delays are counted in when they are compared; 0 s: exactly.
+    resolution: Span = Span::ZERO, "Kuzmanovic and Knightly 2003: none; Linux tcp_lp.c: LP_RESOL, 1 ms";
     /// An early sign lowers ssthresh as well: the window grows back additively, not by slow start.
     lowers_ssthresh: bool = true, "Kuzmanovic and Knightly 2003: additive increase; Linux tcp_lp.c: no";
 }
@@ -66,7 +69,9 @@ impl Model for Lp {
     }
 
     fn preset(name: &str) -> Parameters {
-        Parameters { forgets: name == "linux", lowers_ssthresh: name != "linux", ..Parameters::default() }
+        let linux = name == "linux";
+        let resolution = Span::from_ms(u64::from(linux));
+        Parameters { forgets: linux, lowers_ssthresh: !linux, resolution, ..Parameters::default() }
     }
 }
 
@@ -92,11 +97,10 @@ impl Law for Lp {
 
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.inferring = ack.now < self.inferring_until;
-        if let Some(delay) = self.one_way.take(ack) {
-            self.measure(delay.seconds());
-            if self.delay > self.least + self.p.delta * (self.most - self.least) {
-                self.give_way(w, ack.now, ack.rtt.unwrap_or(delay));
-            }
+        if let Some(delay) = self.one_way.take(ack)
+            && self.shows_queue(delay.seconds())
+        {
+            self.give_way(w, ack.now, ack.rtt.unwrap_or(delay));
         }
     }
 
@@ -112,10 +116,15 @@ impl Law for Lp {
 }
 
 impl Lp {
-    fn measure(&mut self, sample: f64) {
+    /// A delay has been measured; whether a queue shows in those so far.
+    fn shows_queue(&mut self, sample: f64) -> bool {
         self.delay = if self.delay == 0.0 { sample } else { self.delay + self.p.gain * (sample - self.delay) };
         self.least = if self.least == 0.0 { sample } else { self.least.min(sample) };
         self.most = self.most.max(sample);
+        let unit = self.p.resolution.seconds();
+        // A ten-thousandth of a unit more: what is a whole number of them may be a little less in seconds.
+        let whole = |seconds: f64| if unit > 0.0 { (seconds / unit + 1e-4).floor() } else { seconds };
+        whole(self.delay) > whole(self.least) + whole(self.p.delta * (self.most - self.least))
     }
 
     fn give_way(&mut self, w: &mut Window, now: Time, rtt: Span) {
@@ -160,6 +169,21 @@ mod tests {
         c.on_ack(&ack(0.0, 0, 0.23));
         assert!((state(&c, "delay") - 0.125).abs() < 1e-12);
         assert_eq!((state(&c, "delay_max"), c.window()), (0.23, 50.0 * S));
+    }
+
+    /// Linux: 15 % of a spread of 6 ms are no whole millisecond, so that 100.9 ms are none above 100 and 101 are; of 7 ms it is one.
+    #[test]
+    fn linux_counts_whole_milliseconds() {
+        for (most, sample, early) in [(0.106, 0.1009, false), (0.106, 0.101, true), (0.107, 0.1019, false), (0.107, 0.102, true)] {
+            let mut c = lp(json!({ "preset": "linux", "gain": 1.0 }));
+            c.poke("delay_max", most);
+            c.on_ack(&ack(1.0, MSS, sample));
+            assert_eq!(c.window() < 100.0 * S, early, "{most} {sample}");
+            let mut c = lp(json!({ "gain": 1.0 }));
+            c.poke("delay_max", most);
+            c.on_ack(&ack(1.0, MSS, sample));
+            assert_eq!(c.window() < 100.0 * S, sample > 0.1 + 0.15 * (most - 0.1));
+        }
     }
 
     /// The threshold is 115 ms: below it a segment a round trip, above it half, and one segment when it comes again within
