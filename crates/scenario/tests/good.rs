@@ -268,6 +268,35 @@ fn a_slower_port_takes_no_headroom() {
     assert!(refused.contains("of headroom for 3 ports"), "{refused}");
 }
 
+/// A limit in packets that holds XOFF in full frames, on both ways of a link: acknowledgements would need more of them.
+#[test]
+fn a_limit_in_packets_holds_xoff_where_acknowledgements_return() {
+    let text = r#"
+        duration = "2 ms"
+        [hosts.a]
+        [hosts.b]
+        [switches.s]
+        flow_control = { kind = "pfc", priorities = [0], xoff = "100 KB" }
+        [[links]]
+        between = ["a", "s"]
+        rate = "10 Gbps"
+        delay = "500 ns"
+        queue = { kind = "fifo", limit = "100 p" }
+        [[links]]
+        between = ["s", "b"]
+        rate = "1 Gbps"
+        delay = "500 ns"
+        queue = { kind = "fifo", limit = "100 p" }
+        [[traffic]]
+        from = "a"
+        to = "b"
+        kind = "bulk"
+    "#;
+    read(&Source::toml("pfc.toml", text), &[], None).unwrap();
+    let few = Override::parse("links[1].queue.limit=60 p").unwrap();
+    assert!(read(&Source::toml("pfc.toml", text), &[few], None).unwrap_err().to_string().contains("below xoff"));
+}
+
 #[test]
 fn changes_are_what_differs() {
     let r = resolved("changes", &[]);

@@ -236,8 +236,9 @@ impl Resolver<'_> {
             FlowControl::Pfc(pfc) => (pfc.marks()?.0, pfc.mask()),
             _ => return None,
         };
-        let ip = u32::try_from(self.crossings[i].ip_bytes).unwrap_or(u32::MAX / 2);
-        let frame = u64::from(link.framing.charged_bytes(ip));
+        // Packets are taken to be as large as any: a way back, of acknowledgements only, may well have the same limit.
+        let largest = self.crossings.iter().map(|crossing| crossing.ip_bytes).max().unwrap_or(0);
+        let frame = u64::from(link.framing.charged_bytes(u32::try_from(largest).unwrap_or(u32::MAX / 2)));
         let below = |queue: &QueueSpec| {
             let size = limit_of(queue)?;
             let limit = Limit::of(Some(size), link.bdp_bytes);
