@@ -220,6 +220,7 @@ def sensitivities(results: Results) -> list[Drawing]:
         _sweep(results, "memory", "switch memory", (goodput, "drops.sum", tail), "bytes",
                "XOFF and XON keep their share of the memory. Below 48 KiB the headroom no longer covers what is in flight."),
         _thresholds(results),
+        _hysteresis(results),
         _sweep(results, "load", "offered load of each client", (goodput, "drops.sum", tail), "bps",
                f"Three clients offer the server's link its {show(theory.max_goodput('10 Gbps'), 'bps')} at 3.16 Gb/s each."),
     ]  # fmt: skip
@@ -232,6 +233,7 @@ _WORDS = {
     "latency_ns.max": "longest latency",
     "jain_10ms.mean": "Jain's index per 10 ms",
     "memory_bytes.max": "most memory used",
+    "pauses_sent.sum": "PAUSE frames",
 }
 
 
@@ -281,7 +283,7 @@ def _sweep(results: Results, experiment: str, what: str, statistics: tuple[str, 
         ax.set_xlabel(f"{what}, {name if unit != 's' else 'ms'}")
     d.legend(axes[0], loc="lower left")
     reps = results.experiment(experiment).repetitions
-    caption = f"{words} Means of {reps} runs with 95 % intervals."
+    caption = f"{words} Means of {reps} runs with 95 % intervals, cut off at the frame."
     return Drawing(f"sensitivity-{experiment.replace('_', '-')}", f"Against the {what}", caption, fig)
 
 
@@ -310,3 +312,17 @@ def _thresholds(results: Results) -> Drawing:
         f"Means of {reps} runs with 95 % intervals."
     )
     return Drawing("sensitivity-thresholds", "Against the XOFF threshold", caption, fig)
+
+
+def _hysteresis(results: Results) -> Drawing:
+    fig, axes = new_figure(1, 3, height=2.7)
+    for ax, statistic in zip(axes, ("goodput_bps.sum", "pauses_sent.sum", "latency_ns.p99"), strict=True):
+        _panel(ax, results, "hysteresis", statistic, ("",))
+        _, x = _points(results, "hysteresis", "")
+        d.plain_ticks(ax, list(x), [f"{xon / 1024:g}" for xon in x])
+        ax.set_xlabel("XON, KiB (XOFF 21 KiB)")
+    reps = results.experiment("hysteresis").repetitions
+    caption = (
+        f"802.3x only; PAUSE frames of the whole run, those that let go on included. Means of {reps} runs with 95 % intervals."
+    )
+    return Drawing("sensitivity-hysteresis", "Against the XON threshold", caption, fig)
