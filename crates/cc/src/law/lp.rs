@@ -174,7 +174,9 @@ mod tests {
     /// Linux: 15 % of a spread of 6 ms are no whole millisecond, so that 100.9 ms are none above 100 and 101 are; of 7 ms it is one.
     #[test]
     fn linux_counts_whole_milliseconds() {
-        for (most, sample, early) in [(0.106, 0.1009, false), (0.106, 0.101, true), (0.107, 0.1019, false), (0.107, 0.102, true)] {
+        for (most, sample, early) in
+            [(0.106, 0.1009, false), (0.106, 0.101, true), (0.107, 0.1019, false), (0.107, 0.102, true)]
+        {
             let mut c = lp(json!({ "preset": "linux", "gain": 1.0 }));
             c.poke("delay_max", most);
             c.on_ack(&ack(1.0, MSS, sample));
