@@ -90,7 +90,7 @@ def json_text(table: Mapping[Any, Any], what: str = "") -> str:
     return f"{{{', '.join(entries)}}}"
 
 
-FILE_MAX_CHARACTERS = 100_000_000
+FILE_MAX_CHARACTERS = 100_000_000  # far beyond any scenario or manifest, and no burden on the memory
 
 
 def read_text(path: Path) -> str:

@@ -75,7 +75,7 @@ impl EtsSpec {
 }
 
 /// The bits of these priorities.
-pub(super) fn mask(priorities: &[u8]) -> u8 {
+pub fn mask(priorities: &[u8]) -> u8 {
     priorities.iter().fold(0, |mask, p| mask | 1 << (p & 7))
 }
 

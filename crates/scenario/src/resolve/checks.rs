@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use elephan_link::queue::{Limit, Parameters, QueueSpec};
+use elephan_link::queue::{Limit, Parameters, QueueSpec, priority_bits};
 use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
 use elephan_units::{Bytes, Size, Span, parse_size};
 use serde_json::Value as Json;
@@ -336,10 +336,13 @@ impl Resolver<'_> {
 
 /// Priorities, as bits, and queues of the classes of a queue; what no class names is the last one's.
 fn classes_of(queue: &QueueSpec) -> Vec<(u8, &QueueSpec)> {
-    let bits = |priorities: &[u8]| priorities.iter().fold(0u8, |mask, p| mask | 1 << (p & 7));
     let mut classes: Vec<(u8, &QueueSpec)> = match queue {
-        QueueSpec::Ets(ets) => ets.classes.iter().map(|class| (bits(&class.priorities), &class.queue)).collect(),
-        QueueSpec::Wrr(wrr) => wrr.classes.iter().map(|class| (bits(&class.priorities), &class.queue)).collect(),
+        QueueSpec::Ets(ets) => {
+            ets.classes.iter().map(|class| (priority_bits(&class.priorities), &class.queue)).collect()
+        }
+        QueueSpec::Wrr(wrr) => {
+            wrr.classes.iter().map(|class| (priority_bits(&class.priorities), &class.queue)).collect()
+        }
         _ => Vec::new(),
     };
     let named = classes.iter().fold(0, |mask, (own, _)| mask | own);
