@@ -67,7 +67,7 @@ impl<T: Copy> Ring<T> {
             return;
         };
         if others as usize == self.places.len() {
-            self.grow(value);
+            self.grow();
         }
         let place = self.place(others);
         // SAFETY: `grow` has made places, and a masked index is below their number.
@@ -108,12 +108,13 @@ impl<T: Copy> Ring<T> {
         (0..self.len).filter_map(|i| self.get(i))
     }
 
+    /// Fills new places with the front: a value handed over here would be put together in memory for every push.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let old = self.places.len();
         let mut places: Vec<T> = self.iter().skip(1).collect();
-        places.resize((old * 2).max(4), filler);
+        places.resize((old * 2).max(4), self.first);
         self.places = places.into_boxed_slice();
         self.head = 0;
     }
