@@ -15,7 +15,7 @@ const STEPS: u32 = 16;
 const NEVER: u128 = u128::MAX;
 
 /// Ordered by falling keys, as the heap of the standard library has the greatest first.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Entry<T> {
     key: u128,
     value: T,
@@ -49,7 +49,7 @@ struct Lane<T> {
     strays: BinaryHeap<Entry<T>>,
 }
 
-impl<T: Copy> Lane<T> {
+impl<T: Copy + Default> Lane<T> {
     #[inline]
     fn place(&self, i: u32) -> usize {
         (self.head.wrapping_add(i) & (self.places.len() as u32).wrapping_sub(1)) as usize
@@ -65,7 +65,7 @@ impl<T: Copy> Lane<T> {
     #[inline(always)]
     fn push(&mut self, entry: Entry<T>) {
         if self.len as usize == self.places.len() {
-            self.grow(entry);
+            self.grow();
         }
         let mut place = self.len;
         while let Some(before) = place.checked_sub(1).and_then(|i| self.get(i))
@@ -73,7 +73,7 @@ impl<T: Copy> Lane<T> {
         {
             place -= 1;
             if self.len - place > STEPS {
-                return self.strays.push(entry);
+                return self.stray(entry.key, entry.value);
             }
         }
         for i in (place..self.len).rev() {
@@ -84,12 +84,18 @@ impl<T: Copy> Lane<T> {
         self.len += 1;
     }
 
+    /// Takes the parts of an entry, and [`Lane::grow`] none: to hand over a whole one, each push would put it together in memory.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: Entry<T>) {
-        // What fills the new places is never read.
+    fn stray(&mut self, key: u128, value: T) {
+        self.strays.push(Entry { key, value });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
         let mut places: Vec<Entry<T>> = (0..self.len).filter_map(|i| self.get(i)).collect();
-        places.resize((places.len() * 2).max(16), filler);
+        places.resize((places.len() * 2).max(16), Entry::default());
         self.places = places.into_boxed_slice();
         self.head = 0;
     }
@@ -130,14 +136,14 @@ pub struct Lanes<T> {
     firsts: [u128; LANES],
 }
 
-impl<T: Copy> Default for Lanes<T> {
+impl<T: Copy + Default> Default for Lanes<T> {
     fn default() -> Self {
         let lane = || Lane { places: Box::default(), head: 0, len: 0, strays: BinaryHeap::new() };
         Lanes { lanes: std::array::from_fn(|_| lane()), firsts: [NEVER; LANES] }
     }
 }
 
-impl<T: Copy> Lanes<T> {
+impl<T: Copy + Default> Lanes<T> {
     #[inline(always)]
     pub fn push(&mut self, lane: usize, event: Event, value: T) {
         self.lanes[lane].push(Entry { key: event.0, value });

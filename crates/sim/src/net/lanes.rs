@@ -33,7 +33,7 @@ const NEAR: u32 = 1;
 const IDLE_LINK_LINES: usize = 2;
 
 /// A frame in a lane: the packet, and where it goes from there, as [`Flight`] has it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Onward {
     pub packet: u32,
     pub then: u32,
