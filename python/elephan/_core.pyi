@@ -118,6 +118,9 @@ def schema() -> str:
 def listing(kind: str) -> list[tuple[str, str]]:
     """Names with one line each; `kind` is congestion-controls, stacks, queues, traffic or templates."""
 
+def model_known_as(word: str) -> str | None:
+    """The name here of a model that papers and other tools call so, if it has another."""
+
 def describe_cc(name: str) -> str:
     """A congestion control as JSON: `name`, `summary`, `parameters` (`name`, `default`, `doc`, `source`), `states`."""
 

@@ -86,6 +86,7 @@ class Tcp(Table):
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
     max_ack_delay: What the probe of a flight of one segment waits longer for, because its ACK may be delayed.
+    timer_slack: What the timers of RACK and of the probe of a longer flight wait longer for than is computed.
     frto: After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
     undo: A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
     reduction: How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`,
@@ -108,6 +109,7 @@ class Tcp(Table):
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
+    ack_cwr: Data with CWR is acknowledged at once: its sender's window may be one segment.
     sack: Selective acknowledgements.
     dsack: Duplicate segments are reported in the first SACK block.
     timestamps: Timestamps option.
@@ -213,6 +215,7 @@ class Tcp(Table):
     loss_detection: Literal["dupack", "rack", "fack"] | None = None
     tail_loss_probe: bool | None = None
     max_ack_delay: Time | None = None
+    timer_slack: Time | None = None
     frto: bool | None = None
     undo: Literal["off", "both", "timestamps", "dsack"] | None = None
     reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937"] | None = None
@@ -231,6 +234,7 @@ class Tcp(Table):
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None
     newreno_ack_heuristic: bool | None = None
     ecn: Literal["off", "classic", "dctcp", "accurate"] | None = None
+    ack_cwr: bool | None = None
     sack: bool | None = None
     dsack: bool | None = None
     timestamps: bool | None = None

@@ -40,5 +40,10 @@ def nearest(name: str, known: list[str], there: str = "") -> str:
     """A hint for an unknown name: `; did you mean "cubic"?`, or the list of what there is, led by words such as "it has"."""
     import difflib
 
+    from elephan._core import model_known_as
+
+    meant = model_known_as(name)
+    if meant in known:
+        return f'; did you mean "{meant}"?'
     close = difflib.get_close_matches(name, known, n=1)
     return f'; did you mean "{close[0]}"?' if close else f"{'; ' if there else ''}{there}: {', '.join(known)}"

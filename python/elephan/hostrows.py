@@ -22,7 +22,7 @@ def drops(run: Run) -> Array:
 
 
 def windows_after_gaps(run: Run) -> Array:
-    """Of each gap of 0.1 s or more and each flow: the smallest window within a second after it over the last one before it.
+    """Of each gap of 0.1 s or more and each flow: the first sample of the window within a second after it over the last one before.
 
     A gap that the end of the run cuts off has nothing after it.
     """
@@ -37,5 +37,5 @@ def windows_after_gaps(run: Run) -> Array:
         for one in np.unique(flow):
             before, after = (flow == one) & (time <= begin), (flow == one) & (time > end) & (time <= end + 1e9)
             if before.any() and after.any():
-                found.append(float(cwnd[after].min()) / float(cwnd[before][-1]))
+                found.append(float(cwnd[after][0]) / float(cwnd[before][-1]))
     return np.asarray(found)

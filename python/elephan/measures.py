@@ -169,7 +169,7 @@ _ALL = [
     Measure(
         "window_after_gap",
         "%",
-        "smallest congestion window in the second after each logger gap of 0.1 s over that before it",
+        "congestion window in the first sample after each logger gap of 0.1 s or more over that before it",
         hostrows.windows_after_gaps,
     ),
     Measure("timeouts", "1", "retransmission timeouts of each flow, those of a back-off included", timeouts),

@@ -25,6 +25,7 @@ from elephan import claims, core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, check_workers, failures, run_jobs
 from elephan.progress import status
+from elephan.quantity import seconds
 from elephan.runs import Run, load_run, read_table
 from elephan.source import Source, read_json, read_text
 
@@ -222,6 +223,15 @@ class Results:
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.study.experiments if one.name == name)
+
+    def measured(self, experiment: str, variant: str = "") -> str:
+        """From when to when a variant, or the first one, is measured: `20 to 120 s`."""
+        one = self.experiment(experiment)
+        chosen = next(v for v in one.variants if variant in ("", v.label))
+        text = core.resolve(self.study.scenario(one), {**one.set, **chosen.overrides}, 1)["toml"]
+        document = tomllib.loads(text)
+        begin, end = (seconds(document.get(key, "0 s")) for key in ("warmup", "duration"))
+        return f"{begin:g} to {end:g} s"
 
     def runs(self, experiment: str, variant: str) -> list[Run]:
         """The kept runs of a variant, in the order of their seeds."""

@@ -528,3 +528,23 @@ def test_hurst_of_what_ports_send() -> None:
         assert measures.statistic(run, f"{measure}.count") == 2
         with pytest.raises(InputError, match="the run has no"):  # 50 samples are too few
             measures.statistic(run, f"{measure}[at a->b, during 0-5 s].mean")
+
+
+@pytest.mark.parametrize(("law", "kind"), [("xcp", "xcp"), ("explicit_rate", "fq")])
+def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
+    text = f"""
+    duration = "1 s"
+    [template]
+    kind  = "dumbbell"
+    pairs = 2
+    rate  = "10 Mbps"
+    delay = "10 ms"
+    [[traffic]]
+    from = "sender"
+    to   = "receiver"
+    kind = "bulk"
+    congestion_control = "{law}"
+    """
+    assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(answer(el.run(text)))
+    told = el.run(text, set={"template.queue": {"kind": kind}})
+    assert "tells a rate" not in " ".join(answer(told))

@@ -295,6 +295,8 @@ def test_a_window_limits_only_where_it_is_smaller_than_the_wire() -> None:
     small = Bounds(**{**vars(LIMITS), "window_bytes": 625_000})  # 50 Mb/s over 100 ms
     assert what_limits(evidence(window_limited=0.9), small, 1, 50e6) == "receive window"
     assert what_limits(evidence(window_limited=0.9), LIMITS, 1, 50e6) == "congestion control"
+    # It filled while the transfer began, of which the rest gets less than half of what the window allows.
+    assert what_limits(evidence(window_limited=0.9, lost=99.0), small, 1, 20e6) == "loss"
 
 
 def test_settings() -> None:

@@ -249,6 +249,12 @@ def test_powers_of_ten_are_written_without_formulas():
     assert style.plain_power("0.5") == "0.5"
 
 
+def test_long_numbers_on_an_axis_stand_in_threes() -> None:
+    written = {"700000": "700\u202f000", "\u22121250000": "\u22121\u202f250\u202f000", "2500.5": "2\u202f500.5"}
+    assert {text: style.grouped(text) for text in written} == written
+    assert [style.grouped(text) for text in ("0.00001", "250", "0")] == ["0.00001", "250", "0"]
+
+
 def test_figures_and_statistics_that_the_library_names_exist() -> None:
     for entry in library().values():
         notes = open_source(entry.name).notes

@@ -7,6 +7,7 @@ use crate::json;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing, module)?)?;
+    module.add_function(wrap_pyfunction!(model_known_as, module)?)?;
     module.add_function(wrap_pyfunction!(describe_cc, module)?)?;
     module.add_function(wrap_pyfunction!(data_dictionary, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
@@ -27,6 +28,12 @@ fn listing(kind: &str) -> PyResult<Vec<(String, String)>> {
         _ => return Err(ScenarioError::new_err(format!("no list `{kind}`; there are {KINDS}"))),
     };
     Ok(rows.iter().map(|(name, line)| (name.to_string(), line.trim().to_string())).collect())
+}
+
+/// The name here of a model that papers and other tools call so, if it has another.
+#[pyfunction]
+fn model_known_as(word: &str) -> Option<&'static str> {
+    elephan_scenario::model_known_as(word)
 }
 
 /// A congestion control as JSON: name, summary, parameters with default and source, states.

@@ -29,6 +29,22 @@ pub(crate) fn hosts(wrong: &str, shares: bool) -> Option<&'static str> {
     })
 }
 
+/// The name here of a model that papers and other tools call so.
+pub fn model(wrong: &str) -> Option<&'static str> {
+    Some(match folded(wrong).as_str() {
+        "hstcp" | "hs_tcp" | "high_speed" => "highspeed",
+        "stcp" | "s_tcp" => "scalable",
+        "tcp_reno" | "newreno" | "new_reno" => "reno",
+        "bbrv1" | "bbr1" => "bbr",
+        "bbrv3" | "bbrv2" | "bbr2" => "bbr3",
+        "ctcp" => "compound",
+        "tcp_lp" | "tcplp" => "lp",
+        "fqcodel" => "fq_codel",
+        "droptail" | "drop_tail" | "pfifo" | "bfifo" | "tail_drop" => "fifo",
+        _ => return None,
+    })
+}
+
 /// The key, of those that are valid here, for what other tools call so.
 pub(crate) fn key<'a>(wrong: &str, valid: &[&'a str]) -> Option<&'a str> {
     let meant: &[&str] = match folded(wrong).as_str() {

@@ -38,11 +38,12 @@ pub(crate) fn hint(wrong: &str, candidates: &[&str]) -> String {
             different.push(one);
         }
     }
-    match nearest(wrong, different.iter().copied()) {
+    let meant = elsewhere::model(wrong).filter(|name| different.contains(name));
+    match meant.or_else(|| nearest(wrong, different.iter().copied())) {
         Some(name) => format!("; did you mean \"{name}\"?"),
         None if different.is_empty() => String::new(),
         None if different.len() <= 24 => format!("; valid here: {}", different.join(", ")),
-        None => format!("; valid here: {}, ...", different[..24].join(", ")),
+        None => format!("; valid here: {} and {} more", different[..24].join(", "), different.len() - 24),
     }
 }
 
@@ -57,6 +58,15 @@ pub(crate) fn key_hint(wrong: &str, candidates: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_papers_come_before_what_is_spelt_alike() {
+        let laws = ["reno", "htcp", "highspeed", "scalable"];
+        assert_eq!(hint("HSTCP", &laws), "; did you mean \"highspeed\"?");
+        assert_eq!(hint("stcp", &laws), "; did you mean \"scalable\"?");
+        assert_eq!(hint("htpc", &laws), "; did you mean \"htcp\"?");
+        assert_eq!(hint("hstcp", &["htcp"]), "; did you mean \"htcp\"?");
+    }
 
     #[test]
     fn what_was_meant() {

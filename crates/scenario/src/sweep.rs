@@ -106,6 +106,8 @@ fn split(list: &str) -> Vec<&str> {
 struct Axis {
     key: String,
     points: Vec<(Json, Override)>,
+    /// It goes step by step with the others that are zipped.
+    zipped: bool,
 }
 
 /// The axes of `[sweep]`: path, position of the key, values. Nested tables are paths too.
@@ -153,6 +155,7 @@ pub(crate) fn check(root: &Json, tree: &Node, template: Option<Node>) -> Vec<Pro
 }
 
 const NOT_SWEPT: &str = "cannot be swept; repetitions vary the seed";
+const NOT_SET: &str = "a sweep is not set so: -n gives its repetitions, -s key=v1,v2 the values of a parameter";
 
 fn may_vary(key: &str) -> bool {
     !matches!(key, "seed" | "sweep" | "template") && !key.starts_with("sweep.")
@@ -198,14 +201,22 @@ pub fn sweep(
     let empty = Node::table(Origin::Program);
     let own = tree.get("sweep").unwrap_or(&empty);
     let zip = own.get("zip").is_some_and(|z| matches!(z.value, Value::Bool(true)));
-    let mut all = file_axes(own, arguments)?;
+    let of_file = file_axes(own, zip)?;
+    if let Some(set) = fixed.iter().find(|one| one.key() == "sweep" || one.key().starts_with("sweep.")) {
+        return Err(Errors::one(format!("-s {}", set.key()), "", NOT_SET));
+    }
+    let given = |axis: &Axis| arguments.iter().any(|a| a.key() == axis.key);
+    let mut all: Vec<Axis> = Vec::new();
     for argument in arguments.iter().filter(|a| a.single().is_none()) {
         if !may_vary(argument.key()) {
             return Err(Errors::one(format!("-s {}", argument.key()), "", NOT_SWEPT));
         }
         let points = argument.values.iter().cloned().zip(argument.overrides.iter().cloned()).collect();
-        all.push(Axis { key: argument.key().to_owned(), points });
+        // Other values for an axis of the file leave it where it is; another axis is crossed with those.
+        let zipped = of_file.iter().any(|axis| axis.zipped && axis.key == argument.key());
+        all.push(Axis { key: argument.key().to_owned(), points, zipped });
     }
+    all.splice(0..0, of_file.into_iter().filter(|axis| !given(axis)));
     let given = own.get("repetitions").and_then(|r| r.to_json().as_u64()).map(|r| r as u32);
     let repetitions = repetitions.or(given).unwrap_or(1);
     if repetitions == 0 {
@@ -215,7 +226,7 @@ pub fn sweep(
     if seed.checked_add(u64::from(repetitions)).is_none_or(|last| last > i64::MAX as u64) {
         return Err(Errors::one(source.name(), "seed", format!("{seed} + {repetitions} repetitions are too large")));
     }
-    let variants = variants(&all, &fixed, zip).map_err(|message| Errors::one(source.name(), "sweep", message))?;
+    let variants = variants(&all, &fixed).map_err(|message| Errors::one(source.name(), "sweep", message))?;
     if variants.len() as u64 * u64::from(repetitions) > RUNS_MAX {
         return Err(Errors::one(source.name(), "sweep", format!("more than {RUNS_MAX} runs")));
     }
@@ -225,8 +236,8 @@ pub fn sweep(
     Ok(Sweep { parameters: all.into_iter().map(|a| a.key).collect(), variants, repetitions, seed })
 }
 
-/// The axes of the text that no argument replaces.
-fn file_axes(own: &Node, arguments: &[AxisArgument]) -> Result<Vec<Axis>, Errors> {
+/// The axes of the text.
+fn file_axes(own: &Node, zipped: bool) -> Result<Vec<Axis>, Errors> {
     let mut found = Vec::new();
     if let Some(table) = own.as_table() {
         axes(table, "", &mut found);
@@ -236,35 +247,50 @@ fn file_axes(own: &Node, arguments: &[AxisArgument]) -> Result<Vec<Axis>, Errors
         let points: Result<Vec<(Json, Override)>, Errors> =
             node.items().iter().map(|n| Ok((n.to_json(), Override::node(&key, n.clone())?))).collect();
         let points = points?;
-        let Some(name) = points.first().map(|(_, o)| o.key().to_owned()) else { continue };
-        if !arguments.iter().any(|a| a.key() == name) {
-            all.push(Axis { key: name, points });
-        }
+        let Some(key) = points.first().map(|(_, o)| o.key().to_owned()) else { continue };
+        all.push(Axis { key, points, zipped });
     }
     Ok(all)
 }
 
-fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>, String> {
-    let total = if zip {
-        let length = axes.first().map_or(1, |a| a.points.len());
-        if axes.iter().any(|a| a.points.len() != length) {
-            return Err("zip needs as many values for each parameter".to_owned());
+/// Which axes go together, in order: those that are zipped, where the first of them stands, and every other one alone.
+fn dimensions(axes: &[Axis]) -> Result<Vec<Vec<usize>>, String> {
+    let zipped: Vec<usize> = (0..axes.len()).filter(|&i| axes[i].zipped).collect();
+    let length = |i: usize| axes[i].points.len();
+    if zipped.windows(2).any(|w| length(w[0]) != length(w[1])) {
+        let each: Vec<String> = zipped.iter().map(|&i| format!("{} has {}", axes[i].key, length(i))).collect();
+        return Err(format!("zip needs as many values for each parameter: {}", each.join(", ")));
+    }
+    let of = |i: usize| match zipped.first() {
+        Some(&first) if axes[i].zipped => {
+            if i == first {
+                Some(zipped.clone())
+            } else {
+                None
+            }
         }
-        length as u64
-    } else {
-        axes.iter().try_fold(1u64, |n, a| n.checked_mul(a.points.len() as u64)).unwrap_or(u64::MAX)
+        _ => Some(vec![i]),
     };
+    Ok((0..axes.len()).filter_map(of).collect())
+}
+
+fn variants(axes: &[Axis], fixed: &[Override]) -> Result<Vec<Variant>, String> {
+    let dimensions = dimensions(axes)?;
+    let length = |together: &[usize]| axes[together[0]].points.len();
+    let total = dimensions.iter().try_fold(1u64, |n, d| n.checked_mul(length(d) as u64)).unwrap_or(u64::MAX);
     if total > VARIANTS_MAX {
         return Err(format!("more than {VARIANTS_MAX} variants"));
     }
-    let names = if zip { zipped_names(axes) } else { short_names(axes).into_iter().map(Some).collect() };
+    let names = names(axes);
     let one = |n: u64| {
         let mut rest = n as usize;
         // The last parameter varies fastest.
         let mut picks = vec![0; axes.len()];
-        for (pick, axis) in picks.iter_mut().zip(axes).rev() {
-            *pick = if zip { n as usize } else { rest % axis.points.len() };
-            rest /= axis.points.len();
+        for together in dimensions.iter().rev() {
+            for &axis in together {
+                picks[axis] = rest % length(together);
+            }
+            rest /= length(together);
         }
         let points: Vec<&(Json, Override)> = axes.iter().zip(picks).map(|(a, pick)| &a.points[pick]).collect();
         let show = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
@@ -279,11 +305,11 @@ fn variants(axes: &[Axis], fixed: &[Override], zip: bool) -> Result<Vec<Variant>
     Ok((0..total).map(one).collect())
 }
 
-/// Names of zipped axes: those with the same values and a common end of their paths are said once, by that end.
-fn zipped_names(axes: &[Axis]) -> Vec<Option<String>> {
+/// Names of axes: zipped ones with the same values and a common end of their paths are said once, by that end.
+fn names(axes: &[Axis]) -> Vec<Option<String>> {
     let alike = |a: &Axis, b: &Axis| a.points.iter().map(|(v, _)| v).eq(b.points.iter().map(|(v, _)| v));
     let same_end = |a: &Axis, b: &Axis| a.key.rsplit('.').next() == b.key.rsplit('.').next();
-    let joined = |a: &Axis, b: &Axis| alike(a, b) && same_end(a, b);
+    let joined = |a: &Axis, b: &Axis| a.zipped && b.zipped && alike(a, b) && same_end(a, b);
     let alone = short_names(axes);
     let names: Vec<Option<String>> = axes
         .iter()

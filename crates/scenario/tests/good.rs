@@ -503,9 +503,31 @@ fn a_sweep_in_step() {
     );
     let start = text.find("[ignored]").unwrap();
     let text = text[..start].replace("template = []\n", "").replace("xoff = \"21 KiB\"", "xoff = \"20 KiB\"");
-    let s = sweep(&Source::toml("t.toml", text), &[], None, None).unwrap();
+    let s = sweep(&Source::toml("t.toml", text.clone()), &[], None, None).unwrap();
     let labels: Vec<&str> = s.variants.iter().map(|v| v.label.as_str()).collect();
     assert_eq!(labels, ["memory=24 KiB, count=1", "memory=48 KiB, count=3"]);
+    // Other values for one of both stay in step; another parameter is crossed with them.
+    let given = |arguments: &[&str]| {
+        let arguments: Vec<_> = arguments.iter().map(|argument| elephan_scenario::AxisArgument::parse(argument).unwrap()).collect();
+        sweep(&Source::toml("t.toml", text.clone()), &arguments, None, None)
+    };
+    let s = given(&["hosts.client.count=2,4", "duration=1 s,2 s"]).unwrap();
+    let labels: Vec<&str> = s.variants.iter().map(|v| v.label.as_str()).collect();
+    assert_eq!(
+        labels,
+        [
+            "memory=24 KiB, count=2, duration=1 s",
+            "memory=24 KiB, count=2, duration=2 s",
+            "memory=48 KiB, count=4, duration=1 s",
+            "memory=48 KiB, count=4, duration=2 s"
+        ]
+    );
+    let error = given(&["hosts.client.count=2,3,4"]).unwrap_err().to_string();
+    let message = "zip needs as many values for each parameter: switches.sw.memory has 2, hosts.client.count has 3";
+    assert_eq!(error, format!("t.toml: sweep: {message}"));
+    let error = given(&["sweep.zip=false"]).unwrap_err().to_string();
+    let message = "a sweep is not set so: -n gives its repetitions, -s key=v1,v2 the values of a parameter";
+    assert_eq!(error, format!("-s sweep.zip: {message}"));
 }
 
 #[test]

@@ -85,6 +85,13 @@ options! {
         linux = Span::from_ms(200), "Linux tcp_schedule_loss_probe: TCP_RTO_MIN";
         windows = Span::from_ms(200), "assumed: as Linux";
     }
+    /// What the timers of RACK and of the probe of a longer flight wait longer for than is computed.
+    timer_slack: Span {
+        rfc = Span(0), "RFC 8985: none";
+        winxp | linux_2_4 | freebsd = Span(0), "assumed: not used";
+        linux = Span::from_ms(2), "Linux 6.7 tcp_schedule_loss_probe, tcp_rack_mark_lost: TCP_TIMEOUT_MIN_US; before, 2 jiffies";
+        windows = Span(0), "assumed: none";
+    }
     /// After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
     frto: bool {
         rfc = false, "assumed: RFC 5682 is asked for by name";
@@ -228,6 +235,14 @@ options! {
         linux = Ecn::Off, "Linux tcp_ecn 2: answers, does not ask; `classic` and `accurate` on request";
         windows = Ecn::Off, "Windows netsh ecncapability: disabled by default";
         freebsd = Ecn::Off, "FreeBSD net.inet.tcp.ecn.enable 2: answers, does not ask";
+    }
+    /// Data with CWR is acknowledged at once: its sender's window may be one segment.
+    ack_cwr: bool {
+        rfc = false, "RFC 3168 section 6.1.3 asks for none";
+        winxp | linux_2_4 = false, "assumed: not implemented";
+        linux = true, "Linux 4.19 tcp_ecn_accept_cwr: ICSK_ACK_NOW";
+        windows = false, "assumed: not documented";
+        freebsd = true, "FreeBSD tcp_ecn_input_segment: TF_ACKNOW";
     }
     /// Selective acknowledgements.
     sack: bool {

@@ -71,7 +71,7 @@ def run(
     if json:
         show.run_json(done, folder)
     else:
-        show.run(done, folder, ignored_sweep=bool(resolved.get("has_sweep")))
+        show.run(done, folder, str(scenario), ignored_sweep=bool(resolved.get("has_sweep")))
 
 
 @app.command()

@@ -84,8 +84,8 @@ def _report_line(console: Console, folder: Path) -> None:
     console.print(f"report: {folder / 'report.html'}", style="bold", soft_wrap=True)
 
 
-def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
-    """A run: its answer, its picture in characters, its statistics, where the report is."""
+def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
+    """A run of `scenario`, as it was called: its answer, its picture in characters, its statistics, where the report is."""
     from elephan.report.run_page import answer
     from elephan.report.terminal import picture
 
@@ -100,7 +100,7 @@ def run(done: Run, folder: Path, ignored_sweep: bool) -> None:
         table.add_row(name, quantity(value, measures.unit_of(name), 4))
     console.print(table)
     if ignored_sweep:
-        words = f"The scenario has a [sweep], which a single run ignores: elephan sweep {done.name}"
+        words = f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}"
         console.print(words, style="dim", soft_wrap=True)
     hops = done.manifest["packet_hops"]
     console.print(f"{quantity(hops, '1', len(str(hops)))} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")

@@ -35,7 +35,7 @@ class Evidence:
     delivered_bytes: float
     slow_start_end_s: float  # when half of the streams had left slow start
     slow_start_bytes: float  # delivered until then
-    window_limited: float  # share of time, RFC 4898
+    window_limited: float  # share of the simulated time, RFC 4898
     overflows: int  # round trips in which the queue dropped something
     lost: float  # packets that the link took
     stalls: int = 0  # round trips in which the sender's host refused segments
@@ -48,7 +48,9 @@ def what_limits(evidence: Evidence, limits: Bounds, streams: int, goodput_bps: f
     if goodput_bps >= FULL * limits.wire_bps:
         return limits.wire_is
     missing = limits.wire_bps * evidence.end_s / 8 - evidence.delivered_bytes
-    if limits.window_bps(streams) < limits.wire_bps and evidence.window_limited > 0.5:
+    # What the windows allow may be far above what the rest of the transfer, which was not simulated, gets.
+    allowed = limits.window_bps(streams)
+    if allowed < limits.wire_bps and evidence.window_limited > 0.5 and goodput_bps >= allowed / 2:
         return limits.window_is
     early = limits.wire_bps * min(evidence.slow_start_end_s, evidence.end_s) / 8 - evidence.slow_start_bytes
     if early >= missing / 2:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ def answer(run: Run) -> list[str]:
     changed = change_lines(view)
     parts += [
         _without_ecn(run),
+        *_without_router(run),
         *remarks(run),
         _copied(run),
         _hung(run),
@@ -137,6 +139,29 @@ def _without_ecn(run: Run) -> str:
         return ""
     flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
     return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
+
+
+# Laws that follow what queues of a kind tell them.
+_TOLD_BY = {"xcp": "xcp", "explicit_rate": "fq"}
+
+
+def _without_router(run: Run) -> list[str]:
+    """What a law that lives by what routers tell is where there is no such router."""
+    laws, kinds = Counter(texts(run.flows, "congestion_control")), _queue_kinds(run.resolved.get("links", []))
+    said = []
+    for law, kind in _TOLD_BY.items():
+        if laws[law] and kind not in kinds:
+            flows = f"1 flow of {law} passes" if laws[law] == 1 else f"{laws[law]} flows of {law} pass"
+            said.append(f'{flows} no queue that tells a rate, and without one {law} is Reno: say queue = {{ kind = "{kind}" }}.')
+    return said
+
+
+def _queue_kinds(part: Any) -> set[str]:
+    """The kinds of all queues of a part of a resolved scenario."""
+    if isinstance(part, dict):
+        own = {queue["kind"] for name, queue in part.items() if "queue" in name and isinstance(queue, dict) and "kind" in queue}
+        return own.union(*map(_queue_kinds, part.values()))
+    return set[str]().union(*map(_queue_kinds, part)) if isinstance(part, list) else set()
 
 
 def _listed(words: list[str]) -> str:

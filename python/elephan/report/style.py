@@ -87,8 +87,8 @@ class Drawing:
 
         if not self._svg:
             text = io.StringIO()
-            _write_powers_plainly(self.figure)
             with mpl.rc_context(SETTINGS):
+                _write_numbers_plainly(self.figure)
                 self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
             self._svg = text.getvalue()
             self.figure.set_layout_engine(None)  # the layout is found: drawing again need not look for it
@@ -134,16 +134,27 @@ def plain_power(text: str) -> str:
     return re.sub(r"\^\{([^}]*)\}", lambda power: power[1].translate(_SUPERSCRIPTS), inner)
 
 
-def _write_powers_plainly(figure: Figure) -> None:
-    """Reading the labels of logarithmic axes as formulas takes longer than drawing everything else."""
-    from matplotlib.ticker import LogFormatterSciNotation
+def grouped(text: str) -> str:
+    """A tick label of a linear axis with its digits in threes, as the text has them: `700000` as `700 000`."""
+    return re.sub(r"(?<![.\d])\d{4,}", lambda digits: f"{int(digits[0]):,}".replace(",", "\u202f"), text)
+
+
+def _write_numbers_plainly(figure: Figure) -> None:
+    """Long numbers in threes, powers without mathematics: to read labels as formulas takes longer than to draw everything else."""
+    from matplotlib.ticker import LogFormatterSciNotation, ScalarFormatter
 
     class PlainPowers(LogFormatterSciNotation):
         def __call__(self, x: float, pos: int | None = None) -> str:
             return plain_power(super().__call__(x, pos))
 
+    class Grouped(ScalarFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return grouped(super().__call__(x, pos))
+
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
+            if type(axis.get_major_formatter()) is ScalarFormatter:
+                axis.set_major_formatter(Grouped())
             if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
                 axis.set_major_formatter(PlainPowers())
             if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):

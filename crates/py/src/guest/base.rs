@@ -41,7 +41,7 @@ impl Guest {
         Guest { window, pacing: None, timer: None, now: 0.0, open: false }
     }
 
-    /// Congestion window, bytes. Below one segment it is taken for one segment.
+    /// Congestion window, bytes. Below one segment it is taken for one segment; an infinite one is the largest there is, 2^40.
     #[getter]
     fn cwnd(&self) -> PyResult<f64> {
         self.opened("cwnd").map(|()| self.window.cwnd)
@@ -84,7 +84,7 @@ impl Guest {
         self.opened("in_slow_start").map(|()| self.window.in_slow_start())
     }
 
-    /// bit/s of whole packets, or None: not paced.
+    /// bit/s of payload, without headers, or None: not paced.
     #[getter]
     fn pacing_rate(&self) -> Option<f64> {
         self.pacing

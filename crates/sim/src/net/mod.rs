@@ -277,7 +277,12 @@ impl Net {
         }
         p.route += 1;
         if self.links[link as usize].into == NONE {
-            self.offer(now, then, packet);
+            // Most hops of a network without lanes: no call.
+            if !self.has_lanes && self.links[then as usize].general.is_none() {
+                self.offer_fast::<false>(now, then, packet, NONE);
+            } else {
+                self.offer(now, then, packet);
+            }
         } else {
             self.enter_switch(now, link, packet);
         }

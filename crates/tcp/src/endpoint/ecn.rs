@@ -4,6 +4,7 @@
 //! - Setup: the SYN carries ECE and CWR, the SYN-ACK ECE alone. New data is sent as ECT(0); retransmissions, pure ACKs
 //!   and control segments are not.
 //! - Classic receiver: from a segment with CE on, every ACK carries ECE until a segment with CWR arrives.
+//! - Linux and FreeBSD acknowledge data with CWR at once (`ack_cwr`): what its sender's window still allows may be this segment alone.
 //! - DCTCP receiver: ECE says whether the acknowledged segments carried CE; where that changes, what is not yet
 //!   acknowledged is acknowledged at once with the old state.
 //! - Sender: an ACK with ECE does not open the window and, at most once per window of data and not in recovery, is one
@@ -80,6 +81,9 @@ impl Endpoint {
         let ce = seg.ecn == ECN_CE;
         if ce {
             self.stats.rare().ce_rcvd += 1;
+        }
+        if matches!(self.ecn, Ecn::Classic | Ecn::Dctcp) && seg.flags.any(Flags::CWR) && self.options.ack_cwr {
+            self.work |= work::ACK;
         }
         match self.ecn {
             Ecn::Off => {}

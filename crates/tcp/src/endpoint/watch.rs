@@ -52,7 +52,7 @@ impl Endpoint {
             return;
         }
         if advanced {
-            self.tx.restart_probe(now, self.options.max_ack_delay);
+            self.tx.restart_probe(now, &self.options);
         }
         self.aim_timer();
     }
@@ -62,7 +62,7 @@ impl Endpoint {
     #[inline(never)]
     pub(super) fn watch_sent(&mut self, now: Time) {
         if self.tx.last_sent == now && self.tx.board.flight() > 0 {
-            self.tx.restart_probe(now, self.options.max_ack_delay);
+            self.tx.restart_probe(now, &self.options);
             self.aim_timer();
         }
     }
@@ -71,7 +71,7 @@ impl Endpoint {
     fn aim_timer(&mut self) {
         let probe = self.tx.probe_at();
         let Some(watch) = &mut self.tx.rec.watch else { return };
-        let reordering = watch.rack.map_or(Time::NEVER, |rack| rack.deadline);
+        let reordering = watch.rack.map_or(Time::NEVER, |rack| rack.deadline.saturating_add(self.options.timer_slack));
         (watch.alarm, self.rtx_at) = if reordering < watch.rto_at {
             (Alarm::Reordering, reordering)
         } else if probe != Time::NEVER {

@@ -295,7 +295,12 @@ impl Options {
                 return Err(OptionError { option, reason: format!("must be from {least} to {most}, not {value}") });
             }
         }
-        for (option, value) in [("clock_granularity", self.clock_granularity), ("max_ack_delay", self.max_ack_delay)] {
+        let waits = [
+            ("clock_granularity", self.clock_granularity),
+            ("max_ack_delay", self.max_ack_delay),
+            ("timer_slack", self.timer_slack),
+        ];
+        for (option, value) in waits {
             if value > most {
                 return Err(OptionError { option, reason: format!("must be at most {most}, not {value}") });
             }

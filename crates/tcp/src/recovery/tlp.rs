@@ -5,6 +5,8 @@
 //! PTO = 2 SRTT, + max_ack_delay when one segment is in flight; 1 s before the first sample; not after the timeout
 //! ```
 //!
+//! Linux adds `timer_slack` when more are in flight, 2 ms (`TCP_TIMEOUT_MIN_US` in tcp_schedule_loss_probe).
+//!
 //! It starts anew with new data and with ACKs of new data, while nothing is SACKed, lost or recovering; one probe at a time,
 //! and the next one after a new round-trip sample. The probe is a segment of new data, whatever the congestion window says,
 //! or the last segment sent; then the timeout starts anew. A probe that was the last segment again and is acknowledged, as
@@ -12,6 +14,7 @@
 //! loss: one congestion signal (section 7.4.2).
 
 use super::Mode;
+use crate::options::Options;
 use crate::sender::Sender;
 use crate::stats::Stats;
 use elephan_cc::Signal;
@@ -64,13 +67,13 @@ impl Sender {
     }
 
     /// New data was sent or acknowledged: the probe's time starts anew.
-    pub fn restart_probe(&mut self, now: Time, max_ack_delay: Span) {
+    pub fn restart_probe(&mut self, now: Time, options: &Options) {
         let Some(tlp) = self.rec.watch.as_ref().and_then(|watch| watch.tlp) else { return };
         let pto = match self.rtt.srtt() {
-            Some(srtt) if self.board.flight() <= u64::from(self.mss) => {
-                srtt.saturating_mul(2).saturating_add(max_ack_delay)
+            Some(srtt) => {
+                let one = self.board.flight() <= u64::from(self.mss);
+                srtt.saturating_mul(2).saturating_add(if one { options.max_ack_delay } else { options.timer_slack })
             }
-            Some(srtt) => srtt.saturating_mul(2),
             None => PTO_INITIAL,
         };
         let at = if self.may_probe(&tlp) { now.saturating_add(pto) } else { Time::NEVER };

@@ -174,6 +174,29 @@ fn a_dsack_widens_the_window() {
     assert_eq!((stats.segs_retrans, stats.dsack_dups, stats.fast_retran), (1, 1, 1));
 }
 
+/// Linux 6.7, TCP_TIMEOUT_MIN_US: the probe for a lost tail and the timer of RACK, above at 80 and 125 ms, are 2 ms later. What is 6 ms
+/// late, acknowledged at 126 ms, has not been sent again by then.
+#[test]
+fn timers_may_wait_longer_than_is_computed() {
+    let slack = || Overrides { timer_slack: Some(Span::from_ms(2)), ..rack() };
+    let mut net = start(slack(), 10_000, losing(8..10));
+    finish(&mut net, 10_000);
+    assert_eq!(later(&net, 10), [(82, 9000), (102, 8000)]);
+    for (late, again) in [(6, vec![]), (9, vec![(127, 13_000)])] {
+        let mut net = start(slack(), 10_000, delaying(if late == 6 { &[(8, 4), (13, 6)] } else { &[(8, 4), (13, 9)] }));
+        finish(&mut net, 10_000);
+        net.run_for(Span::from_ms(56));
+        net.a.supply(20_000);
+        finish(&mut net, 20_000);
+        net.run_for(Span::from_ms(50));
+        assert_eq!(later(&net, 20), again, "{late} ms late");
+    }
+    // One segment: max_ack_delay takes its place.
+    let mut net = start(slack(), 10_000, losing([9]));
+    finish(&mut net, 10_000);
+    assert_eq!(later(&net, 10), [(280, 9000)]);
+}
+
 /// Section 3.1: a lost retransmission is found by the delivery of what was sent after it. Without proportional rate
 /// reduction it is a second congestion signal (section 9.3).
 #[test]

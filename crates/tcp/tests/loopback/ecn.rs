@@ -142,6 +142,27 @@ fn the_receiver_of_dctcp_echoes_each_mark() {
     assert_eq!(acks(&net), expected);
 }
 
+/// Linux tcp_ecn_accept_cwr: a segment with CWR that comes alone is acknowledged when it comes, 10 ms after it was sent. Otherwise its ACK waits for
+/// 200 ms.
+#[test]
+fn data_with_cwr_may_be_acknowledged_at_once() {
+    for (ecn, ack_cwr, waits) in
+        [(Ecn::Classic, false, 200), (Ecn::Classic, true, 0), (Ecn::Dctcp, false, 200), (Ecn::Dctcp, true, 0)]
+    {
+        let o = Overrides { ecn: Some(ecn), ack_cwr: Some(ack_cwr), initial_window: Some(1), ..plain() };
+        let o = options("rfc", &o);
+        let mut net = Net::new(&o, &o, Box::new(|_, _| vec![DELAY]));
+        net.open_a();
+        marking(&mut net, &[0]);
+        net.a.supply(1000);
+        net.run_until(|net| net.a.acked() == 1000);
+        net.a.supply(2000);
+        net.run_until(|net| net.a.acked() == 2000);
+        let sent = net.trace.iter().find(|s| s.seg.flags.any(Flags::CWR) && s.seg.len > 0).map(|s| s.at);
+        assert_eq!(sent.map(|at| net.now - at), Some(Span::from_ms(20 + waits)), "{ecn:?} {ack_cwr}");
+    }
+}
+
 /// Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
 #[test]
 fn what_is_sent_again_is_not_capable() {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOFC, PAUSE = "NoFC", "8023x"
 PAINT = {NOFC: VERMILLION, PAUSE: BLUE}
 MEMORY_B, XOFF_B, XON_B = 49_152, 21_504, 16_384
-LOSSLESS_XOFF_B = MEMORY_B - theory.headroom_exact("10 Gbps", 100, quanta=60, ports=3)  # 21 829
+LOSSLESS_XOFF_B = MEMORY_B - theory.headroom_exact("10 Gbps", 100, quanta=10, ports=3)  # 30 937
 
 
 def drawings(results: Results) -> list[Drawing]:
@@ -218,7 +218,7 @@ def sensitivities(results: Results) -> list[Drawing]:
         _sweep(results, "rto_min", "minimum RTO", (goodput, "jain_10ms.mean", "latency_ns.max"), "s",
                "The minimum RTO decides how long a client stays silent after losing the end of a window."),
         _sweep(results, "memory", "switch memory", (goodput, "drops.sum", tail), "bytes",
-               "XOFF and XON keep their share of the memory. Below 48 KiB the headroom no longer covers what is in flight."),
+               "XOFF and XON keep their share of the memory. Below 32 KiB the headroom is less than what can be in flight."),
         _thresholds(results),
         _hysteresis(results),
         _sweep(results, "load", "offered load of each client", (goodput, "drops.sum", tail), "bps",

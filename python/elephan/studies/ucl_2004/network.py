@@ -118,9 +118,12 @@ def background(results: Results) -> Drawing:
         d.end_labels(ax, ends)
     for ax in axes[-2:]:
         ax.set_xlabel("buffer, share of the BDP")
+    first = {v.label.split("/")[2]: v.label for v in reversed(experiment.variants)}
+    when = "; ".join(f"{network}: {results.measured('background', first[network])} after the start" for network in networks)
+    slow = ", in which one Reno flow has not yet climbed back from its first loss" if networks[-1] == "DataTAG" else ""
     caption = (
-        "Goodput of all TCP flows together beside 200 Mb/s of on/off UDP (H = 0.8) on 1 Gb/s. Means with 95 % intervals. MB-NG: "
-        "10 to 35 s after the start; DataTAG: 30 to 110 s, in which one Reno flow has not yet climbed back from its first loss."
+        "Goodput of all TCP flows together beside 200 Mb/s of on/off UDP (H = 0.8) on 1 Gb/s. Means with 95 % intervals. "
+        f"{when}{slow}."
     )
     return Drawing("background", "TCP beside self-similar background", caption, fig)
 
@@ -208,7 +211,7 @@ def cbr(results: Results) -> Drawing:
         window = column(samples, "cwnd_bytes") / 1448
         chosen = (time >= 10) & (time <= 25)
         axes[place].plot(*d.thin(time[chosen], window[chosen]), color=PAINT["scalable"], linewidth=1.0)
-        d.heading(axes[place], f"{variant.partition('/')[2]}: congestion window, segments")
+        d.heading(axes[place], f"{variant.partition('/')[2]}: cwnd, segments")
         middle, rate = _rate(runs[0], "tcp")
         steps = middle.size // 10
         rate = rate[: steps * 10].reshape(-1, 10).mean(axis=1)  # 100 ms
@@ -223,7 +226,8 @@ def cbr(results: Results) -> Drawing:
     axes[0].set_xlim(10, 25)
     caption = (
         "One Scalable flow on MB-NG (1 Gb/s, 6 ms, buffer of one BDP) beside 200 Mb/s of UDP, seed 1; hosts cost nothing. Dashed: "
-        "what the UDP leaves. With equal gaps it locks into the phase of the bottleneck."
+        "what the UDP leaves; higher, and cut off at 1000 Mb/s, where a hole that is filled delivers what waited behind it. With "
+        "equal gaps it locks into the phase of the bottleneck."
     )
     return Drawing("cbr", "Scalable TCP on MB-NG with 200 Mb/s of CBR background", caption, fig)
 

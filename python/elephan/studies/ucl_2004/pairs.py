@@ -56,8 +56,9 @@ def fairness(results: Results) -> Drawing:
     d.heading(axes[0], "identical paths: slower over faster flow")
     d.heading(axes[1], "unequal round trips: the same")
     caption = (
-        "Two flows on 250 Mb/s, buffer of 20 % of the BDP. Left: the second flow starts 30 s after the first, goodput from 180 s "
-        "to 340 s, means with 95 % intervals. Right: both start together, goodput from 140 s to 300 s, single runs and their "
+        "Two flows on 250 Mb/s, buffer of 20 % of the BDP. Left: the second flow starts 30 s after the first, goodput from "
+        f"{results.measured('startup')}, means with 95 % intervals. Right: both start together, goodput from "
+        f"{results.measured('rtt-fairness')}, single runs and their "
         "median; dashed: in proportion to the inverse round trip, dotted: to its square."
     )
     return Drawing("fairness", "How evenly two flows share", caption, fig)

@@ -255,8 +255,7 @@ def future(results: Results) -> list[Drawing]:
     first = Drawing(
         "ten-gigabit",
         "10 Gb/s interfaces before OC-192, 196 ms, jumbo frames",
-        "Mean goodput of the first minute with so much memory before the 9.584 Gb/s; the last three paced at 9.5 Gb/s "
-        "by the device.",
+        f"Mean goodput, {results.measured('ten-gigabit')}, with so much memory before the 9.584 Gb/s; paced: by the device, at 9.5.",
         dot_columns(labels, [("goodput", "bps", [("goodput", whole)])]),
     )
     laws = [law.label for law in routed.points["today"]]
@@ -267,13 +266,16 @@ def future(results: Results) -> list[Drawing]:
     second = Drawing(
         "routed",
         "A lambda of its own against a routed path",
-        "Goodput of one stream from 20 to 120 s over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. Routed: "
-        "half a bandwidth-delay product "
-        "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers; means of three runs with "
-        "95 % intervals.",
+        f"Goodput of one stream, {results.measured('routed')}, over 622.08 Mb/s and 100 ms. Lambda: alone, 0.5 MB of memory. "
+        "Routed: half a bandwidth-delay product "
+        "of buffer, shared with 120 Mb/s of self-similar UDP and 60 Mb/s of short transfers. " + _of_runs(routed.repetitions),
         dot_columns(laws, [("goodput of the stream", "bps", groups)]),
     )
     return [first, _fast_nic(results), second]
+
+
+def _of_runs(count: int) -> str:
+    return "One run each." if count == 1 else f"Means of {count} runs with 95 % intervals."
 
 
 def _fast_nic(results: Results) -> Drawing:
