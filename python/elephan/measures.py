@@ -173,6 +173,7 @@ _ALL = [
         hostrows.windows_after_gaps,
     ),
     Measure("timeouts", "1", "retransmission timeouts of each flow, those of a back-off included", timeouts),
+    Measure("tail_loss_probes", "1", "tail loss probes of each flow", flow_column("tail_loss_probes")),
     Measure("retransmits", "1", "segments retransmitted by each flow", flow_column("segs_retrans")),
     Measure("fast_retransmits", "1", "fast retransmits of each flow", flow_column("fast_retran")),
     Measure("rtt_ns", "ns", "samples of the smoothed round-trip time", after_warmup("flow_samples", "srtt_ns")),
@@ -187,7 +188,7 @@ _ALL = [
 ]
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _ALL}
 _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "pauses_sent"}
-_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "retransmits", "fast_retransmits", "send_stalls"}
+_OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "tail_loss_probes", "retransmits", "fast_retransmits", "send_stalls"}
 _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "round_time"}
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
 _OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}

@@ -189,6 +189,10 @@ def open_source(scenario: Any) -> Source:
             return _from_path(Path(scenario))
         beside = [file for file in (f"{scenario}.toml", f"{scenario}.json") if Path(file).is_file()]
         hint = f"; did you mean {beside[0]}?" if beside else nearest(scenario, list(library()))
+        from elephan.study import names
+
+        if scenario in names():
+            hint = f"; it is a study: elephan study run {scenario}"
         raise InputError(f'no scenario file or library scenario "{scenario}"{hint}')
     for method in ("to_toml", "to_json"):
         if hasattr(scenario, method):

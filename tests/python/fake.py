@@ -63,6 +63,10 @@ COUNTERS = """
 """.split()  # noqa: SIM905
 
 
+def model_known_as(word: str) -> str | None:
+    return {"hstcp": "highspeed"}.get(word)
+
+
 def tables(seed: int = 1, lossy: bool = True, flows: int = 3) -> dict[str, pa.Table]:
     """Three clients into one server: sawteeth, a swinging queue, messages, drops, pauses."""
     rng = np.random.default_rng(seed)

@@ -112,7 +112,7 @@ def test_the_quick_cut_says_nothing_of_what_it_does_not_run(tmp_path: Path) -> N
     del results.rows["single-hop", "QCN"]
     said = study.figures.answer(results)
     assert "n/a" not in " ".join(said)
-    assert said[-1].endswith("Not run in the quick cut: ECM.")
+    assert "Not run" not in " ".join(said)  # each scheme on one of both networks
     drawing = slides.drops(results, "single-hop")
     lost = {name: count for name, count in zip(texts(kept.ports, "name"), column(kept.ports, "drops"), strict=True) if count}
     assert drawing.title.endswith("packets dropped at CS1 → C[0]")

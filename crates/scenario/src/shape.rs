@@ -141,8 +141,16 @@ pub(crate) fn by_tag<'a>(members: &[&'a Json], node: &Node) -> Option<Result<&'a
 /// What a schema asks for, in words.
 pub(crate) fn expected(root: &Json, schema: &Json) -> String {
     let mut words: Vec<String> = Vec::new();
-    for branch in branches(root, schema) {
-        let word = word(branch);
+    let all = branches(root, schema);
+    let tags: Vec<(&str, &str)> = all.iter().filter_map(|branch| Shape::of(branch).tag()).collect();
+    for branch in all {
+        let word = match (tags.as_slice(), Shape::of(branch).tag()) {
+            ([(key, first), ..], Some(_)) => {
+                let known: Vec<&str> = tags.iter().map(|(_, tag)| *tag).collect();
+                format!("a table like {{ {key} = \"{first}\" }} ({key}: {})", known.join(", "))
+            }
+            _ => word(branch),
+        };
         if !words.contains(&word) {
             words.push(word);
         }
@@ -170,7 +178,15 @@ fn word(schema: &Json) -> String {
         "an array".to_owned()
     } else {
         match Shape::of(schema).sole() {
-            Some(key) => format!("{{ {key} = ... }}"),
+            Some(key) => {
+                let inner = Shape::of(schema).property(key);
+                let quantity = inner.and_then(|inner| inner.get("x-quantity")).and_then(Json::as_str);
+                match (quantity, inner.is_some_and(|inner| is_type(inner, "integer"))) {
+                    (Some(quantity), _) => format!("{{ {key} = \"{}\" }}", example(quantity)),
+                    (None, true) => format!("{{ {key} = 1000 }}"),
+                    (None, false) => format!("{{ {key} = ... }}"),
+                }
+            }
             None => "a table".to_owned(),
         }
     }

@@ -45,7 +45,9 @@ def _rates(victim: Victim) -> str:
     paused, otherwise = victim.goodput_paused_bps, victim.goodput_otherwise_bps
     if math.isnan(paused) or math.isnan(otherwise):
         return ""
-    return f", {show(paused, 'bps')} instead of {show(otherwise, 'bps')}"
+    # What else happened in the run may weigh more than the pauses.
+    words = "instead of" if paused < otherwise else "while held, otherwise"
+    return f", {show(paused, 'bps')} {words} {show(otherwise, 'bps')}"
 
 
 def victim_table(run: Run) -> Table | None:

@@ -255,7 +255,7 @@ def future(results: Results) -> list[Drawing]:
     first = Drawing(
         "ten-gigabit",
         "10 Gb/s interfaces before OC-192, 196 ms, jumbo frames",
-        f"Mean goodput, {results.measured('ten-gigabit')}, with so much memory before the 9.584 Gb/s; paced: by the device, at 9.5.",
+        f"Mean goodput, {results.measured('ten-gigabit')}, with so much memory before the 9.584 Gb/s; paced: by the device.",
         dot_columns(labels, [("goodput", "bps", [("goodput", whole)])]),
     )
     laws = [law.label for law in routed.points["today"]]
