@@ -25,7 +25,7 @@
 //! - `rfc8312`: curves from beta W_max instead of cwnd_epoch, so K = cbrt(W_max (1 - beta) / C), and Reno's as a function
 //!   of time, W_est(t) = beta W_max + alpha t / R; no limit of growth but that of slow start (an ACK adds what it acknowledges).
 //! - `linux`: C = 410/1024, beta = 717/1024, alpha stays below 1, the smallest round-trip time in t + R, at least 5 % a
-//!   round trip while no event has set W_max (a timer forgets it).
+//!   round trip while no event has set W_max (a timer forgets it), two segments at least after an ECN-Echo.
 //! - `linux-2.6`: as `linux`, but beta = 819/1024, up to one segment per acknowledged segment, from K on at most 16
 //!   segments per 100 ms, at least 2 % a round trip before the first event.
 //!
@@ -79,6 +79,8 @@ parameters! {
     reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 9438 section 4.6; Linux tcp_cubic.c (cwnd)";
     /// The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss.
     beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
+    /// Least window after an ECN-Echo, in segments.
+    ecn_floor: f64 = 1.0, "RFC 9438 section 4.6; Linux cubictcp_recalc_ssthresh: 2" [min = 1, max = 2];
     /// Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share).
     curves_from: CurvesFrom = CurvesFrom::Cwnd, "RFC 9438 section 4.2 (cwnd); RFC 8312 equations 2 and 4 (w_max)";
     /// W_est grows by a whole segment a round trip once it has reached the window before the cut.
@@ -149,6 +151,7 @@ impl Model for Cubic {
         let linux = Parameters {
             c: 410.0 / 1024.0,
             beta: 717.0 / 1024.0,
+            ecn_floor: 2.0,
             reno_catches_up: false,
             round_trip: RoundTrip::Min,
             first_growth: 0.05,
@@ -237,7 +240,7 @@ impl Law for Cubic {
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         (w.cwnd, self.curve.stage) = match signal {
             Signal::Rto { .. } => (w.mss, Stage::Fresh),
-            Signal::Ecn { .. } => (reduced.max(w.mss), Stage::AfterEvent),
+            Signal::Ecn { .. } => (reduced.max(self.p.ecn_floor * w.mss), Stage::AfterEvent),
             _ => (w.ssthresh, Stage::AfterEvent),
         };
         self.curve.first = self.curve.stage == Stage::Fresh;
@@ -274,8 +277,7 @@ impl Cubic {
         let of_w_max = self.p.curves_from == CurvesFrom::WMax && curve.stage != Stage::Fresh;
         let start = if of_w_max { left * curve.w_max } else { w.cwnd };
         let gap = if curve.stage == Stage::Fresh { 0.0 } else { curve.w_max - start };
-        curve.cwnd_epoch = start;
-        curve.w_est = start;
+        (curve.cwnd_epoch, curve.w_est) = (start, start);
         curve.k = libm::cbrt(gap.max(0.0) / (self.p.c * w.mss));
         curve.t = Span::ZERO;
     }
@@ -289,8 +291,7 @@ impl Cubic {
         self.curve.w_max = self.curve.w_max.max(w.cwnd);
         self.aim(w);
         self.curve.stage = Stage::Running;
-        self.curve.counted = now;
-        self.curve.limited = false;
+        (self.curve.counted, self.curve.limited) = (now, false);
     }
 
     #[inline]

@@ -163,6 +163,16 @@ fn floors_after_loss_and_after_ecn() {
     assert_eq!((c.window(), c.ssthresh()), (S, 2.0 * S));
 }
 
+/// Linux: cubictcp_recalc_ssthresh gives two segments at least, and tcp_end_cwnd_reduction makes that the window.
+#[test]
+fn linux_keeps_two_segments_after_ecn() {
+    let mut c = cubic(json!({ "preset": "linux" }));
+    for _ in 0..8 {
+        c.on_congestion(&Signal::Ecn { now: Time::ZERO, inflight: 2 * MSS });
+    }
+    assert_eq!((c.window(), c.ssthresh()), (2.0 * S, 2.0 * S));
+}
+
 /// RFC 9438 sections 4.2 and 5.8: t does not run while the application limits the flow, nor while it is idle.
 #[test]
 fn the_epoch_stands_still_while_the_application_limits_or_the_flow_is_idle() {
