@@ -20,6 +20,7 @@ FOUND = {
             "C001-1/bic-random": "fails",
             "C001-3/short": "fails",
             "C001-3/fast-path": "fails",
+            "C001-4/cbr": "inconclusive",
             "C001-4/fast-path": "inconclusive",
             "C001-5": "inconclusive",
             "C001-5/one-flow": "fails",
