@@ -508,7 +508,8 @@ fn a_sweep_in_step() {
     assert_eq!(labels, ["memory=24 KiB, count=1", "memory=48 KiB, count=3"]);
     // Other values for one of both stay in step; another parameter is crossed with them.
     let given = |arguments: &[&str]| {
-        let arguments: Vec<_> = arguments.iter().map(|argument| elephan_scenario::AxisArgument::parse(argument).unwrap()).collect();
+        let arguments: Vec<_> =
+            arguments.iter().map(|argument| elephan_scenario::AxisArgument::parse(argument).unwrap()).collect();
         sweep(&Source::toml("t.toml", text.clone()), &arguments, None, None)
     };
     let s = given(&["hosts.client.count=2,4", "duration=1 s,2 s"]).unwrap();
