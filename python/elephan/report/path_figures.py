@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _DASHES = ("-", "--", ":")  # for more laws than there are colours
 
+# The slowest takes so many times as long as the fastest: on a linear axis the fast ones lie on one line.
+LOG_FROM = 20
+
 
 def times(answer: Answer) -> Drawing:
     """Time to transfer for each law and number of streams."""
@@ -52,7 +55,13 @@ def times(answer: Answer) -> Drawing:
             fontsize=8.5,
             color=MUTED,
         )
-    axes.set_xlim(0, top * factor * 1.25)
+    least = min(wire, *(row.time_s.mean for row in rows))
+    if top > LOG_FROM * least:
+        # Room for the words beside the last point.
+        d.log_axis(axes, "x", 0.8 * least * factor, top * factor * (top / least) ** 0.25)
+        axes.grid(axis="x")
+    else:
+        axes.set_xlim(0, top * factor * 1.25)
     small_heading(axes, f"time for {show(answer.question.size_bytes, 'bytes')}", unit)
     caption = (
         "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."
@@ -112,7 +121,7 @@ def responses(question: Question, limits: Bounds) -> Drawing | None:
         axes.plot(loss, rates * factor, color=color(index), linestyle=_DASHES[index // len(SERIES) % len(_DASHES)], label=name)
     axes.set_xscale("log")
     axes.set_xlim(loss[0], loss[-1])
-    axes.set_ylim(0, limits.wire_bps * factor * 1.08)
+    d.log_axis(axes, "y", min(float(rates.min()) for rates in lines.values()) * factor / 1.3, limits.wire_bps * factor * 1.3)
     if question.loss >= loss[0]:
         axes.axvline(question.loss, color=MUTED, linewidth=0.9, dashes=(4, 3))
     axes.set_xlabel("share of the packets that the path loses")
