@@ -282,7 +282,7 @@ class Cubic(Table):
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss. Default: 0.0.
-    ecn_floor: Least window after an ECN-Echo, in segments. Default: 1.0.
+    two_after_ecn: An ECN-Echo leaves two segments at least, as a loss does, not one. Default: false.
     curves_from: Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share). Default: "cwnd".
     reno_catches_up: W_est grows by a whole segment a round trip once it has reached the window before the cut. Default: true.
     round_trip: The round-trip time in t + R: `smoothed` or `min`. Default: "smoothed".
@@ -299,7 +299,7 @@ class Cubic(Table):
     fast_convergence: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
     beta_ecn: float | None = None
-    ecn_floor: float | None = None
+    two_after_ecn: bool | None = None
     curves_from: Literal["cwnd", "w_max"] | None = None
     reno_catches_up: bool | None = None
     round_trip: Literal["smoothed", "min"] | None = None

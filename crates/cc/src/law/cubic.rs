@@ -79,8 +79,8 @@ parameters! {
     reduce_from: ReduceFrom = ReduceFrom::Cwnd, "RFC 9438 section 4.6; Linux tcp_cubic.c (cwnd)";
     /// The share of the window that an ECN-Echo leaves (ABE; 0.85 is recommended). 0 is as at a loss.
     beta_ecn: f64 = 0.0, "RFC 8511 section 3" below [min = 0, max = 1];
-    /// Least window after an ECN-Echo, in segments.
-    ecn_floor: f64 = 1.0, "RFC 9438 section 4.6; Linux cubictcp_recalc_ssthresh: 2" [min = 1, max = 2];
+    /// An ECN-Echo leaves two segments at least, as a loss does, not one.
+    two_after_ecn: bool = false, "RFC 9438 section 4.6: one; Linux cubictcp_recalc_ssthresh: two";
     /// Where the curves of an epoch start: `cwnd` (after the cut) or `w_max` (its cut share).
     curves_from: CurvesFrom = CurvesFrom::Cwnd, "RFC 9438 section 4.2 (cwnd); RFC 8312 equations 2 and 4 (w_max)";
     /// W_est grows by a whole segment a round trip once it has reached the window before the cut.
@@ -151,7 +151,7 @@ impl Model for Cubic {
         let linux = Parameters {
             c: 410.0 / 1024.0,
             beta: 717.0 / 1024.0,
-            ecn_floor: 2.0,
+            two_after_ecn: true,
             reno_catches_up: false,
             round_trip: RoundTrip::Min,
             first_growth: 0.05,
@@ -240,7 +240,7 @@ impl Law for Cubic {
         w.ssthresh = reduced.max(SSTHRESH_MIN_SEGMENTS * w.mss);
         (w.cwnd, self.curve.stage) = match signal {
             Signal::Rto { .. } => (w.mss, Stage::Fresh),
-            Signal::Ecn { .. } => (reduced.max(self.p.ecn_floor * w.mss), Stage::AfterEvent),
+            Signal::Ecn { .. } if !self.p.two_after_ecn => (reduced.max(w.mss), Stage::AfterEvent),
             _ => (w.ssthresh, Stage::AfterEvent),
         };
         self.curve.first = self.curve.stage == Stage::Fresh;

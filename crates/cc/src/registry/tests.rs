@@ -28,7 +28,7 @@ fn what_is_written_spells_out_every_default_and_reads_back() {
     let spec = read(json!({ "kind": "cubic", "beta": 0.8 })).unwrap();
     let written = serde_json::to_value(&spec).unwrap();
     let expected = json!({
-        "kind": "cubic", "c": 0.4, "beta": 0.8, "fast_convergence": true, "reduce_from": "cwnd", "beta_ecn": 0.0, "ecn_floor": 1.0,
+        "kind": "cubic", "c": 0.4, "beta": 0.8, "fast_convergence": true, "reduce_from": "cwnd", "beta_ecn": 0.0, "two_after_ecn": false,
         "curves_from": "cwnd", "reno_catches_up": true, "round_trip": "smoothed", "growth_max": 0.5, "s_max": 0.0,
         "first_growth": 0.0,
     });
