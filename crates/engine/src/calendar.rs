@@ -71,6 +71,7 @@ fn shape(width: u64, days: usize) -> (u32, usize) {
 #[inline(always)]
 fn put_in_order(page: &[u128; PAGE], len: usize, to: &mut Vec<u128>) {
     let before = to.len();
+    // Eight places for seven keys: a rank in three bits needs no check.
     to.extend_from_slice(&[u128::MAX; 8]);
     let places = &mut to[before..before + 8];
     let mut ranks = [0u32; 8];

@@ -262,13 +262,7 @@ fn dimensions(axes: &[Axis]) -> Result<Vec<Vec<usize>>, String> {
         return Err(format!("zip needs as many values for each parameter: {}", each.join(", ")));
     }
     let of = |i: usize| match zipped.first() {
-        Some(&first) if axes[i].zipped => {
-            if i == first {
-                Some(zipped.clone())
-            } else {
-                None
-            }
-        }
+        Some(&first) if axes[i].zipped => (i == first).then(|| zipped.clone()),
         _ => Some(vec![i]),
     };
     Ok((0..axes.len()).filter_map(of).collect())
