@@ -280,7 +280,7 @@ def _judge_part(part: Part, evidence: Evidence, planned: Mapping[tuple[str, str]
     sample = _sample(part, evidence)
     if not sample:
         cut = planned is not None and not all(one in planned for one in needed)
-        return Finding(part, stats.Interval(math.nan, math.nan, math.nan, 0), NOT_RUN if cut else INCONCLUSIVE)
+        return Finding(part, stats.NOTHING, NOT_RUN if cut else INCONCLUSIVE)
     interval = _interval(part, sample)
     verdict = _verdict(part, sample, interval)
     if part.every and verdict == HOLDS and planned is not None:

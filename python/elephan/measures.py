@@ -283,7 +283,7 @@ def interval(name: str, values: Sequence[float]) -> stats.Interval:
     """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
-        return stats.Interval(math.nan, math.nan, math.nan, 0)
+        return stats.NOTHING
     found = stats.mean_interval(known)
     # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
     return stats.within(found, 0.0, max(top_of(name), found.mean))

@@ -182,7 +182,7 @@ def _values(path: Path) -> Found:
 
 def _mean(values: Mapping[int, float]) -> stats.Interval:
     known = [value for value in values.values() if not math.isnan(value)]
-    return stats.mean_interval(known) if known else stats.Interval(math.nan, math.nan, math.nan, 0)
+    return stats.mean_interval(known) if known else stats.NOTHING
 
 
 def _mean_of(name: str, values: Mapping[int, float]) -> stats.Interval:

@@ -46,6 +46,9 @@ class Interval:
         return {"mean": known(self.mean), "ci_low": known(self.low), "ci_high": known(self.high), "n": self.n}
 
 
+NOTHING = Interval(math.nan, math.nan, math.nan, 0)  # of no values
+
+
 def _array(values: Values, what: str = "values") -> npt.NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -75,7 +78,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
     mean, n = float(np.mean(array)), int(array.size)
     if n == 1:
         return Interval(mean, math.nan, math.nan, 1, level)
-    if np.ptp(array) == 0:
+    if math.isclose(float(array.min()), float(array.max()), rel_tol=1e-14):  # sums in another order are no spread
         return Interval(float(array[0]), float(array[0]), float(array[0]), n, level)
     from scipy.special import stdtrit
 

@@ -163,10 +163,12 @@ def test_every_library_scenario_resolves(name: str) -> None:
     assert core.variants(open_source(name), {}, None)
 
 
-def test_ctrl_c_ends_a_run_with_130_and_leaves_nothing(tmp_path: Path) -> None:
-    # a test may run in the background, where SIGINT is ignored: the run must not be
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_ends_a_run_gets_130_and_nothing_is_left(tmp_path: Path, how: signal.Signals) -> None:
+    # a test may run in the background, where SIGINT is ignored, or without a terminal to lose: the run must not be
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
         "from elephan.cli import main; sys.argv = ['elephan', 'run', 'long-fat', '-s', 'duration=2000 s']; main()"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ)
@@ -175,7 +177,7 @@ def test_ctrl_c_ends_a_run_with_130_and_leaves_nothing(tmp_path: Path) -> None:
         while not (tmp_path / "results").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, err = process.communicate(timeout=30)
     finally:
         process.kill()

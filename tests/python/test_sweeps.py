@@ -9,15 +9,18 @@ import time
 from pathlib import Path
 
 import elephan as el
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from elephan.cli import status_of
 from elephan.errors import ElephanError, InputError
 from elephan.report import wording
-from elephan.report.sweep_page import _answer
+from elephan.report.sweep_figures import draw_all
+from elephan.report.sweep_page import _answer, _bases
 from elephan.results import compare, redraw
 from elephan.sweeps import Row, Sweep, Variant
+from matplotlib.axes import Axes
 
 TEXT = 'title = "t"\n[sweep]\n"switches.sw.flow_control.kind" = ["none", "pause"]\nrepetitions = 3\n'
 NONE, PAUSE = "switches.sw.flow_control.kind=none", "switches.sw.flow_control.kind=pause"
@@ -98,6 +101,33 @@ def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:
         "Total goodput of n: from 1 Mb/s with reno to 2 Mb/s with htcp (congestion control of n).",
         "Total goodput of n, htcp less reno with the same seeds: 1 Mb/s.",
     ]
+
+
+def test_variants_are_compared_with_those_that_differ_in_one_parameter() -> None:
+    law, rate = "traffic.n.congestion_control", "template.rate"
+    crossed = _made_up(*({rate: r, law: c} for r in ("1 Mbps", "1 Gbps") for c in ("reno", "htcp", "bbr")))
+    assert _bases(crossed) == ("reno, all else alike", {f"v{i}": "v0" if i < 3 else "v3" for i in range(6)})
+    numbers = _made_up(*({rate: r, "template.pairs": n} for r in ("1 Mbps", "10 Mbps", "1 Gbps") for n in (1, 16)))
+    assert _bases(numbers) == ("rate 1 Mbps, all else alike", {f"v{i}": f"v{i % 2}" for i in range(6)})
+    zipped = _made_up({law: "reno", rate: "1 Mbps"}, {law: "htcp", rate: "1 Gbps"})
+    assert _bases(zipped) == ("reno, rate 1 Mbps", {"v0": "v0", "v1": "v0"})
+
+
+def test_names_stand_in_rows_and_numbers_along_lines() -> None:
+    law, queue, rate = "traffic.n.congestion_control", "template.queue", "template.rate"
+    statistic = "goodput_bps.sum"
+
+    def drawn(*settings: dict[str, object]) -> Axes:
+        sweep = _made_up(*settings)
+        sweep.rows = [Row(f"v{i}", 1, {statistic: 1e6 * 10**i}) for i in range(len(settings))]
+        return draw_all(sweep, [statistic])[0].figure.axes[0]
+
+    rows = drawn(*({law: c, queue: {"kind": q}} for c in ("reno", "htcp", "bbr") for q in ("fifo", "codel")))
+    assert [label.get_text() for label in rows.get_yticklabels()] == ["reno", "htcp", "bbr"]
+    assert {len(np.atleast_1d(line.get_xdata())) for line in rows.lines if line.get_marker() == "o"} == {0, 1}  # 0: the legend's
+    assert rows.get_xscale() == "log"
+    along = drawn({rate: "1 Mbps"}, {rate: "10 Mbps"}, {rate: "100 Mbps"})
+    assert [len(np.atleast_1d(line.get_xdata())) for line in along.lines] == [3]
 
 
 def test_unknown_names_are_one_line(swept: Sweep) -> None:

@@ -25,7 +25,11 @@ fn document(text: &str) -> Result<Document<&str>, Problem> {
     if let Some(error) = grammar(text) {
         return Err(invalid(error.unexpected().map_or(0, |s| s.start()), &described(&error)));
     }
-    Document::parse(text).map_err(|e| invalid(e.span().map_or(0, |s| s.start), e.message()))
+    Document::parse(text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        let key = text.get(span.clone()).filter(|_| e.message() == "duplicate key");
+        invalid(span.start, &key.map_or(e.message().to_owned(), |key| format!("duplicate key \"{}\"", key.trim_matches('"'))))
+    })
 }
 
 /// The first breach of the grammar.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -85,12 +86,19 @@ def _status_of(words: list[str]) -> int:
         return 1
 
 
+def _clean_up_when_ended() -> None:
+    """SIGTERM, and a terminal that goes away unless that is ignored, end a command as Ctrl-C does."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+
+
 def main() -> None:
     """Entry point of the installed command."""
     write_whatever()
+    _clean_up_when_ended()
     status = status_of()
     if status == INTERRUPTED:  # a second Ctrl-C ends the interpreter at once, without a traceback
-        import signal
-
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 RENO = Law("reno", "reno")  # whom every law meets: RFC 5033 asks for it
 REPETITIONS, QUICK_REPETITIONS = 5, 3
 RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
-_NOTHING = stats.Interval(math.nan, math.nan, math.nan, 0)
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Panel:
         """
         values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
         about = STATISTICS[statistic]
-        return stats.within(stats.mean_interval(values), about.low, about.top) if values else _NOTHING
+        return stats.within(stats.mean_interval(values), about.low, about.top) if values else stats.NOTHING
 
     def _law(self, label: str) -> str:
         if label not in self.labels and label != RENO.label:
@@ -121,14 +120,14 @@ class Panel:
         """The share of law `a` in what it and law `b` get together."""
         variant, turned = self._pair(a, b)
         found = [v for v in self.by_seed(PAIR.name, variant, "share_a").values() if not math.isnan(v)]
-        return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else _NOTHING
+        return stats.within(stats.mean_interval([1 - v if turned else v for v in found]), 0.0, 1.0) if found else stats.NOTHING
 
     def together(self, a: str, b: str) -> stats.Interval:
         """Goodput of a flow of law `a` and one of law `b` together, bit/s."""
         variant = self._pair(a, b)[0]
         one, two = (self.by_seed(PAIR.name, variant, f"goodput_{flow}_bps") for flow in "ab")
         sums = [one[seed] + two[seed] for seed in one if not math.isnan(one[seed] + two[seed])]
-        return stats.within(stats.mean_interval(sums), 0.0, math.inf) if sums else _NOTHING
+        return stats.within(stats.mean_interval(sums), 0.0, math.inf) if sums else stats.NOTHING
 
     @cached_property
     def most_bps(self) -> float:
@@ -149,14 +148,14 @@ class Panel:
         base = f"{RENO.label} + {RENO.label}"
         one, two = (self.by_seed(PAIR.name, base, f"goodput_{flow}_bps") for flow in "ab")
         ratios = [beside[seed] / ((one[seed] + two[seed]) / 2) for seed in beside if one.get(seed, 0) + two.get(seed, 0) > 0]
-        return stats.within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else _NOTHING
+        return stats.within(stats.mean_interval(ratios), 0.0, math.inf) if ratios else stats.NOTHING
 
     def until(self, experiment: str, label: str, statistic: str, horizon: str) -> tuple[stats.Interval, int]:
         """A time until something, and in how many runs it did not happen; those count with the time that was watched."""
         times, limits = self.by_seed(experiment, label, statistic), self.by_seed(experiment, label, horizon)
         late = [seed for seed, time in times.items() if math.isnan(time)]
         values = [limits[seed] if seed in late else time for seed, time in times.items()]
-        return (stats.within(stats.mean_interval(values), 0.0, math.inf) if values else _NOTHING), len(late)
+        return (stats.within(stats.mean_interval(values), 0.0, math.inf) if values else stats.NOTHING), len(late)
 
     @property
     def table(self) -> pa.Table:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from elephan.quantity import scale_for
 from elephan.report.draw import log_axis
-from elephan.report.style import BLUE, INK, MUTED, PAPER, VERMILLION, new_figure
+from elephan.report.style import INK, MUTED, PAPER, color, new_figure
 from elephan.stats import Interval
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.27
 NAME_MAX = 22
-WIDE = 30  # times: from there on an axis of times is logarithmic
+WIDE = 30  # the largest to the smallest: from there on an axis is logarithmic
 
 
 def short_names(labels: Sequence[str]) -> list[str]:
@@ -42,8 +42,9 @@ def small_heading(axes: Axes, what: str, unit: str = "") -> None:
     axes.set_title(f"{what}, {unit}" if unit else what, loc="left", color=INK, fontsize=9.5)
 
 
-def row_height(count: int) -> float:
-    return 0.95 + _ROW_IN * max(2, count)
+def row_height(count: int, groups: int = 1) -> float:
+    """Inches for rows of up to two groups of points as they are, of more with room for each."""
+    return 0.95 + _ROW_IN * max(2, count * max(1.0, groups / 2))
 
 
 def mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, offset: float = 0.0, hollow: bool = False) -> None:
@@ -77,31 +78,30 @@ def reach(groups: Sequence[Sequence[Interval]]) -> float:
     return min(max([top, *highs]), 1.5 * top) if top > 0 else 0.0
 
 
-def wide_times(values: Sequence[float], unit: str) -> bool:
-    """Whether times are so different that on a linear axis the short ones would be one."""
+def wide(values: Sequence[float], unit: str) -> bool:
+    """Whether values with a unit are so different that on a linear axis the small ones would be one."""
     known = [value for value in values if not math.isnan(value)]
-    return unit in ("s", "ns") and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
+    return unit != "1" and bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
 
 
 def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequence[tuple[str, Sequence[Interval]]]]]) -> Figure:
-    """A row for each law and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
+    """A row for each name and a column for each quantity: `(title, unit, [(what, intervals), ...])`."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = new_figure(1, len(columns), row_height(len(labels)))
+    figure, axes = new_figure(1, len(columns), row_height(len(labels), max(len(groups) for *_, groups in columns)))
     keys: list[Artist] = []
     for i, (axis, (title, unit, groups)) in enumerate(zip(axes, columns, strict=True)):
         top = reach([intervals for _, intervals in groups])
         factor, label = scale_for(top, unit)
         rows_of(axis, labels, named=i == 0)
         for k, (what, intervals) in enumerate(groups):
-            offset = (k - (len(groups) - 1) / 2) * 0.26
-            mark(axis, intervals, factor, (BLUE, VERMILLION)[k % 2], offset, hollow=k > 0)
+            offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
+            hollow = k % 2 == 1
+            mark(axis, intervals, factor, color(k), offset, hollow)
             if len(groups) > 1:
-                keys.append(
-                    axis.plot([], [], "o", color=(BLUE, VERMILLION)[k % 2], markerfacecolor=PAPER if k else BLUE, label=what)[0]
-                )
+                keys.append(axis.plot([], [], "o", color=color(k), markerfacecolor=PAPER if hollow else color(k), label=what)[0])
         means = [interval.mean for _, intervals in groups for interval in intervals]
-        if len(columns) == 1 and wide_times(means, unit):
+        if len(columns) == 1 and wide(means, unit):
             log_axis(axis, "x", min(x for x in means if x > 0) * factor * 0.7, top * factor * 1.4)
             title += " (logarithmic)"
         else:
@@ -109,7 +109,14 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
             axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
         small_heading(axis, title, label)
     if keys:
+        fit = 110 // max(len(str(key.get_label())) + 4 for key in keys)
         figure.legend(
-            handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8.5, labelcolor=INK, handletextpad=0.2
+            handles=keys,
+            loc="outside lower center",
+            ncols=max(1, min(fit, 3 if len(columns) == 1 else 2)),
+            frameon=False,
+            fontsize=8.5,
+            labelcolor=INK,
+            handletextpad=0.2,
         )
     return figure

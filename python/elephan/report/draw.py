@@ -263,10 +263,10 @@ def cdf(values: Array, points: int = 700) -> tuple[Array, Array]:
     return ordered[wanted], (wanted + 1) / ordered.size
 
 
-def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint: str, label: str = "") -> None:
+def error_line(axes: Axes, x: Array, mean: Array, low: Array, high: Array, paint: str, label: str = "", dashes: str = "-") -> None:
     """A line through means with its band of confidence and a point for each mean."""
     known = ~np.isnan(mean)
-    axes.plot(x[known], mean[known], color=paint, marker="o", markersize=3.6, label=label or None, clip_on=False)
+    axes.plot(x[known], mean[known], dashes, color=paint, marker="o", markersize=3.6, label=label or None, clip_on=False)
     floor = 0.0 if (mean[known] >= 0).all() else -np.inf  # an interval of something that cannot be negative ends at 0
     low = np.maximum(low, floor)
     band = known & ~np.isnan(low) & ~np.isnan(high)

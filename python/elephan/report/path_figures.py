@@ -16,7 +16,7 @@ from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.dots import mark, reach, row_height, rows_of, small_heading
 from elephan.report.style import MUTED, SERIES, Drawing, color, new_figure
-from elephan.stats import Interval
+from elephan.stats import NOTHING
 
 if TYPE_CHECKING:
     from elephan.longpath.path import Answer
@@ -31,9 +31,8 @@ def times(answer: Answer) -> Drawing:
     """Time to transfer for each law and number of streams."""
     rows = answer.rows
     names = [f"{row.law}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
-    unknown = Interval(math.nan, math.nan, math.nan, 0)
-    rough = [replace(row.time_s, low=math.nan, high=math.nan) if answer.is_rough(row) else unknown for row in rows]
-    sure = [unknown if answer.is_rough(row) else row.time_s for row in rows]
+    rough = [replace(row.time_s, low=math.nan, high=math.nan) if answer.is_rough(row) else NOTHING for row in rows]
+    sure = [NOTHING if answer.is_rough(row) else row.time_s for row in rows]
     intervals = [one if one.n else other for one, other in zip(sure, rough, strict=True)]
     wire = next(form.value for form in answer.forms if form.name == "time_wire")
     top = max(reach([intervals]), wire)

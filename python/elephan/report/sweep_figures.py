@@ -14,12 +14,14 @@ from elephan.claims import interval_text
 from elephan.quantity import parse_any, scale_for, show
 from elephan.report import draw as d
 from elephan.report import wording
-from elephan.report.dots import dot_columns, wide_times
-from elephan.report.style import Drawing, color, new_figure
+from elephan.report.dots import dot_columns, wide
+from elephan.report.style import SERIES, Drawing, color, new_figure
+from elephan.stats import NOTHING
 from elephan.sweeps import Sweep, Variant, as_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,11 @@ def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
     return groups
 
 
+def _height(lines: int) -> float:
+    """Inches of a figure, with room for the names of its lines."""
+    return 2.9 + 0.3 * max(0, lines - len(SERIES))
+
+
 def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None:
     """One statistic against the parameter, a line per combination of the others."""
     unit = measures.unit_of(statistic)
@@ -100,16 +107,24 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
     top = max((float(np.nanmax(m)) for _, _, m, _, _ in found if not np.isnan(m).all()), default=1.0)
     factor, label = scale_for(top, unit)
     means = np.concatenate([mean for _, _, mean, _, _ in found])
-    wide = wide_times(means.tolist(), unit)
-    d.heading(axes, titles.title(statistic) + (" (logarithmic)" if wide else ""), label)
-    least = float(np.nanmin(means)) * factor * 0.7 if wide else -np.inf
+    logarithmic = wide(means.tolist(), unit)
+    d.heading(axes, titles.title(statistic) + (" (logarithmic)" if logarithmic else ""), label)
+    least = float(np.nanmin(means)) * factor * 0.7 if logarithmic else -np.inf
     for i, (name, x, mean, low, high) in enumerate(found):
         # On a logarithmic axis a band down to 0 ends at its foot.
-        d.error_line(axes, x, mean * factor, np.maximum(low * factor, least), high * factor, color(i))
+        d.error_line(
+            axes,
+            x,
+            mean * factor,
+            np.maximum(low * factor, least),
+            high * factor,
+            color(i),
+            dashes="-" if i < len(SERIES) else "--",
+        )
         last = mean[~np.isnan(mean)]
         ends.append((float(last[-1]) * factor if last.size else 0.0, name, color(i)))
     reach = max(float(np.nanmax(np.nan_to_num(high))) for *_, high in found)
-    if wide:
+    if logarithmic:
         d.log_axis(axes, "y", least, min(max(reach, top), 1.6 * top) * factor * 1.2)
     else:
         axes.set_ylim(0, min(max(reach, top), 1.6 * top) * factor * 1.08 or 1)
@@ -117,7 +132,7 @@ def plot_statistic(axes: Axes, sweep: Sweep, axis: Axis, statistic: str) -> None
         axes.set_xscale("log")
     d.plain_ticks(axes, axis.places, _spaced([as_text(value) for value in axis.values], axis))
     if len(found) > 1:
-        d.end_labels(axes, ends, gap=0.11)
+        d.end_labels(axes, ends, gap=0.32 / _height(len(found)))
 
 
 def _spaced(labels: list[str], axis: Axis) -> list[str]:
@@ -134,36 +149,49 @@ def _spaced(labels: list[str], axis: Axis) -> list[str]:
     return kept
 
 
+def _rows(sweep: Sweep, axis: Axis, statistic: str) -> Figure:
+    """A row for each value that is a name, with a point for each combination of the others; a line would join what has no order."""
+    groups, names = _groups(sweep, axis), wording.variants(sweep)
+    title, unit = titles.title(statistic), measures.unit_of(statistic)
+    if len(groups) == 1:
+        return dot_columns(list(names.values()), [(title, unit, [("", [sweep.interval(label, statistic) for label in names])])])
+    found = []
+    for name, members in groups.items():
+        of = {as_text(variant.parameters.get(axis.path)): variant.label for variant in members}
+        labels = [of.get(as_text(value)) for value in axis.values]
+        found.append((name, [sweep.interval(label, statistic) if label else NOTHING for label in labels]))
+    return dot_columns([wording.setting({axis.path: value}) for value in axis.values], [(title, unit, found)])
+
+
 def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
-    """A figure for each statistic against the parameter along x, or a row for each name; nothing when nothing varies."""
+    """A figure for each statistic against the parameter along x, or with a row for each name; nothing when nothing varies."""
     axis = x_axis(sweep)
     if axis is None or len(axis.values) < 2:
         return []
-    names = wording.variants(sweep)
-    named = math.isnan(_number(axis.values[0])) and len(_groups(sweep, axis)) == 1
-    others = wording.named(sweep) if named else [path for path in sweep.parameters if path != axis.path]
-    told = wording.parameter(others[0]) if len(others) == 1 else ""
+    named = math.isnan(_number(axis.values[0]))
+    lines = len(_groups(sweep, axis))
+    single = lines == 1
+    others = wording.named(sweep) if named and single else [path for path in sweep.parameters if path != axis.path]
+    told = (
+        f" {'Rows' if named and single else 'Colours' if named else 'Lines'}: {wording.parameter(others[0])}."
+        if len(others) == 1
+        else ""
+    )
     drawings = []
     for statistic in statistics:
         if named:
-            intervals = [sweep.interval(label, statistic) for label in sweep.labels]
-            fig = dot_columns(
-                [names[label] for label in sweep.labels],
-                [(titles.title(statistic), measures.unit_of(statistic), [("", intervals)])],
-            )
+            fig = _rows(sweep, axis, statistic)
         else:
-            fig, (axes,) = new_figure(height=2.9)
+            fig, (axes,) = new_figure(height=_height(lines))
             plot_statistic(axes, sweep, axis, statistic)
             axes.set_xlabel(wording.parameter(axis.path))
         n = len(sweep.by_seed(sweep.labels[0], statistic))
         band = f"Points are means of {n} runs with their 95 % intervals." if n > 1 else "One run each."
         if n > 1 and alike(sweep, [statistic]):
             band = f"The {n} runs of a point are all alike."
-        if told:
-            band += f" {'Rows' if named else 'Lines'}: {told}."
         title = titles.title(statistic)
         name = re.sub(r"[^A-Za-z0-9]+", "-", statistic).strip("-")  # a part in brackets may have any sign
-        drawings.append(Drawing(name, title[0].upper() + title[1:], band, fig))
+        drawings.append(Drawing(name, title[0].upper() + title[1:], band + told, fig))
     return drawings
 
 

@@ -12,8 +12,8 @@ from elephan.errors import InputError
 from elephan.report import wording
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
-from elephan.report.sweep_figures import alike, draw_all, span
-from elephan.sweeps import Sweep
+from elephan.report.sweep_figures import alike, draw_all, span, x_axis
+from elephan.sweeps import Sweep, as_text
 
 ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
 SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
@@ -60,7 +60,7 @@ def _difference(sweep: Sweep, a: str, b: str, statistic: str) -> stats.Interval:
     try:
         return sweep.difference(a, b, statistic)
     except ValueError:
-        return stats.Interval(math.nan, math.nan, math.nan, 0)
+        return stats.NOTHING
 
 
 def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Interval, str]:
@@ -87,19 +87,36 @@ def _means(sweep: Sweep, statistics: list[str]) -> Table:
     return Table(columns, rows, note)
 
 
+def _bases(sweep: Sweep) -> tuple[str, dict[str, str]]:
+    """What variants are compared with, in words, and for each label the label of that one.
+
+    The first value of one parameter, the others alike: of the first whose values are names, else of the one along x.
+    """
+    axis = x_axis(sweep)
+    path = next(iter(wording.named(sweep)), axis.path if axis else "")
+    first: dict[str, str] = {}
+    bases: dict[str, str] = {}
+    for variant in sweep.variants:
+        rest = as_text({key: value for key, value in variant.parameters.items() if key != path})
+        bases[variant.label] = first.setdefault(rest, variant.label)
+    base = sweep.variants[0]
+    if len(first) == 1 or len(first) == len(sweep.variants):  # nothing else varies, or no two differ in this one alone
+        return wording.variants(sweep)[base.label], dict.fromkeys(bases, base.label)
+    return f"{wording.setting({path: base.parameters.get(path)})}, all else alike", bases
+
+
 def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
-    """Each variant against the first one, with the same seeds."""
-    base, others = sweep.labels[0], sweep.labels[1:]
+    """Each variant against a first one, with the same seeds."""
     repetitions = len({row.seed for row in sweep.rows})
-    if not others or repetitions < 2:
+    if len(sweep.labels) < 2 or repetitions < 2:
         return None
-    names = wording.variants(sweep)
-    columns = [Column("difference to " + names[base])] + [Column(titles.title(s), True) for s in statistics]
+    names, (base, bases) = wording.variants(sweep), _bases(sweep)
+    columns = [Column("difference to " + base)] + [Column(titles.title(s), True) for s in statistics]
     rows = []
-    for label in others:
+    for label in (label for label in sweep.labels if bases[label] != label):
         cells = [Cell(names[label])]
         for statistic in statistics:
-            interval = _difference(sweep, label, base, statistic)
+            interval = _difference(sweep, label, bases[label], statistic)
             cells.append(interval_cell(*_of_difference(interval, statistic)))
         rows.append(cells)
     note = "Differences between runs with the same seed, mean and 95 % t interval: an interval without 0 is a difference."

@@ -31,14 +31,12 @@ NAMES = {
 }
 LEFT_BPS = 0.8e9 * 1448 / 1538  # payload rate of what 200 Mb/s leave of 1 Gb/s: 753 Mb/s
 
-NOTHING = stats.Interval(math.nan, math.nan, math.nan, 0)
-
 
 def ratio(results: Results, experiment: str, statistic: str, variant: str, against: str) -> stats.Interval:
     """Ratio of a statistic of two variants over the seeds that both have; n = 0 where there is none."""
     a, b = results.by_seed(experiment, variant, statistic), results.by_seed(experiment, against, statistic)
     pairs = [(a[s], b[s]) for s in a if s in b and a[s] > 0 and b[s] > 0]
-    return stats.paired_ratio([x for x, _ in pairs], [y for _, y in pairs]) if pairs else NOTHING
+    return stats.paired_ratio([x for x, _ in pairs], [y for _, y in pairs]) if pairs else stats.NOTHING
 
 
 def impact(results: Results, stack: str, new: str, path: str, statistic: str = "goodput_bps[vanilla].mean") -> stats.Interval:
