@@ -159,7 +159,16 @@ class Queue:
 class Cc:
     """A congestion control, stepped by hand. Times are seconds, sizes bytes, rates bit/s."""
 
-    def __new__(cls, kind: str | dict[str, Any], mss: int = 1448, initial_window: float = 10.0, **params: Any) -> Cc: ...
+    def __new__(
+        cls,
+        kind: str | dict[str, Any],
+        mss: int = 1448,
+        initial_window: float = 10.0,
+        *,
+        slow_start: dict[str, Any] | None = None,
+        abc_limit: float | None = None,
+        **params: Any,
+    ) -> Cc: ...
     @property
     def name(self) -> str: ...
     def on_sent(self, now: float, bytes: float, inflight: float) -> None: ...

@@ -97,6 +97,7 @@ class Tcp(Table):
     initial_window: Initial window in segments.
     ssthresh_initial: Slow-start threshold at the start; none where it is above the largest window of TCP, 65535 << 14 bytes.
     idle_restart: Congestion window after an idle period longer than the RTO falls back to the initial window.
+    idle_threshold: Idle time that lowers the window raises ssthresh to three quarters of what it was, if that is more.
     scaled_syn_ack_window: The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that
         is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
@@ -107,6 +108,8 @@ class Tcp(Table):
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
+    rearm_on_retransmit: The first unacknowledged segment, sent again in recovery, restarts the retransmission timer.
+    timeout_cuts_again: A timeout in an episode that has lowered ssthresh for the same data lowers it again.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
     ack_cwr: Data with CWR is acknowledged at once: its sender's window may be one segment.
@@ -225,6 +228,7 @@ class Tcp(Table):
     initial_window: int | None = None
     ssthresh_initial: Size | None = None
     idle_restart: bool | None = None
+    idle_threshold: bool | None = None
     scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
     abc: bool | None = None
@@ -232,6 +236,8 @@ class Tcp(Table):
     dup_ack_threshold: int | None = None
     limited_transmit: bool | None = None
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None
+    rearm_on_retransmit: bool | None = None
+    timeout_cuts_again: bool | None = None
     newreno_ack_heuristic: bool | None = None
     ecn: Literal["off", "classic", "dctcp", "accurate"] | None = None
     ack_cwr: bool | None = None
@@ -288,6 +294,8 @@ class Cubic(Table):
     round_trip: The round-trip time in t + R: `smoothed` or `min`. Default: "smoothed".
     growth_max: Most growth in a round trip, as a share of the window; 1 is that of slow start. Default: 0.5.
     s_max: Most segments per 100 ms from K on; 0 is no limit. Default: 0.0.
+    idle_keeps_epoch: Idle time that lowers the window does not end the epoch: afterwards the window returns to the curve. Default:
+        false.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
     """
 
@@ -305,6 +313,7 @@ class Cubic(Table):
     round_trip: Literal["smoothed", "min"] | None = None
     growth_max: float | None = None
     s_max: float | None = None
+    idle_keeps_epoch: bool | None = None
     first_growth: float | None = None
 
 
@@ -321,6 +330,7 @@ class Highspeed(Table):
     table: Increase and decrease from the table instead, which none of the above changes. Default: false.
     row_above: With `table`, the row above the window instead of the last that it has reached, with b in whole 1/256. Default:
         false.
+    per_ack: An ACK counts as one segment, however many it acknowledges. Default: false.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
@@ -335,6 +345,7 @@ class Highspeed(Table):
     p_exponent: float | None = None
     table: bool | None = None
     row_above: bool | None = None
+    per_ack: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
     beta_ecn: float | None = None
 
@@ -424,6 +435,7 @@ class Hybla(Table):
     preset: Set of parameters to start from.
     rtt0: RTT0: round-trip time of the path whose growth is the model. Default: "25 ms".
     smoothed: The smallest smoothed round-trip time counts, not the smallest sample. Default: true.
+    per_ack: An ACK counts as one segment, however many it acknowledges. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
@@ -433,6 +445,7 @@ class Hybla(Table):
     preset: Literal["linux", "ns-3"] | None = None
     rtt0: Time | None = None
     smoothed: bool | None = None
+    per_ack: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
     beta_ecn: float | None = None
 

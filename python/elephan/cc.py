@@ -20,21 +20,38 @@ if TYPE_CHECKING:
     from elephan._model import LawFactory
 
 
-def new(kind: str | LawFactory, mss: int = 1448, initial_window: float = 10, **params: Any) -> Any:
+def new(
+    kind: str | LawFactory,
+    mss: int = 1448,
+    initial_window: float = 10,
+    *,
+    slow_start: str | Mapping[str, Any] = "classic",
+    abc_limit: float | None = None,
+    **params: Any,
+) -> Any:
     """A congestion control by name, or of a class of one's own; `initial_window` in segments, `params` as a scenario gives them.
 
+    `slow_start` is `"classic"`, `"hystartpp"` ... or a table with `kind` and its parameters, as in `tcp = { slow_start = ... }`;
+    `abc_limit` the segments that one ACK may add in it (L of RFC 3465), without a limit by default.
     Laws that draw by chance (`bbr`, `bbr3`, `pcp`) draw from seed 0 until `set_seed`, so the same calls give the same windows.
     What a class of one's own raises is raised by the call that told it.
     """
     if isinstance(mss, bool) or not isinstance(mss, int) or mss < 1:
         raise InputError(f"mss is a whole number of bytes from 1, not {mss!r}")
+    if isinstance(abc_limit, bool) or not isinstance(abc_limit, (int, float, type(None))):
+        raise InputError(f"abc_limit is a number of segments from 1, or None, not {abc_limit!r}")
+    begins = {"kind": slow_start} if isinstance(slow_start, str) else slow_start
+    if not isinstance(begins, Mapping):
+        raise InputError(f'slow_start is a name or a table with "kind", not {slow_start!r}')
+    core.check_values(begins)
+    stack = {"mss": mss, "initial_window": initial_window, "slow_start": dict(begins), "abc_limit": abc_limit}
     params = core.as_overrides(params)
     core.check_values(params)
     if isinstance(kind, str):
         _check_name(kind)
         _check_words(kind, params)
-        return core.build("Cc", kind, mss=mss, initial_window=initial_window, **params)
-    return core.build("Cc", core.guest_words(kind, params), mss=mss, initial_window=initial_window)
+        return core.build("Cc", kind, **stack, **params)
+    return core.build("Cc", core.guest_words(kind, params), **stack)
 
 
 def describe(kind: str | LawFactory) -> dict[str, Any]:

@@ -247,6 +247,25 @@ def test_a_scenario_of_classes_that_changes() -> None:
         el.run(scenario, set={"change[0].set": {"duration": "5 s"}})
 
 
+def test_stepping_another_slow_start() -> None:
+    # RFC 3465: L = 2 lets an ACK of five segments add two; RFC 3742 with max_ssthresh of 100 segments: K = int(200 / 50) = 4
+    law = el.cc.new("reno", mss=1000, initial_window=10, abc_limit=2)
+    law.on_ack(0.1, 5_000, 0.1, 10_000)
+    assert law.cwnd == 12_000
+    limited = el.cc.new("reno", mss=1000, initial_window=200, slow_start={"kind": "limited", "max_ssthresh": 100})
+    limited.on_ack(0.1, 1000, 0.1, 200_000)
+    assert limited.cwnd == 200_250
+    for words, message in (
+        ({"slow_start": "hystartp"}, r"slow_start: unknown slow start `hystartp`"),
+        ({"slow_start": {"kind": "limited", "max": 1}}, "slow_start: .*max"),
+        ({"slow_start": 3}, "slow_start is a name or a table"),
+        ({"abc_limit": 0.5}, "abc_limit must be at least 1 segment, not 0.5"),
+        ({"abc_limit": "2"}, "abc_limit is a number of segments"),
+    ):
+        with pytest.raises(el.InputError, match=message):
+            el.cc.new("reno", **words)
+
+
 def test_wrong_arguments_of_what_is_stepped_by_hand() -> None:
     for make in (
         lambda: el.rtt.Estimator(rto_mn=1),

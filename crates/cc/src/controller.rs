@@ -105,10 +105,15 @@ impl Controller {
     pub fn on_ack(&mut self, ack: &Ack) {
         self.backed_off = false;
         self.law.on_delivery(&mut self.w, ack);
-        if !self.law.grows_by_ack() {
-            self.bound();
-            return;
+        if self.law.grows_by_ack() {
+            self.open(ack);
         }
+        self.bound();
+    }
+
+    /// Opens the window by what an ACK acknowledges.
+    #[inline]
+    fn open(&mut self, ack: &Ack) {
         if self.w.in_slow_start() {
             self.on_ack_in_slow_start(ack);
         } else if self.counts_acks {
@@ -117,7 +122,13 @@ impl Controller {
         } else {
             self.law.on_ack(&mut self.w, ack);
         }
-        self.bound();
+    }
+
+    /// A timeout in an episode that has cut the window for the same data: the threshold stays, and what undo returns to.
+    pub fn on_timeout_in_episode(&mut self, signal: &Signal) {
+        let (ssthresh, prior) = (self.w.ssthresh, self.prior);
+        self.on_congestion(signal);
+        (self.w.ssthresh, self.prior) = (ssthresh, prior);
     }
 
     /// Whether a stack that counts ACKs instead of bytes slows the law down ([`Law::counts_acks`]).

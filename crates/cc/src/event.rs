@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ack {
     pub now: Time,
-    /// Bytes newly acknowledged by this ACK.
+    /// Bytes that this ACK is the first to show as arrived, in order or SACKed.
     pub acked: u64,
     /// The round-trip time measured by this ACK, if it measured one.
     pub rtt: Option<Span>,
@@ -119,6 +119,12 @@ impl Window {
     /// Lets congestion avoidance follow at the window of now, or slow start would raise again what was lowered.
     pub(crate) fn leave_slow_start(&mut self) {
         self.ssthresh = self.ssthresh.min(self.cwnd.max(SSTHRESH_MIN_SEGMENTS * self.mss));
+    }
+
+    /// Bytes for which an ACK counts: all that it acknowledges, or `per_ack` a segment at most.
+    #[inline]
+    pub(crate) fn counted(&self, ack: &Ack, per_ack: bool) -> f64 {
+        (ack.acked as f64).min(if per_ack { self.mss } else { self.cwnd })
     }
 
     /// Congestion avoidance by `bytes` a round trip; none for an ACK of a flow that the application limits.

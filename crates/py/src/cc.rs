@@ -2,10 +2,11 @@
 
 use elephan_cc::rdma::{Hop, Progress, Telemetry};
 use elephan_cc::train::{Arrival, Departure, Memory, Start};
-use elephan_cc::{Ack, Controller, Nic, Signal};
+use elephan_cc::{Ack, Controller, Nic, Signal, slow_start};
 use elephan_units::{Span, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value;
 
 use crate::errors::{ScenarioError, guard};
 use crate::guest;
@@ -28,8 +29,15 @@ pub struct Cc {
 #[pymethods]
 impl Cc {
     #[new]
-    #[pyo3(signature = (kind, mss=1448, initial_window=10.0, **params))]
-    fn new(kind: &Bound<'_, PyAny>, mss: u64, initial_window: f64, params: Option<&Bound<'_, PyDict>>) -> PyResult<Cc> {
+    #[pyo3(signature = (kind, mss=1448, initial_window=10.0, *, slow_start=None, abc_limit=None, **params))]
+    fn new(
+        kind: &Bound<'_, PyAny>,
+        mss: u64,
+        initial_window: f64,
+        slow_start: Option<&Bound<'_, PyDict>>,
+        abc_limit: Option<f64>,
+        params: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Cc> {
         if mss == 0 {
             return Err(ScenarioError::new_err("mss must be at least 1 byte"));
         }
@@ -40,10 +48,18 @@ impl Cc {
             )));
         }
         let window = number::bytes("initial_window", initial_window * mss as f64)?;
+        if let Some(limit) = abc_limit.filter(|limit| !(limit.is_finite() && *limit >= 1.0)) {
+            return Err(ScenarioError::new_err(format!("abc_limit must be at least 1 segment, not {limit}")));
+        }
         let table = params.map(json::table).transpose()?.unwrap_or_default();
+        let begins = slow_start.map(json::table).transpose()?;
         guard(|| {
             let spec = guest::law(kind, &table)?;
-            let controller = Controller::new(&spec, mss, window);
+            let begins = begins.map_or(Ok(slow_start::Spec::default()), |words| {
+                serde_json::from_value(Value::Object(words))
+                    .map_err(|error| ScenarioError::new_err(format!("slow_start: {error}")))
+            })?;
+            let controller = Controller::with_slow_start(&spec, &begins, abc_limit, mss, window);
             guest::raise(&controller)?;
             Ok(Cc { controller, delivered: 0, lost: 0, lost_before: 0, min_rtt: None, last: Time::ZERO })
         })

@@ -28,7 +28,10 @@ fn document(text: &str) -> Result<Document<&str>, Problem> {
     Document::parse(text).map_err(|e| {
         let span = e.span().unwrap_or(0..0);
         let key = text.get(span.clone()).filter(|_| e.message() == "duplicate key");
-        invalid(span.start, &key.map_or(e.message().to_owned(), |key| format!("duplicate key \"{}\"", key.trim_matches('"'))))
+        invalid(
+            span.start,
+            &key.map_or(e.message().to_owned(), |key| format!("duplicate key \"{}\"", key.trim_matches('"'))),
+        )
     })
 }
 

@@ -307,9 +307,9 @@ impl Sender {
     #[inline]
     pub fn grow(&mut self, e: &AckEvent, stats: &mut Stats) {
         let slow_start = self.cc.in_slow_start();
-        // After a timeout an ACK may jump over what was SACKed before; only what arrived now may open the window.
-        let acked = if self.rec.is_loss() { e.acked.min(e.delivered) } else { e.acked };
-        let ack = self.told(e, acked, slow_start);
+        // An ACK may jump over what was SACKed before, which the controller knows: what arrives now opens the window (Linux
+        // `tcp_newly_delivered`).
+        let ack = self.told(e, e.delivered, slow_start);
         self.cc.on_ack(&ack);
         self.refresh();
         if slow_start {

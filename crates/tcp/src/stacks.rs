@@ -165,6 +165,14 @@ options! {
         windows = true, "assumed: RFC 5681 section 4.1";
         freebsd = true, "FreeBSD cc_after_idle";
     }
+    /// Idle time that lowers the window raises ssthresh to three quarters of what it was, if that is more.
+    idle_threshold: bool {
+        rfc = false, "RFC 5681 section 4.1: not said";
+        winxp = false, "assumed: RFC 2581 section 4.1";
+        linux_2_4 | linux = true, "Linux tcp_cwnd_restart: tcp_current_ssthresh";
+        windows = false, "assumed: RFC 5681 section 4.1";
+        freebsd = true, "FreeBSD newreno_after_idle";
+    }
     /// The window of a SYN-ACK is scaled, as that of no real TCP is (RFC 7323 section 2.2): for a protocol that is not bound to
     /// 64 KB in the first round trip. Both ends must have it.
     scaled_syn_ack_window: bool {
@@ -220,6 +228,21 @@ options! {
         linux_2_4 | linux = NewrenoTimer::SlowButSteady, "Linux: every ACK of new data restarts the timer";
         windows = NewrenoTimer::Impatient, "assumed: RFC 6582 section 3.2 step 3";
         freebsd = NewrenoTimer::SlowButSteady, "FreeBSD tcp_newreno_partial_ack stops the timer, tcp_output starts it";
+    }
+    /// The first unacknowledged segment, sent again in recovery, restarts the retransmission timer.
+    rearm_on_retransmit: bool {
+        rfc = false, "RFC 6675 section 6: may";
+        winxp = false, "assumed: not known";
+        linux_2_4 | linux = true, "Linux tcp_xmit_retransmit_queue";
+        windows = false, "assumed: not known";
+        freebsd = true, "FreeBSD tcp_do_segment stops the timer, tcp_output starts it";
+    }
+    /// A timeout in an episode that has lowered ssthresh for the same data lowers it again.
+    timeout_cuts_again: bool {
+        rfc = true, "RFC 5681 equation 4: of what is in flight then";
+        winxp = true, "RFC 2581 equation 3";
+        linux_2_4 | linux = false, "Linux tcp_enter_loss: once in a window of data";
+        windows | freebsd = true, "assumed: RFC 5681 equation 4";
     }
     /// After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     newreno_ack_heuristic: bool {

@@ -3,12 +3,13 @@
 //! ```text
 //! idle longer than RTO:   cwnd /= 2 for every RTO of it, not below the initial window     (tcp_cwnd_restart)
 //! not the limit for RTO:  cwnd = (cwnd + used) / 2, used being the initial window at least (tcp_cwnd_application_limited)
-//! both:                   ssthresh = max(ssthresh, 3/4 cwnd), taken before
+//! both:                   ssthresh = max(ssthresh, 3/4 cwnd), taken before; after idle time by `idle_threshold`
 //! ```
 //!
 //! `used` is the most that was out since the window was last the limit or last lowered. In slow start a window of which
 //! more than half was used counts as the limit. Without this option an idle time longer than RTO means the initial window
-//! (RFC 5681 section 4.1), and nothing else happens. Also here: what Linux 2.4 did about bursts after disorder.
+//! (RFC 5681 section 4.1), and nothing else happens. Laws that steer the window in recovery too (BBR) keep it in all of this, as in
+//! Linux (`cong_control`). Also here: what Linux 2.4 did about bursts after disorder.
 
 use crate::options::Options;
 use crate::sender::Sender;
@@ -38,7 +39,7 @@ impl Sender {
     pub fn validate(&mut self, now: Time, out: u64, stats: &mut Stats) {
         let limited = self.cwnd_limited || self.cc.in_slow_start() && self.cwnd < 2 * self.max_out;
         let rto = self.rtt.rto();
-        let open = self.is_open();
+        let open = self.is_open() && !self.cc.steers_recovery();
         let Some(v) = &mut self.validation else { return };
         if limited {
             (v.used, v.since) = (0, now);
@@ -67,12 +68,14 @@ impl Sender {
     }
 
     /// After `idle`, which is longer than RTO, before anything is sent.
-    pub fn restart(&mut self, now: Time, idle: Span, initial_window: u64, stats: &mut Stats) {
+    pub fn restart(&mut self, now: Time, idle: Span, initial_window: u64, keeps_threshold: bool, stats: &mut Stats) {
         let mut window = initial_window as f64;
         let rto = self.rtt.rto();
+        if keeps_threshold || self.validation.is_some() {
+            self.keep_threshold();
+        }
         if let Some(v) = &mut self.validation {
             *v.as_mut() = Validation { used: 0, since: now, initial_window };
-            self.keep_threshold();
             let halvings = (idle.0 - 1) / rto.0.max(1);
             window = window.max(self.cc.window() / 2f64.powi(halvings.min(64) as i32));
         }

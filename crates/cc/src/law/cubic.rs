@@ -91,6 +91,8 @@ parameters! {
     growth_max: f64 = 0.5, "RFC 9438 section 4.2: target <= 1.5 cwnd" above [min = 0, max = 1];
     /// Most segments per 100 ms from K on; 0 is no limit.
     s_max: f64 = 0.0, "Linux 2.6 tcp_cubic.c max_increment 16" [min = 0];
+    /// Idle time that lowers the window does not end the epoch: afterwards the window returns to the curve.
+    idle_keeps_epoch: bool = false, "RFC 9438 section 4.2: another stage begins; Linux bictcp_cwnd_event: kept";
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
     first_growth: f64 = 0.0, "Linux tcp_cubic.c: 20 ACKs a segment; Linux 2.6: 50" below [min = 0, max = 1];
 }
@@ -152,6 +154,7 @@ impl Model for Cubic {
             c: 410.0 / 1024.0,
             beta: 717.0 / 1024.0,
             two_after_ecn: true,
+            idle_keeps_epoch: true,
             reno_catches_up: false,
             round_trip: RoundTrip::Min,
             first_growth: 0.05,
@@ -173,14 +176,8 @@ impl Model for Cubic {
         let curve = Curve { first: true, counted: Time::NEVER, ..Curve::default() };
         let unless_0 = |value: f64, otherwise: f64| if value > 0.0 { value } else { otherwise };
         let p = Parameters { beta_ecn: unless_0(p.beta_ecn, p.beta), ..p.clone() };
-        Cubic {
-            alpha: 3.0 * (1.0 - p.beta) / (1.0 + p.beta),
-            p,
-            curve,
-            prior: curve,
-            rtt: Span::ZERO,
-            active: Time::ZERO,
-        }
+        let alpha = 3.0 * (1.0 - p.beta) / (1.0 + p.beta);
+        Cubic { alpha, p, curve, prior: curve, rtt: Span::ZERO, active: Time::ZERO }
     }
 }
 
@@ -252,8 +249,8 @@ impl Law for Cubic {
     }
 
     fn on_shrink(&mut self, w: &Window) {
-        if w.in_slow_start() && self.curve.stage == Stage::Running {
-            self.curve.stage = Stage::Fresh;
+        if w.in_slow_start() && self.curve.stage == Stage::Running && !self.p.idle_keeps_epoch {
+            self.curve.stage = if self.curve.first { Stage::Fresh } else { Stage::AfterEvent };
         }
     }
 }

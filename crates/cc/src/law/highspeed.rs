@@ -20,7 +20,8 @@
 //! RFC recommends (`slow_start`).
 //!
 //! Presets: `rfc3649` (the default), `appendix-b` (the table) and `linux` (tcp_highspeed.c): the row above the window instead, so
-//! that a is 2 from 39 segments on, with its b in whole 1/256.
+//! that a is 2 from 39 segments on, with its b in whole 1/256; it counts ACKs, so that
+//! delayed ones halve a.
 
 use super::Law;
 use crate::declare::{Internals, LIMIT, loss_based};
@@ -55,6 +56,8 @@ loss_based! {
     table: bool = false, "RFC 3649 appendix B";
     /// With `table`, the row above the window instead of the last that it has reached, with b in whole 1/256.
     row_above: bool = false, "Linux tcp_highspeed.c; RFC 3649 appendix B: no";
+    /// An ACK counts as one segment, however many it acknowledges.
+    per_ack: bool = false, "Linux tcp_highspeed.c hstcp_cong_avoid; RFC 3649: a(w) a round trip";
 }
 
 #[derive(Clone, Debug)]
@@ -70,12 +73,13 @@ impl Model for Highspeed {
     const PRESETS: &'static [&'static str] = &["rfc3649", "appendix-b", "linux"];
 
     fn preset(name: &str) -> Parameters {
-        Parameters { table: name != "rfc3649", row_above: name == "linux", ..Parameters::default() }
+        let linux = name == "linux";
+        Parameters { table: name != "rfc3649", row_above: linux, per_ack: linux, ..Parameters::default() }
     }
 
     fn new(p: &Parameters) -> Highspeed {
-        let (row_above, reduce_from) = (p.row_above, p.reduce_from);
-        let of_the_table = Parameters { table: true, row_above, reduce_from, ..Parameters::default() };
+        let (row_above, per_ack, reduce_from) = (p.row_above, p.per_ack, p.reduce_from);
+        let of_the_table = Parameters { table: true, row_above, per_ack, reduce_from, ..Parameters::default() };
         let p = if p.table { of_the_table } else { p.clone() };
         let low_ln = libm::log(p.low_window);
         Highspeed { low_ln, span_ln: libm::log(p.high_window) - low_ln, p }
@@ -135,7 +139,8 @@ impl Internals for Highspeed {}
 impl Law for Highspeed {
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
-        w.grow(self.increase(w.cwnd / w.mss) * w.mss, ack);
+        let acked = w.counted(ack, self.p.per_ack) as u64;
+        w.grow(self.increase(w.cwnd / w.mss) * w.mss, &Ack { acked, ..*ack });
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
@@ -234,9 +239,10 @@ mod tests {
             c.poke("cwnd", w * S);
             c.poke("ssthresh", w * S);
             let mut cut = c.clone();
-            c.on_ack(&ack(0.0, (w * S) as u64, 0.1));
+            // hstcp_cong_avoid adds ai + 1 to snd_cwnd_cnt at each ACK, also at one of two segments.
+            c.on_ack(&ack(0.0, 2 * MSS, 0.1));
             cut.on_congestion(&loss(0.0, w));
-            assert!((c.window() / S - w - a).abs() < 1e-6, "{w}: {}", c.window());
+            assert!((c.window() / S - w - a / w).abs() < 1e-9, "{w}: {}", c.window());
             assert!((cut.window() / S - w * (1.0 - md / 256.0)).abs() < 1e-6, "{w}: {}", cut.window());
         }
     }

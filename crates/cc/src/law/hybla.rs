@@ -3,8 +3,8 @@
 //! Windows in segments, rho = max(SRTT / RTT0, 1) with the smallest SRTT so far, RTT0 = 25 ms.
 //!
 //! ```text
-//! slow start:            cwnd += 2^rho - 1       per acknowledged segment, at most to ssthresh
-//! congestion avoidance:  cwnd += rho^2 / cwnd    per acknowledged segment
+//! slow start:            cwnd += 2^rho - 1       per ACK, at most to ssthresh
+//! congestion avoidance:  cwnd += rho^2 / cwnd    per ACK (`per_ack`; per acknowledged segment without it)
 //! event:                 ssthresh = max(cwnd / 2, 2),   cwnd = ssthresh           (timer: cwnd = 1)
 //! ```
 //!
@@ -15,7 +15,8 @@
 //! limit) and says when it ends; Hybla adds the 2^rho - 2 that are missing before it. So HyStart and HyStart++ work with
 //! it, and with rho = 1 nothing is added.
 //!
-//! Presets: `linux` (the default) and `ns-3`, where RTT0 is 50 ms and the smallest sample counts instead of the smallest SRTT.
+//! Presets: `linux` (the default) and `ns-3`, where RTT0 is 50 ms, segments count instead of ACKs and the smallest sample
+//! instead of the smallest SRTT.
 //!
 //! The smallest, as in Linux and ns-3: with the queue in it, growth would rise with the square of the queue that it makes.
 //! Chosen: an acknowledged segment opens the window by 2^16 - 1 at most, as Linux's slow start does. Left out: the initial window and ssthresh times rho, pacing, the estimate of the
@@ -38,6 +39,8 @@ loss_based! {
     rtt0: Span = Span::from_ms(25), "Caini 2004; Linux tcp_hybla.c rtt0 25 ms; ns-3 TcpHybla RRTT 50 ms";
     /// The smallest smoothed round-trip time counts, not the smallest sample.
     smoothed: bool = true, "Linux tcp_hybla.c; ns-3 TcpHybla: no";
+    /// An ACK counts as one segment, however many it acknowledges.
+    per_ack: bool = true, "Caini 2004; Linux tcp_hybla.c hybla_cong_avoid; ns-3 TcpHybla: no";
 }
 
 #[derive(Clone, Debug)]
@@ -53,7 +56,7 @@ impl Model for Hybla {
 
     fn preset(name: &str) -> Parameters {
         match name {
-            "ns-3" => Parameters { rtt0: Span::from_ms(50), smoothed: false, ..Parameters::default() },
+            "ns-3" => Parameters { rtt0: Span::from_ms(50), smoothed: false, per_ack: false, ..Parameters::default() },
             _ => Parameters::default(),
         }
     }
@@ -86,14 +89,14 @@ impl Law for Hybla {
         // What the slow start itself adds keeps its room below ssthresh.
         let room = (w.ssthresh - w.cwnd - ack.acked as f64).max(0.0);
         let gain = (libm::exp2(self.rho) - 1.0).min(GAIN_MAX);
-        w.cwnd += ((gain - 1.0) * ack.acked as f64).min(room);
+        w.cwnd += (gain * w.counted(ack, self.p.per_ack) - ack.acked as f64).clamp(0.0, room);
     }
 
     #[inline]
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !ack.app_limited {
             let gain = (self.rho * self.rho * w.mss / w.cwnd).min(GAIN_MAX);
-            w.cwnd += gain * (ack.acked as f64).min(w.cwnd);
+            w.cwnd += gain * w.counted(ack, self.p.per_ack);
         }
     }
 
@@ -145,18 +148,20 @@ mod tests {
         }
     }
 
-    /// rho = 4 at 100 ms: 15 per segment in slow start, 16 / cwnd in congestion avoidance; rho = 1 up to 25 ms.
+    /// rho = 4 at 100 ms: 15 per ACK in slow start, 16 / cwnd in congestion avoidance; rho = 1 up to 25 ms, where slow start adds what
+    /// is acknowledged.
     #[test]
     fn growth_of_one_ack() {
         for (rtt_s, segments, ssthresh, acked, expected) in [
             (0.1, 10.0, 1e6, 1, 25.0),
-            (0.1, 10.0, 1e6, 2, 40.0),
+            (0.1, 10.0, 1e6, 2, 25.0),
+            (0.025, 10.0, 1e6, 2, 12.0),
             (0.1, 10.0, 20.0, 1, 20.0),
             (0.1, 10.0, 24.5, 1, 24.5),
             (0.025, 10.0, 1e6, 1, 11.0),
             (0.001, 10.0, 1e6, 1, 11.0),
             (0.1, 100.0, 100.0, 1, 100.16),
-            (0.1, 100.0, 100.0, 100, 116.0),
+            (0.1, 100.0, 100.0, 100, 100.16),
             (0.001, 100.0, 100.0, 1, 100.01),
         ] {
             let mut c = at(segments, ssthresh);
@@ -164,6 +169,19 @@ mod tests {
             assert_eq!(c.window(), segments * S);
             c.on_ack(&ack(0.0, acked * MSS, rtt_s));
             assert!((c.window() / S - expected).abs() < 1e-9, "{rtt_s} {segments}: {}", c.window());
+        }
+    }
+
+    /// ns-3 counts segments: with rho = 2 at 100 ms 3 for each in slow start, 4 / cwnd in congestion avoidance.
+    #[test]
+    fn ns3_counts_segments() {
+        for (segments, ssthresh, expected) in [(10.0, 1e6, 16.0), (100.0, 100.0, 100.08)] {
+            let spec = Spec::with("hybla", json!({ "preset": "ns-3" }).as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 10 * MSS);
+            c.poke("cwnd", segments * S);
+            c.poke("ssthresh", ssthresh * S);
+            c.on_ack(&ack(0.0, 2 * MSS, 0.1));
+            assert!((c.window() / S - expected).abs() < 1e-9, "{segments}: {}", c.window());
         }
     }
 

@@ -76,10 +76,9 @@ impl Law for Scalable {
             return;
         }
         let p = &self.parameters;
-        let acked = (ack.acked as f64).min(if p.per_ack { w.mss } else { w.cwnd });
         let reno = w.mss / w.cwnd;
         let gain = if self.is_reno(w) { reno } else { p.a.max(if p.at_least_reno { reno } else { 0.0 }) };
-        w.cwnd += gain * acked;
+        w.cwnd += gain * w.counted(ack, p.per_ack);
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {

@@ -106,6 +106,7 @@ impl Endpoint {
         }
     }
 
+    /// RFC 8257 section 3.2: what arrived before the change is acknowledged with the old state, the change itself at once.
     fn turn_echo(&mut self, ce: bool) {
         if self.rx.unacked > 0 {
             self.early_ack = self.rx.nxt;
@@ -115,6 +116,7 @@ impl Endpoint {
             self.rx.last_ack = self.rx.nxt;
         }
         self.echo = ce;
+        self.work |= work::ACK;
     }
 
     /// Acknowledges what arrived before the state changed, with the old state.

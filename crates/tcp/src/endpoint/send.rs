@@ -276,9 +276,10 @@ impl Endpoint {
     #[inline(never)]
     fn after_idle(&mut self, now: Time) {
         let idle = now.since(self.tx.last_sent);
-        if self.options.idle_restart && idle > self.tx.rtt.rto() {
+        // What a law knows that steers without slow start, as BBR does, does not grow stale with its window (Linux `cong_control`).
+        if self.options.idle_restart && idle > self.tx.rtt.rto() && !self.tx.cc.steers_recovery() {
             let window = u64::from(self.options.initial_window) * u64::from(self.tx.mss);
-            self.tx.restart(now, idle, window, &mut self.stats);
+            self.tx.restart(now, idle, window, self.options.idle_threshold, &mut self.stats);
         }
     }
 
@@ -294,6 +295,9 @@ impl Endpoint {
         self.stats.octets_retrans += u64::from(payload);
         let flags = if range.fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
         self.emit_payload(now, seg, sack, range.seq, payload, flags);
+        if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() {
+            self.rearm(now);
+        }
     }
 
     #[inline(always)]

@@ -67,6 +67,13 @@ impl Endpoint {
         }
     }
 
+    /// The retransmission timer starts anew.
+    pub(super) fn rearm(&mut self, now: Time) {
+        self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        self.tx.rec.set_rto(self.rtx_at);
+        self.aim_timer();
+    }
+
     /// The timer is set to what comes first.
     fn aim_timer(&mut self) {
         let probe = self.tx.probe_at();

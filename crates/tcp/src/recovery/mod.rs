@@ -219,13 +219,22 @@ impl Sender {
 
     /// A congestion event for the controller.
     pub fn signal(&mut self, signal: &Signal, stats: &mut Stats) {
+        self.congested(signal, false, stats);
+    }
+
+    /// The same; `again` for a timeout that leaves the threshold where its episode has put it.
+    fn congested(&mut self, signal: &Signal, again: bool, stats: &mut Stats) {
         let before = self.cwnd;
         if let Some(watch) = &mut self.rec.watch
             && !matches!(signal, Signal::Rto { .. })
         {
             watch.episode.forget();
         }
-        self.cc.on_congestion(signal);
+        if again {
+            self.cc.on_timeout_in_episode(signal);
+        } else {
+            self.cc.on_congestion(signal);
+        }
         self.refresh();
         self.cwr_point = self.board.nxt();
         self.cwr_suffices = false;
@@ -257,6 +266,11 @@ impl Sender {
             Mode::Open => self.board.flight().saturating_sub(self.rec.extra),
             _ => self.outstanding(),
         };
+        let again = match self.rec.mode {
+            Mode::Recovery => self.board.una() < self.rec.point,
+            Mode::Cwr => self.board.una() < self.cwr_point,
+            Mode::Open | Mode::Loss => false,
+        };
         self.rtt.backoff();
         if self.rec.watch.is_some() {
             self.watch_reduction(now, true);
@@ -271,7 +285,7 @@ impl Sender {
         self.rec.inflation = 0;
         self.rec.extra = 0;
         self.sample_at = self.board.una() + 1;
-        self.signal(&Signal::Rto { now, inflight }, stats);
+        self.congested(&Signal::Rto { now, inflight }, again && !o.timeout_cuts_again, stats);
     }
 
     /// RACK's reordering timer expired.

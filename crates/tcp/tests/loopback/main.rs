@@ -9,6 +9,7 @@ mod ecn;
 mod exact;
 mod fuzz;
 mod handshake;
+mod kernels;
 mod local;
 mod one_way;
 mod recovery;

@@ -207,14 +207,37 @@ fn undo_restores_window_threshold_and_curve() {
     assert_eq!((c.window(), c.ssthresh(), c.observe()), before);
 }
 
-/// A restart after idle (RFC 5681 section 4.1) ends the epoch.
+/// A restart after idle (RFC 5681 section 4.1) ends the stage of congestion avoidance: the next one begins at ssthresh, 700 segments,
+/// and leads to the W_max of the last event, 1000, in cbrt(300 / 0.4) s (RFC 9438 section 4.2). Linux keeps its epoch, without the
+/// idle time.
 #[test]
-fn after_a_restart_the_epoch_begins_anew() {
+fn after_a_restart_the_curve_still_leads_to_w_max() {
     let mut c = after_loss_at(1000.0);
     run(&mut c, 0.0, 2.0, 0.1);
-    c.shrink_to(10.0 * S);
-    c.on_ack(&ack(100.0, 700 * MSS, 0.1));
-    assert_eq!((state(&c, "k"), state(&c, "w_max")), (0.0, 700.0 * S));
+    let mut linux = Controller::new(
+        &Spec::with("cubic", json!({ "preset": "linux" }).as_object().unwrap()).unwrap(),
+        MSS,
+        10 * MSS,
+    );
+    linux.poke("cwnd", 1000.0 * S);
+    linux.on_congestion(&loss(0.0, 1000.0));
+    run(&mut linux, 0.0, 2.0, 0.1);
+    let before = (state(&linux, "k"), state(&linux, "t"));
+    for c in [&mut c, &mut linux] {
+        c.on_sent(Time::from_seconds(100.0), MSS, 0);
+        c.shrink_to(10.0 * S);
+        c.on_ack(&ack(100.0, 800 * MSS, 0.1));
+    }
+    assert!((state(&c, "k") - 9.0856).abs() < 1e-4, "{}", state(&c, "k"));
+    assert_eq!(state(&c, "w_max"), 1000.0 * S);
+    assert_eq!((state(&linux, "k"), state(&linux, "t")), before);
+    // Before any event there is no W_max to lead to: K = 0 (section 4.10).
+    let mut first = Controller::new(&Spec::named("cubic").unwrap(), MSS, 10 * MSS);
+    first.poke("ssthresh", 10.0 * S);
+    run(&mut first, 0.0, 1.0, 0.1);
+    first.shrink_to(5.0 * S);
+    first.on_ack(&ack(100.0, 20 * MSS, 0.1));
+    assert_eq!(state(&first, "k"), 0.0);
 }
 
 /// RFC 9438 section 5, tables 1 and 2 (C = 0.4): mean windows under periodic loss, without fast convergence. The
