@@ -52,9 +52,15 @@ impl Resolver<'_> {
                 let pfc = matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
                 pfc.then_some("PFC")
             };
-            if let (Some(_), Some(against), Some(name)) = (transmit.burst, against, name) {
-                let message = format!("bursts and {against} at {port}: frames do not leave it in order");
-                return self.report(at!["hosts", name, "transmit", "burst"], message);
+            let counts = [
+                ("burst", "bursts", transmit.burst.is_some()),
+                ("small_queues", "small queues", transmit.small_queues.is_some()),
+            ];
+            for (key, what, _) in counts.into_iter().filter(|&(_, _, is_on)| is_on) {
+                if let (Some(against), Some(name)) = (against, name) {
+                    let message = format!("{what} and {against} at {port}: frames do not leave it in order");
+                    return self.report(at!["hosts", name, "transmit", key], message);
+                }
             }
         }
     }
