@@ -52,15 +52,13 @@ impl Resolver<'_> {
                 let pfc = matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
                 pfc.then_some("PFC")
             };
-            let counts = [
-                ("burst", "bursts", transmit.burst.is_some()),
-                ("small_queues", "small queues", transmit.small_queues.is_some()),
-            ];
-            for (key, what, _) in counts.into_iter().filter(|&(_, _, is_on)| is_on) {
-                if let (Some(against), Some(name)) = (against, name) {
-                    let message = format!("{what} and {against} at {port}: frames do not leave it in order");
-                    return self.report(at!["hosts", name, "transmit", key], message);
-                }
+            let counted =
+                [("burst", "bursts", transmit.burst), ("small_queues", "small queues", transmit.small_queues)];
+            if let Some((key, what, _)) = counted.into_iter().find(|(.., words)| words.is_some())
+                && let (Some(against), Some(name)) = (against, name)
+            {
+                let message = format!("{what} and {against} at {port}: frames do not leave it in order");
+                return self.report(at!["hosts", name, "transmit", key], message);
             }
         }
     }

@@ -12,5 +12,6 @@ mod handshake;
 mod local;
 mod one_way;
 mod recovery;
+mod small_queues;
 mod statistics;
 mod windows;
