@@ -48,7 +48,7 @@ pub struct Transmit {
     #[schemars(with = "Bytes")]
     pub burst: Option<Bytes>,
     /// TCP small queues (Linux since 3.6): a socket stops while more of its data than is sent in a millisecond, so many bytes at most, are
-    /// in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB from 4.2, 1 MiB from 5.0).
+    /// in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB in 4.x, 1 MiB from 5.0, 4 MiB from 6.16).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub small_queues: Option<Bytes>,

@@ -7,7 +7,7 @@ use common::{Builder, run};
 use elephan_host::{Cpu, Transmit};
 use elephan_link::{FlowControl, Pause, PausePer};
 use elephan_record::Tables;
-use elephan_scenario::Plan;
+use elephan_scenario::{Change, Ecmp, LinkChange, Plan};
 use elephan_units::{Bytes, Packets, Rate, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -156,6 +156,32 @@ fn behind_a_processor() {
         (fast / FULL_MBPS - 1.0).abs() < 0.01 && (slow / (1448.0 * 8.0 / 20.0) - 1.0).abs() < 0.01,
         "{fast} {slow}"
     );
+}
+
+/// Two ports to a switch, over which the packets of a connection are spread one by one, and one of which fails for 20 ms: what was below
+/// is forgotten with it, and the connection goes on. 40 kB are 27 packets in both ports together.
+#[test]
+fn over_two_ports_of_which_one_fails() {
+    let mut b = Builder::new(Span::from_s(1));
+    b.plan.ecmp = Ecmp::Packet;
+    let (from, to) = (b.host(), b.host());
+    let switch = b.switch(None, Span::ZERO, FlowControl::None);
+    b.plan.nodes[from as usize].models.transmit = Some(small(40_000));
+    let ports = [0; 2].map(|_| b.link(from, switch, GIG, Span::from_us(100), None));
+    b.link(switch, to, Rate(10 * GIG.0), Span::from_us(100), None);
+    for (ms, up) in [(300, false), (320, true)] {
+        let one = |link| LinkChange { link, up: Some(up), ..LinkChange::default() };
+        let links = vec![one(ports[0]), one(ports[0] ^ 1)];
+        b.plan.changes.push(Change { at: Time::ZERO + Span::from_ms(ms), links, laws: vec![] });
+    }
+    let options = b.options("linux", json!({}));
+    b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
+    b.plan.warmup = Time::ZERO + Span::from_ms(900);
+    let (tables, summary) = run(&b.plan, false);
+    let most: i64 =
+        ports.iter().map(|&port| integers(&tables, "ports", "queue_max_packets")[port as usize]).max().unwrap();
+    assert!(most <= 27 && sum(&tables, "flows", "send_stall") == 0, "{most}");
+    assert!(mbps(&summary) > 0.9 * 2.0 * FULL_MBPS, "{summary}");
 }
 
 proptest! {
