@@ -2178,8 +2178,8 @@ class Transmit(Table):
     gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
     burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
     small_queues: TCP small queues (Linux since 3.6): a socket stops while more of its data than is sent in a millisecond, so many
-        bytes at most, are in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB from 4.2, 1 MiB from
-        5.0).
+        bytes at most, are in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB in 4.x, 1 MiB from
+        5.0, 4 MiB from 6.16).
     delay: From the ring to the wire, beyond the transmission. Default: "0 s".
     """
 

@@ -54,6 +54,11 @@ impl Below {
         }
     }
 
+    /// Those who have something here, once for each frame.
+    pub fn owners(&self) -> impl Iterator<Item = Owner> {
+        self.frames.iter().filter_map(|frame| frame.owner)
+    }
+
     /// The sizes of the frames up to the first whose leaving frees bytes of `owner`, from the first that is here; nothing if it has none.
     pub fn until_freed(&self, owner: Owner) -> Option<impl Iterator<Item = u32>> {
         let ends = |i: usize| self.frames.get(i + 1).is_none_or(|next| !next.joined);

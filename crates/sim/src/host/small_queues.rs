@@ -1,9 +1,12 @@
 //! TCP small queues: what each socket has below it, and when one that has stopped for it looks again.
 //!
 //! A socket that is throttled has a timer at the instant at which a frame of it, or the last of a burst, has left its port, as
-//! `tcp_wfree` schedules `tcp_tsq_write`. The instant follows from what is ahead at the rate of the wire and the pace of the device. A
-//! port that is paused can only be later: then the timer rings early, finds that the frame is still there, and is set again, no more
-//! often than frames would have left. While it may be set, an ACK lets the socket look too.
+//! `tcp_wfree` schedules `tcp_tsq_write`. The instant follows from what is ahead at the rate of the wire, the pace of the device and a pause
+//! that is known; when somebody pauses the port or lets it go on, or it changes, it is reckoned anew. A timer that rings early finds
+//! that the frame is still there, and is set again. While it is set, an ACK lets the socket look too.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_host::Transmit;
@@ -22,7 +25,7 @@ pub struct SmallQueues {
     bound: u64,
     pub below: Below,
     /// All ports of its host: packets of a socket may be spread over them, or routes made anew.
-    ports: Vec<u32>,
+    ports: Arc<[u32]>,
 }
 
 impl SmallQueues {
@@ -88,27 +91,22 @@ impl Hosts {
 
     /// Whether a socket must not send its next so many segments, as enough of it is below; then its timer is set.
     pub fn throttles(&mut self, now: Time, net: &mut Net, socket: &mut Socket, (id, segments): (u32, u32)) -> bool {
-        let link = socket.first_link;
-        let Some(small) = self.small(link) else { return false };
-        let (bound, ports, owner) = (small.bound, std::mem::take(&mut small.ports), (id, socket.number));
-        for &port in &ports {
+        let Some(small) = self.small(socket.first_link) else { return false };
+        let (bound, ports, owner) = (small.bound, small.ports.clone(), (id, socket.number));
+        for &port in ports.iter() {
             self.settle(now, net, port);
         }
-        let throttled = socket.endpoint.is_throttled(now, self.held_by(owner).bytes, bound, segments);
-        let due = if throttled { self.next_departure(now, net, &ports, owner) } else { Time::NEVER };
-        if let Some(small) = self.small(link) {
-            small.ports = ports;
-        }
         let held = self.held_by(owner);
-        held.due = due;
-        if throttled && held.alarm.arm(due) {
-            net.events.push(Event::new(due, Class::Timer, socket.key, HOST | DEPARTURE | id));
+        held.due = Time::NEVER;
+        let throttled = socket.endpoint.is_throttled(now, held.bytes, bound, segments);
+        if throttled {
+            self.aim(now, net, &ports, owner, socket.key);
         }
         throttled
     }
 
-    /// When the first packet of `owner` has left its host, if no port is paused.
-    fn next_departure(&mut self, now: Time, net: &Net, ports: &[u32], owner: Owner) -> Time {
+    /// Sets the timer of a throttled socket to when the first packet of it will have left its host.
+    fn aim(&mut self, now: Time, net: &mut Net, ports: &[u32], owner: Owner, key: u32) {
         let mut first = Time::NEVER;
         for &port in ports {
             let sizes = self.small(port).and_then(|small| small.below.until_freed(owner));
@@ -116,11 +114,35 @@ impl Hosts {
                 first = first.min(net.links[port as usize].departure(now, sizes));
             }
         }
-        first
+        // A port that has failed has lost what waited.
+        let due = if first == Time::NEVER { now } else { first };
+        let held = self.held_by(owner);
+        held.due = due;
+        if held.alarm.arm(due) {
+            net.events.push(Event::new(due, Class::Timer, key, HOST | DEPARTURE | owner.0));
+        }
     }
 }
 
 impl World<'_> {
+    /// What waits at the port of `link` may leave at another time than was thought: it was paused, may go on, or has changed.
+    #[cold]
+    pub fn departures_moved(&mut self, now: Time, link: u32) {
+        let World { hosts, net, sockets, .. } = self;
+        let Some(small) = hosts.small(link) else { return };
+        let (ports, owners) = (small.ports.clone(), small.below.owners().collect::<BTreeSet<Owner>>());
+        for &port in ports.iter() {
+            hosts.settle(now, net, port);
+        }
+        for owner in owners {
+            let held = &hosts.held[owner.0 as usize];
+            // One that is due looks in this instant.
+            if held.number == owner.1 && held.due > now && held.due != Time::NEVER {
+                hosts.aim(now, net, &ports, owner, sockets[owner.0 as usize].key);
+            }
+        }
+    }
+
     /// A frame of a socket may have left its host.
     pub fn departure_timer(&mut self, now: Time, id: u32) {
         let (Some(held), socket) = (self.hosts.held.get_mut(id as usize), &mut self.sockets[id as usize]) else {

@@ -16,7 +16,7 @@ impl Link {
     }
 
     /// When the last of the next frames has left, whose IP packets have these sizes; as of [`Link::present_at`], of which they are the
-    /// first. A pause can only make it later.
+    /// first. Of pauses it knows the one in force.
     pub fn departure(&self, now: Time, sizes: impl Iterator<Item = u32>) -> Time {
         let Some(g) = &self.general else {
             // One frame follows the other, the first is on the wire.
@@ -24,10 +24,11 @@ impl Link {
             return self.waiting.get(later).map_or(self.busy_until, |next| next.start);
         };
         let (mut tx, mut device) = (self.tx, g.device.clone());
+        let opens = g.gate.until_at(now).unwrap_or(now);
         let mut end = self.busy_until.max(now);
         for ip_bytes in sizes.skip(usize::from(self.is_sending(now))) {
             let wire = self.framing.wire_bytes(ip_bytes);
-            let start = device.as_ref().map_or(end, |device| device.ready_at().max(end));
+            let start = device.as_ref().map_or(end, |device| device.ready_at().max(end)).max(opens);
             if start > end {
                 tx.idle();
             }
