@@ -19,10 +19,7 @@ const ACK_NS: i64 = 720;
 /// Payload of full frames at a gigabit.
 const FULL_MBPS: f64 = 1000.0 * 1448.0 / 1538.0;
 
-fn column<T: Array + 'static>(tables: &Tables, table: &str, name: &str) -> Vec<T>
-where
-    T: Clone,
-{
+fn column<T: Array + Clone + 'static>(tables: &Tables, table: &str, name: &str) -> Vec<T> {
     let of = tables.iter().find(|t| t.name == table).unwrap().batches.iter();
     of.map(|batch| batch.column_by_name(name).unwrap().as_any().downcast_ref::<T>().unwrap().clone()).collect()
 }
@@ -190,7 +187,7 @@ proptest! {
     /// No wake-up is lost: whatever the bound, the pace and the burst, the wire of a socket that has data is never idle, once the window is
     /// more than the path holds.
     #[test]
-    fn the_wire_is_never_idle(bound in 1u64..60_000, device in 0usize..4, mbps in 10u64..10_000, burst in prop::option::of(2000u64..20_000), general in any::<bool>()) {
+    fn the_wire_is_never_idle(bound in prop_oneof![1u64..3000, 3000u64..60_000], device in 0usize..4, mbps in 10u64..10_000, burst in prop::option::of(2000u64..20_000), general in any::<bool>()) {
         let mut b = Builder::new(Span::from_ms(20));
         b.plan.warmup = Time::ZERO + Span::from_ms(10);
         let (from, to) = (b.host(), b.host());
@@ -223,11 +220,11 @@ proptest! {
     /// Nor where PAUSE holds the device: what two hosts bring through a switch that pauses them is what they bring without a bound, and
     /// the port of a socket holds no more than the bound and a segment. Nobody looks again and again while the port is paused.
     #[test]
-    fn a_pause_loses_no_wake_up(bound in 3000u64..40_000, xoff in 30_000u64..90_000, delay_us in 1u64..20, slow in 1u64..11) {
+    fn a_pause_loses_no_wake_up(bound in 3000u64..40_000, xoff in 30_000u64..90_000, xon in 0u64..30_000, delay_us in 1u64..100, slow in 1u64..11) {
         let of = |bound: Option<u64>| {
             let mut b = Builder::new(Span::from_ms(60));
             b.plan.warmup = Time::ZERO + Span::from_ms(20);
-            let pause = Pause { xoff: Bytes(xoff), xon: Bytes(xoff / 2), per: PausePer::Memory, quanta: 0xFFFF };
+            let pause = Pause { xoff: Bytes(xoff), xon: Bytes(xon), per: PausePer::Memory, quanta: 0xFFFF };
             let switch = b.switch(Some(300_000), Span::ZERO, FlowControl::Pause(pause));
             let to = b.host();
             let pairs: Vec<(u32, u32)> = (0..2).map(|_| (b.host(), to)).collect();
