@@ -2190,6 +2190,9 @@ class Transmit(Table):
     pacing: The device sends no faster than this: between the starts of two frames is the time of the first at this rate.
     gap: The device leaves the wire idle for so long after each frame, beyond the gap of Ethernet.
     burst: Segments leave TCP in bursts of up to so many bytes of payload, and a burst is one packet to queue and ring (TSO).
+    small_queues: TCP small queues (Linux since 3.6): a socket stops while more of its data than is sent in a millisecond, so many
+        bytes at most, are in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB in 4.x, 1 MiB from
+        5.0, 4 MiB from 6.16).
     delay: From the ring to the wire, beyond the transmission. Default: "0 s".
     """
 
@@ -2198,6 +2201,7 @@ class Transmit(Table):
     pacing: Rate | None = None
     gap: Time | None = None
     burst: Size | None = None
+    small_queues: Size | None = None
     delay: Time | None = None
 
 

@@ -2,6 +2,7 @@
 //! processor, disks. Pure: own state and arguments; no clock, no events. Each module says its law at the top.
 
 mod alone;
+pub mod below;
 pub mod copy;
 pub mod cpu;
 pub mod disk;

@@ -14,10 +14,12 @@
 //! end of the round trip: half of it in slow start without delayed ACKs, a third with them.
 //!
 //! Segments in bursts (`burst`; [`Room::join`]) are one packet to qdisc and ring until the last of them has left, as with TSO.
+//! TCP small queues (`small_queues`) keep each socket from filling all this: `below.rs` counts what it has here, the rule is TCP's
+//! (`endpoint/small_queues.rs`).
 //!
 //! Defaults: 1000 packets (Linux since 2.6; 100 in 2.4), a ring of 256 (e1000; assumed). Left out: descriptors that the driver frees
 //! late, several per packet or burst; the lock that a datagram's sender waits for (its socket buffer); classful and
-//! fair qdiscs; byte queue limits; TCP small queues, by which Linux since 3.6 keeps a connection from filling its own qdisc.
+//! fair qdiscs; byte queue limits.
 
 use std::collections::VecDeque;
 
@@ -45,6 +47,11 @@ pub struct Transmit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub burst: Option<Bytes>,
+    /// TCP small queues (Linux since 3.6): a socket stops while more of its data than is sent in a millisecond, so many bytes at most, are
+    /// in queue, ring and device (`tcp_limit_output_bytes`: 128 KiB in Linux 3.6, 256 KiB in 4.x, 1 MiB from 5.0, 4 MiB from 6.16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Bytes")]
+    pub small_queues: Option<Bytes>,
     /// From the ring to the wire, beyond the transmission.
     pub delay: Span,
 }
@@ -57,6 +64,7 @@ impl Default for Transmit {
             pacing: None,
             gap: None,
             burst: None,
+            small_queues: None,
             delay: Span::ZERO,
         }
     }
@@ -81,6 +89,9 @@ impl Transmit {
         }
         if self.delay > DELAY_MAX {
             return Some(("delay", format!("{} is more than a minute", self.delay)));
+        }
+        if self.small_queues == Some(Bytes(0)) {
+            return Some(("small_queues", "0 B: leave it out for sockets without a bound".to_owned()));
         }
         match self.burst {
             Some(Bytes(0)) => Some(("burst", "0 B: leave it out for single segments".to_owned())),
@@ -330,6 +341,8 @@ mod tests {
         let both = Transmit { pacing: Some(Rate(1)), gap: Some(Span(1)), ..base };
         assert_eq!(of(both), Some("gap"));
         assert_eq!(of(Transmit { delay: Span(61 * PS_PER_S), ..base }), Some("delay"));
+        assert_eq!(of(Transmit { small_queues: Some(Bytes(0)), ..base }), Some("small_queues"));
+        assert_eq!(of(Transmit { small_queues: Some(Bytes(1)), ..base }), None);
         assert_eq!(of(Transmit { burst: Some(Bytes(0)), ..base }), Some("burst"));
         assert_eq!(of(Transmit { burst: Some(Bytes(1 << 20)), ..base }), Some("burst"));
     }

@@ -28,6 +28,9 @@ impl World<'_> {
                 if link.rate.is_some() {
                     self.roce_line(now, link.link);
                 }
+                if self.hosts.gathers {
+                    self.departures_moved(now, link.link);
+                }
             }
             for one in &change.laws {
                 self.laws[one.traffic as usize] = &one.law;

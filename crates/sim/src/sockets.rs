@@ -126,9 +126,9 @@ impl World<'_> {
             if self.net.full_limiters > 0 && stopped(&mut self.net, &self.flows, socket, id) {
                 break;
             }
-            if self.hosts.bursts {
+            if self.hosts.gathers {
                 if together == 0 {
-                    together = self.hosts.gather(now, socket);
+                    together = self.hosts.gather(now, &mut self.net, socket, id);
                     continue;
                 }
                 together -= 1;
@@ -157,7 +157,7 @@ impl World<'_> {
                     p.traits = traits::DATA | traits::RETRANSMISSION;
                 }
             }
-            if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, socket, self.spare) {
+            if self.hosts.transmit && self.hosts.refuses(now, &mut self.net, first_link, (socket, id), self.spare) {
                 continue;
             }
             if let Some(headers) = &mut socket.headers {

@@ -271,7 +271,12 @@ impl<'a> World<'a> {
             Class::Application => self.application(now, id),
             Class::End => self.net.end_of_transmission(now, id),
             Class::Start => self.net.wake(now, id),
-            Class::Control => self.net.control(now, id),
+            Class::Control => {
+                self.net.control(now, id);
+                if self.hosts.gathers {
+                    self.departures_moved(now, self.net.links[id as usize].reverse);
+                }
+            }
             Class::Change if id == CHANGES => self.change(now),
             Class::Change if id & REROUTE != 0 => self.reroute(now, id & !REROUTE),
             Class::Change => self.stop_traffic(now, id),

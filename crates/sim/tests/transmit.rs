@@ -325,6 +325,7 @@ proptest! {
     fn both_paths_agree(
         rooms in prop::collection::vec((0u64..12, 1u64..9, 0usize..4), 2..4),
         burst in prop::option::of(2000u64..9000),
+        bound in prop::option::of(1u64..20_000),
         udp in any::<bool>(),
     ) {
         let mut b = Builder::new(Span::from_ms(20));
@@ -333,7 +334,7 @@ proptest! {
         for (txqueuelen, ring, device) in rooms {
             let host = b.host();
             let mut words = queue(txqueuelen, ring);
-            words.burst = burst.map(Bytes);
+            (words.burst, words.small_queues) = (burst.map(Bytes), bound.map(Bytes));
             match device {
                 1 => words.pacing = Some(Rate(300_000_000)),
                 2 => words.gap = Some(Span::from_us(5)),

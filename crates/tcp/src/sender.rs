@@ -331,19 +331,40 @@ impl Sender {
     /// Sending has stopped for `why`: remembers whether the window was the limit (Linux `tcp_cwnd_validate`).
     #[inline]
     pub fn stopped(&mut self, now: Time, why: Limit, stats: &mut Stats) {
-        let limited = why == Limit::Cwnd;
         let out = self.board.pipe();
         if why == Limit::Snd
             && let Some(log) = &mut self.log
         {
             log.limited(self.delivered, out);
         }
+        self.note_use(why == Limit::Cwnd, out);
+        if self.validation.is_some() && self.last_sent == now {
+            self.validate(now, out, stats);
+        }
+    }
+
+    #[inline]
+    fn note_use(&mut self, limited: bool, out: u64) {
         if limited || self.board.una() >= self.usage_end || (!self.cwnd_limited && out > self.max_out) {
             self.cwnd_limited = limited;
             self.max_out = out;
             self.usage_end = self.board.nxt();
         }
-        if self.validation.is_some() && self.last_sent == now {
+    }
+
+    /// Sending has stopped though both windows are open, as enough waits below the socket. The rate of delivery is that of the path
+    /// all the same (Linux `tcp_rate_check_app_limited` asks for an empty queue). `blocked`: the writer waits for room.
+    #[cold]
+    pub fn throttled(&mut self, now: Time, blocked: bool, stats: &mut Stats) {
+        // Linux looks at the use of the window when something was sent.
+        if self.last_sent != now {
+            return;
+        }
+        let out = self.board.pipe();
+        self.note_use(false, out);
+        if blocked {
+            self.excuse(now);
+        } else if self.validation.is_some() {
             self.validate(now, out, stats);
         }
     }

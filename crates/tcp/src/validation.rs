@@ -57,6 +57,14 @@ impl Sender {
         }
     }
 
+    /// The window is not the limit, and the writer waits for room in the send buffer, so that it has not too much of it (Linux
+    /// `tcp_cwnd_application_limited` looks at `SOCK_NOSPACE`).
+    pub fn excuse(&mut self, now: Time) {
+        if let Some(v) = &mut self.validation {
+            (v.used, v.since) = (0, now);
+        }
+    }
+
     /// Lowers the window for another reason than congestion.
     fn shrink(&mut self, window: f64, stats: &mut Stats) {
         let before = self.cwnd;

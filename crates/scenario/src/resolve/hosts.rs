@@ -52,9 +52,13 @@ impl Resolver<'_> {
                 let pfc = matches!(far, NodeKind::Switch(switch) if matches!(switch.flow_control, FlowControl::Pfc(_)));
                 pfc.then_some("PFC")
             };
-            if let (Some(_), Some(against), Some(name)) = (transmit.burst, against, name) {
-                let message = format!("bursts and {against} at {port}: frames do not leave it in order");
-                return self.report(at!["hosts", name, "transmit", "burst"], message);
+            let counted =
+                [("burst", "bursts", transmit.burst), ("small_queues", "small queues", transmit.small_queues)];
+            if let Some((key, what, _)) = counted.into_iter().find(|(.., words)| words.is_some())
+                && let (Some(against), Some(name)) = (against, name)
+            {
+                let message = format!("{what} and {against} at {port}: frames do not leave it in order");
+                return self.report(at!["hosts", name, "transmit", key], message);
             }
         }
     }

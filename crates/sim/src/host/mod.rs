@@ -7,6 +7,7 @@ mod approach;
 mod kernel;
 mod reader;
 mod rows;
+mod small_queues;
 mod transmit;
 
 use elephan_engine::{Class, Event};
@@ -18,6 +19,7 @@ use crate::packet::traits;
 use crate::world::World;
 pub use kernel::CPU_BUSY;
 use kernel::Kernel;
+use small_queues::Held;
 use transmit::Port;
 pub use transmit::TXQUEUE_FULL;
 
@@ -25,12 +27,14 @@ pub use transmit::TXQUEUE_FULL;
 /// below whose: the number of a link or a node.
 pub const HOST: u32 = 1 << 29;
 const KIND_SHIFT: u32 = 24;
-/// An interrupt of a node, the end of a job of its processor, the tick of its logger, the end of a read of a socket, a frame at its ring.
+/// An interrupt of a node, the end of a job of its processor, the tick of its logger, the end of a read of a socket, a frame at its ring,
+/// a frame of a socket that has left its host.
 const INTERRUPT: u32 = 8 << KIND_SHIFT;
 const CPU: u32 = 9 << KIND_SHIFT;
 const LOGGER: u32 = 10 << KIND_SHIFT;
 const READER: u32 = 11 << KIND_SHIFT;
 const APPROACH: u32 = 12 << KIND_SHIFT;
+const DEPARTURE: u32 = 13 << KIND_SHIFT;
 const NUMBER: u32 = (1 << KIND_SHIFT) - 1;
 
 /// What a world knows of its hosts.
@@ -41,12 +45,14 @@ pub struct Hosts {
     /// Some host has a transmit side, or a receive side.
     pub transmit: bool,
     pub receive: bool,
-    /// Segments of some host leave in bursts.
-    pub bursts: bool,
+    /// Segments of some host leave in bursts, or as what is below their sockets lets them.
+    pub gathers: bool,
     /// What an interrupt has just refused; kept to spare an allocation.
     refused: Vec<(u32, Refused)>,
     /// By link; empty when no host has a transmit side.
     ports: Vec<Option<Box<Port>>>,
+    /// By socket, as far as such of hosts with small queues have sent.
+    held: Vec<Held>,
 }
 
 /// A host that is not ideal.
@@ -68,9 +74,11 @@ impl Hosts {
                 .collect(),
             transmit: models().any(|models| models.transmit.is_some()),
             receive: models().any(|models| models.receive.is_some() || models.cpu.is_some()),
-            bursts: models().any(|models| models.transmit.is_some_and(|transmit| transmit.burst.is_some())),
+            gathers: models()
+                .any(|models| models.transmit.is_some_and(|t| t.burst.is_some() || t.small_queues.is_some())),
             refused: Vec::new(),
             ports: transmit::ports(plan),
+            held: Vec::new(),
         }
     }
 
@@ -119,6 +127,7 @@ impl World<'_> {
             LOGGER => self.logger_timer(now, number),
             READER => self.reader_timer(now, number),
             APPROACH => self.approach_timer(now, number),
+            DEPARTURE => self.departure_timer(now, number),
             kind => unreachable!("a host's timer of kind {}", kind >> KIND_SHIFT),
         }
     }

@@ -11,6 +11,7 @@ use elephan_scenario::Plan;
 use elephan_units::Time;
 
 use super::Hosts;
+use super::small_queues::SmallQueues;
 use crate::flow::Socket;
 use crate::net::{Kind, Net, Occurrence};
 use crate::packet::traits;
@@ -22,6 +23,7 @@ pub const TXQUEUE_FULL: &str = "txqueue_full";
 /// One port of a host with a transmit side.
 pub struct Port {
     room: Room,
+    pub small: Option<Box<SmallQueues>>,
     /// Segments that were refused.
     stalls: u64,
     /// Most packets that one has found since the last sample.
@@ -34,8 +36,10 @@ pub fn ports(plan: &Plan) -> Vec<Option<Box<Port>>> {
     if plan.links.iter().all(|link| of(link.from).is_none()) {
         return Vec::new();
     }
-    let port = |words| Box::new(Port { room: Room::new(words), stalls: 0, found: 0 });
-    plan.links.iter().map(|link| of(link.from).map(port)).collect()
+    let port = |from: u32, words| {
+        Box::new(Port { room: Room::new(words), small: SmallQueues::new(plan, from, words), stalls: 0, found: 0 })
+    };
+    plan.links.iter().map(|link| of(link.from).map(|words| port(link.from, words))).collect()
 }
 
 impl Hosts {
@@ -48,25 +52,34 @@ impl Hosts {
         !port.room.takes(waiting, offer)
     }
 
-    /// How many segments of a socket leave as the next burst; none if it waits for more.
+    /// How many segments of a socket leave as the next burst; none if it waits for more, or has enough below it.
     #[cold]
-    pub fn gather(&mut self, now: Time, socket: &mut Socket) -> u32 {
+    pub fn gather(&mut self, now: Time, net: &mut Net, socket: &mut Socket, id: u32) -> u32 {
         let port = self.ports.get_mut(socket.first_link as usize).and_then(|port| port.as_deref_mut());
-        let Some((port, longest)) = port.and_then(|port| port.room.longest_burst().map(|longest| (port, longest)))
-        else {
-            return 1;
-        };
+        let Some(port) = port else { return 1 };
         port.room.begin_burst();
-        socket.endpoint.next_burst(now, longest)
+        let segments = port.room.longest_burst().map_or(1, |longest| socket.endpoint.next_burst(now, longest));
+        if segments > 0 && port.small.is_some() && self.throttles(now, net, socket, (id, segments)) {
+            return 0;
+        }
+        segments
     }
 
-    /// Whether the host refuses the segment that `socket` has just written into `packet`; then the socket knows.
+    /// Whether the host refuses the segment that the socket at `id` has just written into `packet`; then the socket knows.
     #[cold]
-    pub fn refuses(&mut self, now: Time, net: &mut Net, link: u32, socket: &mut Socket, packet: u32) -> bool {
+    pub fn refuses(
+        &mut self,
+        now: Time,
+        net: &mut Net,
+        link: u32,
+        (socket, id): (&mut Socket, u32),
+        packet: u32,
+    ) -> bool {
         let p = &net.packets[packet];
         let (segment, is_new) = (p.segment, p.traits & (traits::DATA | traits::RETRANSMISSION) == traits::DATA);
         let offer = Offer { at: now, flow: socket.number, seq: segment.seq, len: segment.len };
         if !self.is_full(now, net, link, &offer) {
+            self.note_frame(link, &segment, (id, socket.number));
             return false;
         }
         if let Some(port) = self.ports[link as usize].as_deref_mut() {
@@ -89,8 +102,12 @@ impl Hosts {
     #[cold]
     pub fn loses(&mut self, now: Time, net: &mut Net, link: u32, packet: u32) -> bool {
         let p = &net.packets[packet];
-        let offer = Offer { at: now, flow: p.flow, seq: 0, len: 0 };
-        self.is_full(now, net, link, &offer)
+        let (offer, ip_bytes) = (Offer { at: now, flow: p.flow, seq: 0, len: 0 }, p.ip_bytes);
+        let full = self.is_full(now, net, link, &offer);
+        if !full && let Some(small) = self.small(link) {
+            small.below.push(None, ip_bytes);
+        }
+        full
     }
 }
 

@@ -12,6 +12,7 @@ mod change;
 mod closures;
 mod cm;
 mod deadlock;
+mod departure;
 mod failure;
 mod fast;
 mod flow_control;

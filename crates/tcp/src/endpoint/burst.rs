@@ -18,14 +18,18 @@ use elephan_units::{Span, Time};
 const SEGMENTS_MIN: u64 = 2;
 
 impl Endpoint {
-    /// Bytes of a burst at the present rate.
-    fn burst_bytes(&self, longest: u64) -> u64 {
-        let mss = u64::from(self.tx.mss);
+    /// Bytes that the window sends in 1/1024 s (`sk_pacing_rate >> sk_pacing_shift`), without bound before the first round trip.
+    pub(super) fn millisecond_bytes(&self) -> u64 {
         let window = self.tx.cc.window();
         let ahead = if window < self.tx.cc.ssthresh() / 2.0 { 2.0 } else { 1.2 };
         let rtt = self.srtt().unwrap_or(Span::ZERO).seconds();
-        let of_rate = if rtt > 0.0 { (ahead * window / rtt / 1024.0) as u64 } else { u64::MAX };
-        let bytes = of_rate.min(longest) / mss * mss;
+        if rtt > 0.0 { (ahead * window / rtt / 1024.0) as u64 } else { u64::MAX }
+    }
+
+    /// Bytes of a burst at the present rate.
+    fn burst_bytes(&self, longest: u64) -> u64 {
+        let mss = u64::from(self.tx.mss);
+        let bytes = self.millisecond_bytes().min(longest) / mss * mss;
         bytes.clamp((SEGMENTS_MIN * mss).min(longest.max(mss)), longest.max(mss))
     }
 

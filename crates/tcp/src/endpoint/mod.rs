@@ -11,6 +11,7 @@ mod ecn;
 mod local;
 mod receive;
 mod send;
+mod small_queues;
 mod snapshot;
 mod spaced;
 mod timers;

@@ -147,13 +147,19 @@ impl Endpoint {
         false
     }
 
-    /// Whether pacing lets nothing out now; then it wakes the endpoint when it does. Trains have times of their own.
+    /// Whether pacing lets nothing out now. Trains have times of their own.
     #[inline]
-    fn is_held(&mut self, now: Time) -> bool {
-        let held = self.tx.pacing_bps > 0.0
+    pub(super) fn is_early(&self, now: Time) -> bool {
+        self.tx.pacing_bps > 0.0
             && now < self.pace_at
             && (self.burst_left == 0 || self.burst_at != now)
-            && self.tx.trains.is_none();
+            && self.tx.trains.is_none()
+    }
+
+    /// The same, and then it wakes the endpoint when it does.
+    #[inline]
+    fn is_held(&mut self, now: Time) -> bool {
+        let held = self.is_early(now);
         if held {
             self.pace_wake = self.pace_at;
             if self.tx.rec.watch.is_some() {

@@ -376,6 +376,12 @@ impl Sender {
         self.board.next_lost().map(|range| Resend { range, counted: true })
     }
 
+    /// Whether [`Sender::next_resend`] has one.
+    pub fn has_resend(&self, budget: u64) -> bool {
+        let lost = self.board.lost_bytes() > 0 && budget >= u64::from(self.mss);
+        (self.rec.head_due || lost) && self.new_segments().is_none()
+    }
+
     /// What to send when neither lost nor new data can be (RFC 6675 `NextSeg` rules 3 and 4).
     pub fn next_extra(&mut self, budget: u64) -> Option<Resend> {
         if self.rec.mode != Mode::Recovery || self.rec.rule != RecoveryRule::Sack || budget < u64::from(self.mss) {

@@ -13,5 +13,6 @@ mod kernels;
 mod local;
 mod one_way;
 mod recovery;
+mod small_queues;
 mod statistics;
 mod windows;
