@@ -107,7 +107,7 @@ _ALL = [
     Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
-    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", latency),
+    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out, transfers left out", latency),
     Measure("round_time", "ns", "time of each round of incast, until its last answer is in", round_time),
     Measure("fct_ns", "ns", "completion time of each finite flow", completed("fct_ns")),
     Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", completed("fct_ns", True)),
@@ -330,6 +330,8 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
     kinds = {entry["kind"] for entry in traffic}
     if measure in _COMPLETIONS and all(t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in traffic):
         return "no traffic of the scenario has an end"
+    if measure == "latency_ns" and not kinds & {"messages", "incast"}:
+        return "no traffic of the scenario has messages (fct_ns is of transfers)"
     if measure == "round_time" and "incast" not in kinds:
         return "no traffic of the scenario is incast"
     if measure.startswith("copy_") and "disk-copy" not in kinds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elephan import stats
+from elephan import observed, stats
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
@@ -51,16 +51,10 @@ def _finite(view: View) -> bool:
     return bool((~np.isnan(column(view.run.flows, "size_bytes"))).any())
 
 
-def _messages(view: View) -> d.Array:
-    messages = view.run.messages
-    latency = column(messages, "latency_ns")
-    return latency[(column(messages, "enter_ns") >= view.run.warmup_ns) & ~np.isnan(latency)]
-
-
-@figure("latency", "distribution of message latency", lambda v: _messages(v).size > 20)
+@figure("latency", "distribution of message latency", lambda v: observed.latency(v.run).size > 20)
 def latency(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
-    values = _messages(view)
+    values = observed.latency(view.run)
     x, y = d.ccdf(values)
     axes.plot(x, y, color=BLUE)
     d.log_time_axis(axes, "x", float(x[0]) * 0.8, float(x[-1]) * 1.6)
