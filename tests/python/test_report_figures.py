@@ -78,6 +78,8 @@ def test_completion_times_are_of_the_transfers_that_the_answer_counts(transfers:
     assert caption.startswith(f"{done[1]} transfers that began after the warm-up completed")
     line = draw_figure(transfers, "completion").figure.axes[0].lines[0]
     assert np.asarray(line.get_xdata()).max() * 1e9 == pytest.approx(transfers.statistic("fct_ns.max"))
+    # Not all did, and the line ends at the share that has.
+    assert np.asarray(line.get_ydata()).max() == pytest.approx(int(done[1]) / int(done[2])) != 1
 
 
 def test_transfers_are_listed_by_their_time(transfers: Run) -> None:

@@ -99,6 +99,7 @@ def completion(view: View) -> Drawing:
     finished = took[~np.isnan(took)]
     factor, unit = scale_for(float(finished.max()), "ns")
     x, y = d.cdf(finished * factor)
+    y = y * (finished.size / took.size)
     axes.plot(x, y, color=BLUE, drawstyle="steps-post")
     if finished.size <= 60:
         axes.plot(x, y, "o", color=BLUE, markersize=3.5)
@@ -109,7 +110,9 @@ def completion(view: View) -> Drawing:
     d.heading(axes, "share of transfers that are complete")
     whose = " that began after the warm-up" if view.run.warmup_ns else ""
     unfinished = took.size - finished.size
-    caption = f"{_number(finished.size)} transfers{whose} completed" + (f", {_number(unfinished)} did not." if unfinished else ".")
+    caption = f"{_number(finished.size)} transfers{whose} completed" + (
+        f", {_number(unfinished)} did not: shares are of all." if unfinished else "."
+    )
     return Drawing("completion", "Completion times", caption, fig)
 
 
