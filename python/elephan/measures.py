@@ -230,10 +230,11 @@ _OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they
 _BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
+_JAIN = "goodput_bps.jain"
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
     "goodput_bps.sum",
-    "goodput_bps.jain",
+    _JAIN,
     "utilisation.max",
     "loss.max",
     "drops.sum",
@@ -391,4 +392,12 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
             found[name] = TAKES[take](values)
         elif take in ("count", "positive") or (take == "sum" and measure.name not in missing and not absent(name, run.resolved)):
             found[name] = 0.0
+    return found
+
+
+def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
+    """The statistics asked for and the usual ones; of these Jain's index only where equal shares are what to expect."""
+    found = statistics(run, tuple(dict.fromkeys((*asked, *DEFAULT))))
+    if _JAIN in found and _JAIN not in asked and not sharing.compete_alike(run):
+        del found[_JAIN]
     return found

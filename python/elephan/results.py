@@ -166,7 +166,7 @@ def _values(path: Path) -> Found:
     where, manifest = folder.open_result(path)
     if manifest["kind"] == "run":
         run = load_run(where)
-        return {"": {name: {run.seed: value} for name, value in measures.statistics(run).items()}}
+        return {"": {name: {run.seed: value} for name, value in measures.usual(run).items()}}
     if manifest["kind"] == "path":
         raise InputError(f"{where}: an answer about a path has no statistics to compare")
     if manifest["kind"] == "trace":

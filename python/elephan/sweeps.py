@@ -327,7 +327,7 @@ def sweep(
     def reduce(job: Job, run: Run) -> dict[str, float]:
         first.offer(job, lambda: _about(run))
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        return measures.statistics(run, tuple(statistics))
+        return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
     broken = failures(outcomes)

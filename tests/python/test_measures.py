@@ -589,3 +589,20 @@ def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
     assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(answer(el.run(text)))
     told = el.run(text, set={"template.queue": {"kind": kind}})
     assert "tells a rate" not in " ".join(answer(told))
+
+
+@pytest.mark.parametrize(
+    ("traffic", "alike"),
+    [
+        ('kind = "bulk"', True),
+        ('kind = "cbr"\nrate = "1 Mbps"', False),
+        ('kind = "bulk"\nsize = "100 kB"', False),
+    ],
+)
+def test_shares_are_usual_of_flows_that_compete_alike(traffic: str, alike: bool) -> None:
+    """Neither UDP, which answers to nothing, nor transfers, which are over; asked for by name the index is of all."""
+    head = MIXED[: MIXED.index("[[traffic]]")]
+    run = el.run(f'{head}[[traffic]]\nfrom = "sender"\nto = "receiver[0]"\n{traffic}\n', set={"duration": "500 ms"})
+    assert ("goodput_bps.jain" in measures.usual(run)) == alike
+    assert 0.5 <= measures.usual(run, ["goodput_bps.jain"])["goodput_bps.jain"] <= 1
+    assert "goodput_bps.sum" in measures.usual(run)

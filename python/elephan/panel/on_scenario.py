@@ -44,7 +44,6 @@ def compare_on(
     source = open_source(scenario)
     resolved = core.resolve(source, changes, seed)
     carriers, begin = _carriers(source, resolved), int(resolved["seed"])
-    names = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     jobs = [
         Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, law.label, {PARAMETER: law.label})
         for law in laws
@@ -56,7 +55,7 @@ def compare_on(
     def reduce(job: Job, run: Run) -> dict[str, float]:
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         first.offer(job, lambda: _about(run))
-        return measures.statistics(run, names)
+        return measures.usual(run, source.notes.statistics)
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=f"compare on {source.stem}", progress=progress)
     broken = failures(outcomes)

@@ -12,6 +12,7 @@ from elephan.report.style import BLUE, GREEN, Drawing, new_figure
 from elephan.report.time_figures import mark_changes
 from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.rows import column, windows
+from elephan.sharing import compete_alike
 
 
 def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
@@ -23,7 +24,7 @@ def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
 
 def _shares(view: View) -> bool:
     """Whether the index is a line: flows deliver something in windows that follow each other."""
-    if not view.sampled or view.sampled_flows() < 2 or _finite(view) or not view.rivals():
+    if not view.sampled or view.sampled_flows() < 2 or not compete_alike(view.run):
         return False
     known = ~np.isnan(_sharing(view)[2])
     return bool(np.sum(known[1:] & known[:-1]) > known.size / 10)
