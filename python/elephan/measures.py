@@ -226,8 +226,6 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
-_OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
-_BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
 _JAIN = "goodput_bps.jain"
@@ -272,22 +270,6 @@ def unit_of(name: str) -> str:
     """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
     measure, take = parse(name)
     return "1" if take in _PURE else measure.unit
-
-
-def top_of(name: str) -> float:
-    """The largest value that a statistic can have: 1 of shares, else infinite. None can be negative."""
-    measure, take = parse(name)
-    return 1.0 if take in _OF_SHARES or (measure.is_share and take not in _BEYOND) else math.inf
-
-
-def interval(name: str, values: Sequence[float]) -> stats.Interval:
-    """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out."""
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return stats.NOTHING
-    found = stats.mean_interval(known)
-    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
-    return stats.within(found, 0.0, max(top_of(name), found.mean))
 
 
 def describe(name: str) -> str:

@@ -51,10 +51,12 @@ def compare_on(
     ]
     first = Earliest(jobs)
     guests: dict[str, Any] = {}
+    flows: list[tuple[str, int]] = []
 
     def reduce(job: Job, run: Run) -> dict[str, float]:
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         first.offer(job, lambda: _about(run))
+        flows.append((job.variant, run.flows.num_rows))
         return measures.usual(run, source.notes.statistics)
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=f"compare on {source.stem}", progress=progress)
@@ -65,6 +67,7 @@ def compare_on(
         "look_for": source.notes.look_for,
         "answering": list(source.notes.statistics),
         "failures": broken,
+        "flows": dict(sorted(flows)),
         **first.told,
         **({"guests": [guests[name] for name in sorted(guests)]} if guests else {}),
     }
