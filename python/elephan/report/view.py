@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.quantity import parse_any, seconds, show
-from elephan.report.draw import calmest, phases_of, whole_rounds
+from elephan.report.draw import GROUPS_MAX, calmest, phases_of, whole_rounds
 from elephan.rows import adaptive, column, delivered_curves, flow_names, texts, windows
 from elephan.runs import Run
 
@@ -113,7 +113,7 @@ class View:
         return self._grouped(starts + step / 2, shares * 8e9 / step, flows), step
 
     def _grouped(self, middle: Array, rates: Array, flows: list[int]) -> Series:
-        """Rates of each flow, or of each traffic when there are many."""
+        """Rates of each flow, or of each traffic when there are many; of many of these what the smallest have together."""
         if len(flows) <= NAMED_MAX:
             return {self.flow_names[f]: (middle, rates[:, k]) for k, f in enumerate(flows)}
         groups: dict[str, list[int]] = {}
@@ -121,7 +121,12 @@ class View:
             groups.setdefault(self.traffic[f], []).append(k)
         if len(groups) == 1:
             return {"all flows": (middle, rates.sum(axis=1))}
-        return {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}
+        found = {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}
+        if len(found) <= GROUPS_MAX:
+            return found
+        small = sorted(found, key=lambda name: float(found[name][1].sum()))[: len(found) - GROUPS_MAX + 1]
+        rest = np.sum([found.pop(name)[1] for name in small], axis=0)
+        return {**found, f"{len(small)} others": (middle, rest)}
 
     def round_ns(self, flow: int | None = None) -> float:
         """The mean round-trip time of a flow (the one that delivered most), ns; 0 where there is none. The least may be a whole
