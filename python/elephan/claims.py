@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from elephan import measures, stats
+from elephan import bounds, measures, stats
 from elephan.errors import InputError
 from elephan.quantity import in_files, show
 
@@ -270,7 +270,7 @@ def _interval(part: Part, sample: Sequence[float]) -> stats.Interval:
 
 def _shown(part: Part, interval: stats.Interval) -> stats.Interval:
     """The interval cut off where its quantity ends: a share at 1, a count or a ratio at 0."""
-    top = math.inf if part.compare == "ratio" else measures.top_of(part.statistic)
+    top = math.inf if part.compare == "ratio" else bounds.top_of(part.statistic)
     low = -top if part.compare == "difference" else 0.0
     return stats.within(interval, low, max(top, interval.mean)) if math.isfinite(interval.mean) else interval
 

@@ -107,7 +107,7 @@ _ALL = [
     Measure("convergence_ns", "ns", "from the last start until its share lasts within 20 % of equal", sharing.convergence),
     Measure("delta_fair_ns", "ns", "from the last start until all flows have 90 % of an equal share", sharing.delta_fair),
     Measure("reclaim_ns", "ns", "from the first end until the others have 80 % of the goodput before it", sharing.reclaim),
-    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out", latency),
+    Measure("latency_ns", "ns", "latency of each message, from entry into TCP to its last byte out, transfers left out", latency),
     Measure("round_time", "ns", "time of each round of incast, until its last answer is in", round_time),
     Measure("fct_ns", "ns", "completion time of each finite flow", completed("fct_ns")),
     Measure("fct_rto_ns", "ns", "completion time of each finite flow with a retransmission timeout", completed("fct_ns", True)),
@@ -226,14 +226,13 @@ TAKES: dict[str, Callable[[Array], float]] = {
     "cov": lambda x: stats.coefficient_of_variation(x),
     "count": lambda x: float(x.size),
 }
-_OF_SHARES = {"jain", "min/max"}  # takes that are between 0 and 1 whatever they are of
-_BEYOND = {"sum", "count", "positive", "cov", "p99/p50"}  # takes of shares that may be above 1
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
+_JAIN = "goodput_bps.jain"
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
     "goodput_bps.sum",
-    "goodput_bps.jain",
+    _JAIN,
     "utilisation.max",
     "loss.max",
     "drops.sum",
@@ -271,22 +270,6 @@ def unit_of(name: str) -> str:
     """The unit of a statistic: `bps`, `ns`, `bytes`, `%` or `1`."""
     measure, take = parse(name)
     return "1" if take in _PURE else measure.unit
-
-
-def top_of(name: str) -> float:
-    """The largest value that a statistic can have: 1 of shares, else infinite. None can be negative."""
-    measure, take = parse(name)
-    return 1.0 if take in _OF_SHARES or (measure.is_share and take not in _BEYOND) else math.inf
-
-
-def interval(name: str, values: Sequence[float]) -> stats.Interval:
-    """Mean of a statistic over repetitions with its 95 % t interval, cut off at the bounds of the quantity; NaN is left out."""
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return stats.NOTHING
-    found = stats.mean_interval(known)
-    # In results of older versions a port counts as busy for whole packets, which may be a little more than the run.
-    return stats.within(found, 0.0, max(top_of(name), found.mean))
 
 
 def describe(name: str) -> str:
@@ -330,6 +313,8 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
     kinds = {entry["kind"] for entry in traffic}
     if measure in _COMPLETIONS and all(t["kind"] in _ENDLESS or (t["kind"] == "bulk" and "size" not in t) for t in traffic):
         return "no traffic of the scenario has an end"
+    if measure == "latency_ns" and not kinds & {"messages", "incast"}:
+        return "no traffic of the scenario has messages (fct_ns is of transfers)"
     if measure == "round_time" and "incast" not in kinds:
         return "no traffic of the scenario is incast"
     if measure.startswith("copy_") and "disk-copy" not in kinds:
@@ -389,4 +374,12 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
             found[name] = TAKES[take](values)
         elif take in ("count", "positive") or (take == "sum" and measure.name not in missing and not absent(name, run.resolved)):
             found[name] = 0.0
+    return found
+
+
+def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
+    """The statistics asked for and the usual ones; of these Jain's index only where equal shares are what to expect."""
+    found = statistics(run, tuple(dict.fromkeys((*asked, *DEFAULT))))
+    if _JAIN in found and _JAIN not in asked and not sharing.compete_alike(run):
+        del found[_JAIN]
     return found

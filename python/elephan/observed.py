@@ -62,8 +62,11 @@ def wire(run: Run) -> Array:
 
 
 def latency(run: Run) -> Array:
-    enter, latency = column(run.messages, "enter_ns"), column(run.messages, "latency_ns")
-    return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency)])
+    """Latency of each message; the table has transfers too, which are of flows with a size."""
+    messages, flows = run.messages, run.flows
+    enter, latency = column(messages, "enter_ns"), column(messages, "latency_ns")
+    endless = column(flows, "flow")[np.isnan(column(flows, "size_bytes"))]
+    return np.asarray(latency[(enter >= run.warmup_ns) & ~np.isnan(latency) & np.isin(column(messages, "flow"), endless)])
 
 
 def completed(name: str, timeouts: bool | None = None) -> Callable[[Run], Array]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elephan import folder, measures, stats
+from elephan import bounds, folder, measures, stats
 from elephan.analysis.trace import Trace, load_trace
 from elephan.errors import ElephanError, InputError
 from elephan.longpath.path import Answer, load_answer
@@ -166,7 +166,7 @@ def _values(path: Path) -> Found:
     where, manifest = folder.open_result(path)
     if manifest["kind"] == "run":
         run = load_run(where)
-        return {"": {name: {run.seed: value} for name, value in measures.statistics(run).items()}}
+        return {"": {name: {run.seed: value} for name, value in measures.usual(run).items()}}
     if manifest["kind"] == "path":
         raise InputError(f"{where}: an answer about a path has no statistics to compare")
     if manifest["kind"] == "trace":
@@ -185,12 +185,28 @@ def _mean(values: Mapping[int, float]) -> stats.Interval:
     return stats.mean_interval(known) if known else stats.NOTHING
 
 
-def _mean_of(name: str, values: Mapping[int, float]) -> stats.Interval:
+def _flows(path: Path) -> dict[str, int]:
+    """The most flows of a run of each variant of a sweep; nothing of other results."""
+    where, manifest = folder.open_result(path)
+    facts = read_object(where / "summary.json")["facts"] if manifest["kind"] == "sweep" else {}
+    return dict(facts.get("flows", {}))
+
+
+def _mean_of(name: str, values: Mapping[int, float], flows: int) -> stats.Interval:
     """The mean of a statistic with its interval as sweeps and panels give it, cut off where its quantity ends."""
     if name not in STATISTICS:
-        return measures.interval(name, list(values.values()))
+        return bounds.interval(name, list(values.values()), flows)
     about = STATISTICS[name]
     return stats.within(_mean(values), about.low, about.top)
+
+
+def _difference_of(name: str, pairs: Mapping[int, float]) -> stats.Interval:
+    """The mean difference of a statistic, cut off at what is possible."""
+    if name not in STATISTICS:
+        return bounds.difference(name, _mean(pairs))
+    about = STATISTICS[name]
+    most = about.top - about.low
+    return stats.within(_mean(pairs), -most, most)
 
 
 def scenario_of(path: Path) -> tuple[str, str]:
@@ -202,9 +218,9 @@ def scenario_of(path: Path) -> tuple[str, str]:
 def compare(a: Path, b: Path) -> list[Difference]:
     """Every statistic that both results have, variant by variant, paired by seed."""
     with _as_damaged(a):
-        left = _values(a)
+        left, left_flows = _values(a), _flows(a)
     with _as_damaged(b):
-        right = _values(b)
+        right, right_flows = _values(b), _flows(b)
     variants = [variant for variant in left if variant in right]
     if not variants:
         raise InputError(f"{a} and {b} have no variant in common")
@@ -216,7 +232,8 @@ def compare(a: Path, b: Path) -> list[Difference]:
             if not others or not seeds:
                 continue
             pairs = {seed: others[seed] - values[seed] for seed in seeds}
-            found.append(Difference(variant, name, _mean_of(name, values), _mean_of(name, others), _mean(pairs)))
+            one, other = _mean_of(name, values, left_flows.get(variant, 0)), _mean_of(name, others, right_flows.get(variant, 0))
+            found.append(Difference(variant, name, one, other, _difference_of(name, pairs)))
     if not found:
         raise InputError(f"{a} and {b} have no seed in common")
     return found

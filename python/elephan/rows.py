@@ -40,7 +40,7 @@ def texts(table: pa.Table, name: str) -> list[str]:
 
 def flow_names(run: Run) -> dict[int, str]:
     """What a reader would call each flow: its traffic if it is the only one of it, else its source or its destination where that
-    tells all flows apart, else where it goes, with its number where others go the same way.
+    tells all flows apart, else where it goes, with its place among the flows of its traffic where others go the same way.
     """
     flows = run.flows
     numbers = [int(number) for number in column(flows, "flow")]
@@ -49,8 +49,11 @@ def flow_names(run: Run) -> dict[int, str]:
     ends = next((ends for ends in (source, destination) if len(set(ends)) == len(ends)), None)
     if ends is None:
         pairs = [f"{a} → {b}" for a, b in zip(source, destination, strict=True)]
-        of_pair = Counter(pairs)
-        alike = [f"flow {n}" if len(of_pair) == 1 else f"flow {n}, {pair}" for n, pair in zip(numbers, pairs, strict=True)]
+        of_pair, so_far = Counter(pairs), Counter[str]()
+        alike = []
+        for entry, pair in zip(traffic, pairs, strict=True):
+            so_far[entry] += 1
+            alike.append(f"{entry} {so_far[entry]}" if len(of_pair) == 1 else f"{entry} {so_far[entry]}, {pair}")
         ends = [pair if of_pair[pair] == 1 else other for pair, other in zip(pairs, alike, strict=True)]
     names = [entry if of_traffic[entry] == 1 else end for entry, end in zip(traffic, ends, strict=True)]
     return dict(zip(numbers, names if len(set(names)) == len(names) else ends, strict=True))

@@ -7,12 +7,13 @@ leaves. A time that does not come counts as the whole time that there was: a low
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from elephan.rows import EMPTY, Array, column, windows
+from elephan.rows import EMPTY, Array, column, texts, windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +24,7 @@ _WINDOW_NS = 1_000_000_000
 _LASTING = 5
 _NEAR = 0.2
 _DELTA = 0.1
+_WANTS = ("kind", "transport", "load", "rate", "size")  # of a traffic entry: what its flows would take, if they could
 
 
 def first_lasting(good: npt.NDArray[np.bool_], lasting: int) -> int:
@@ -58,6 +60,27 @@ def _lawful(flows: pa.Table) -> pa.Table:
 
     known = "congestion_control" in flows.column_names
     return flows.filter(pc.not_equal(flows.column("congestion_control"), "")) if known else flows
+
+
+def compete_alike(run: Run) -> bool:
+    """Whether equal shares are what to expect: several flows without an end that answer to congestion, want alike, and whose ways
+    have a port in common.
+    """
+    from elephan.steps import paths
+
+    flows = run.flows
+    if flows.num_rows < 2 or _lawful(flows).num_rows < flows.num_rows or not np.isnan(column(flows, "size_bytes")).all():
+        return False
+    entries = {str(one.get("name")): one for one in run.resolved.get("traffic", [])}
+    if len({json.dumps([entries.get(t, {}).get(key) for key in _WANTS]) for t in set(texts(flows, "traffic"))}) > 1:
+        return False
+    ends = zip(texts(flows, "source"), texts(flows, "destination"), strict=True)
+    common: set[tuple[str, str]] | None = None
+    for way in filter(None, paths(run, dict.fromkeys(ends))):
+        common = set(way) if common is None else common & set(way)
+        if not common:
+            return False
+    return True
 
 
 def convergence(run: Run) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,9 +51,18 @@ def _value(entry: dict[str, Any], direction: str, key: str) -> Any:
 
 def path_ports(run: Run, source: str, destination: str) -> list[tuple[str, str]]:
     """The ports of a shortest way, as (node, peer); empty if there is none."""
+    return next(paths(run, [(source, destination)]))
+
+
+def paths(run: Run, ends: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """`path_ports` between each two of many."""
     after: dict[str, list[str]] = {}
     for node, peer in zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True):
         after.setdefault(node, []).append(peer)
+    return (_path(after, *pair) for pair in ends)
+
+
+def _path(after: dict[str, list[str]], source: str, destination: str) -> list[tuple[str, str]]:
     came_from, front = {source: ""}, [source]
     while front and destination not in came_from:
         reached = [(peer, node) for node in front for peer in after.get(node, [])]

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from elephan import claims, core, folder, measures, stats
+from elephan import bounds, claims, core, folder, measures, stats
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, check_workers, failures, run_jobs
 from elephan.progress import status
@@ -219,7 +219,7 @@ class Results:
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
         """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
-        return measures.interval(statistic, self.values(experiment, variant, statistic))
+        return bounds.interval(statistic, self.values(experiment, variant, statistic))
 
     def experiment(self, name: str) -> Experiment:
         return next(one for one in self.study.experiments if one.name == name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import core, folder, measures, stats, titles
+from elephan import bounds, core, folder, measures, stats, titles
 from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
@@ -94,7 +94,8 @@ class Sweep:
 
     def interval(self, label: str, statistic: str) -> stats.Interval:
         """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity."""
-        return measures.interval(statistic, self.values(label, statistic))
+        flows = self.facts.get("flows", {}).get(label, 0)
+        return bounds.interval(statistic, self.values(label, statistic), flows)
 
     def _paired(self, a: str, b: str, statistic: str) -> tuple[list[float], list[float]]:
         left, right = self.by_seed(a, statistic), self.by_seed(b, statistic)
@@ -102,8 +103,8 @@ class Sweep:
         return [left[seed] for seed in seeds], [right[seed] for seed in seeds]
 
     def difference(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
-        """Mean of a - b over runs with the same seed."""
-        return stats.paired_difference(*self._paired(a, b, statistic), method=method)
+        """Mean of a - b over runs with the same seed, its interval cut off at what is possible."""
+        return bounds.difference(statistic, stats.paired_difference(*self._paired(a, b, statistic), method=method))
 
     def ratio(self, a: str, b: str, statistic: str, method: str = "t") -> stats.Interval:
         """Ratio of a to b over runs with the same seed."""
@@ -323,11 +324,13 @@ def sweep(
     facts: dict[str, Any] = {"look_for": source.notes.look_for, "answering": answering, "asked": asked}
 
     guests: dict[str, Any] = {}
+    flows: list[tuple[str, int]] = []
 
     def reduce(job: Job, run: Run) -> dict[str, float]:
         first.offer(job, lambda: _about(run))
+        flows.append((job.variant, run.flows.num_rows))
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        return measures.statistics(run, tuple(statistics))
+        return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
     broken = failures(outcomes)
@@ -338,6 +341,7 @@ def sweep(
         "scenario": facts["first"]["scenario"],
         "scenario_sha256": facts["first"]["scenario_sha256"],
         "failures": broken,
+        "flows": dict(sorted(flows)),  # the most of a run of each variant
     }
     if guests:
         facts["guests"] = [guests[name] for name in sorted(guests)]

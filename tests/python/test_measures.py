@@ -10,7 +10,10 @@ import pyarrow as pa
 import pytest
 from elephan import measures, titles
 from elephan.errors import InputError
+from elephan.quantity import show
 from elephan.report.answer import answer
+from elephan.report.run_figures import REGISTRY, draw
+from elephan.report.view import View
 from elephan.runs import Run
 
 
@@ -107,12 +110,50 @@ def test_samples_coarser_than_the_window_give_nothing() -> None:
 
 
 def test_latency_leaves_out_the_warmup_and_the_unfinished() -> None:
-    messages = pa.table({"enter_ns": [1_000_000, 2_000_000, 3_000_000, 4_000_000], "latency_ns": pa.array([7, 10, 30, None])})
-    run = make({"messages": messages})
+    messages = pa.table(
+        {"flow": [0] * 4, "enter_ns": [1_000_000, 2_000_000, 3_000_000, 4_000_000], "latency_ns": pa.array([7, 10, 30, None])}
+    )
+    run = make({"messages": messages, "flows": pa.table({"flow": [0], "size_bytes": pa.nulls(1, pa.int64())})})
     assert measures.statistic(run, "latency_ns.count") == 2
     assert measures.statistic(run, "latency_ns.mean") == 20
     assert measures.statistic(run, "latency_ns.range") == 20
     assert measures.statistic(run, "latency_ns.sd") == pytest.approx(math.sqrt(200))
+
+
+MIXED = """
+duration = "2 s"
+template = { kind = "dumbbell", rate = "20 Mbps", delay = "10 ms", pairs = 2 }
+[[traffic]]
+name = "rpc"
+kind = "messages"
+from = "sender[0]"
+to = "receiver[0]"
+size = "1 KB"
+load = "200 kbps"
+[[traffic]]
+name = "files"
+kind = "transfers"
+from = "sender[1]"
+to = "receiver[1]"
+size = "100 KB"
+arrivals_per_s = 10
+"""
+
+
+def test_transfers_are_no_messages() -> None:
+    """The measure, the words and the figure count what `message_latency` of summary.json does."""
+    run = el.run(MIXED, seed=3)
+    spread = run.summary["message_latency"]
+    assert spread["count"] < run.messages.column("latency_ns").drop_null().length()
+    assert measures.statistic(run, "latency_ns.count") == spread["count"]
+    assert measures.statistic(run, "latency_ns.max") == pytest.approx(spread["max_s"] * 1e9, abs=1)
+    assert f"the slowest {show(spread['max_s'] * 1e9, 'ns')}." in " ".join(answer(run))
+    assert draw(run, "latency").caption.startswith(f"{spread['count']} messages")
+    alone = el.run(MIXED[: MIXED.index("[[traffic]]")] + MIXED[MIXED.rindex("[[traffic]]") :])
+    assert "latency_ns.p50" not in measures.statistics(alone)
+    assert not REGISTRY["latency"].possible(View(alone))
+    with pytest.raises(InputError, match=r"no traffic of the scenario has messages \(fct_ns is of transfers\)"):
+        measures.statistic(alone, "latency_ns.p99")
 
 
 def test_rounds_end_with_their_last_answer() -> None:
@@ -548,3 +589,20 @@ def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
     assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(answer(el.run(text)))
     told = el.run(text, set={"template.queue": {"kind": kind}})
     assert "tells a rate" not in " ".join(answer(told))
+
+
+@pytest.mark.parametrize(
+    ("traffic", "alike"),
+    [
+        ('kind = "bulk"', True),
+        ('kind = "cbr"\nrate = "1 Mbps"', False),
+        ('kind = "bulk"\nsize = "100 kB"', False),
+    ],
+)
+def test_shares_are_usual_of_flows_that_compete_alike(traffic: str, alike: bool) -> None:
+    """Neither UDP, which answers to nothing, nor transfers, which are over; asked for by name the index is of all."""
+    head = MIXED[: MIXED.index("[[traffic]]")]
+    run = el.run(f'{head}[[traffic]]\nfrom = "sender"\nto = "receiver[0]"\n{traffic}\n', set={"duration": "500 ms"})
+    assert ("goodput_bps.jain" in measures.usual(run)) == alike
+    assert 0.5 <= measures.usual(run, ["goodput_bps.jain"])["goodput_bps.jain"] <= 1
+    assert "goodput_bps.sum" in measures.usual(run)

@@ -196,6 +196,22 @@ def test_a_plateau_below_what_the_series_shows_is_not_the_path_s() -> None:
     assert phases.find(*ramp(1.0, noise=0.15, gain=0.0), 0.1, [], 128e6).path_known
 
 
+def test_no_plateau_of_a_run_is_above_the_wire() -> None:
+    """Slow start loses every second packet of a long queue, and each that is repaired delivers two: 18.5 Mb/s for a while."""
+    overshoot = {"template.queue": {"kind": "fifo", "limit": "50 p"}, "template.rate": "10 Mbps", "template.delay": "6 ms"}
+    overshoot["record.every"] = "10 ms"
+    run = el.run(NOTHING, set=overshoot)
+    row = chosen_flow(run)
+    found = run.phases()
+    time, total = (np.asarray(run.flow_samples[name], dtype=float) for name in ("time_ns", "delivered_bytes"))
+    assert phases.find(time / 1e9, total, row["min_rtt_ns"] / 1e9).plateau_bps > 12e6
+    assert (found.path_known, found.plateau_bps) == (True, plateau_bps(run, row))
+    # Beside another flow its part is not known, but it is no more than that.
+    shared = el.run(NOTHING, set={**overshoot, "template.pairs": 2, "traffic[0].start": {"uniform": ["0 s", "1.5 s"]}}).phases()
+    assert not shared.path_known
+    assert shared.plateau_bps <= plateau_bps(run, row)
+
+
 NOTHING = """
 duration = "2 s"
 [template]

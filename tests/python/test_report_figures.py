@@ -78,6 +78,8 @@ def test_completion_times_are_of_the_transfers_that_the_answer_counts(transfers:
     assert caption.startswith(f"{done[1]} transfers that began after the warm-up completed")
     line = draw_figure(transfers, "completion").figure.axes[0].lines[0]
     assert np.asarray(line.get_xdata()).max() * 1e9 == pytest.approx(transfers.statistic("fct_ns.max"))
+    # Not all did, and the line ends at the share that has.
+    assert np.asarray(line.get_ydata()).max() == pytest.approx(int(done[1]) / int(done[2])) != 1
 
 
 def test_transfers_are_listed_by_their_time(transfers: Run) -> None:
@@ -89,7 +91,36 @@ def test_transfers_are_listed_by_their_time(transfers: Run) -> None:
     assert cells[0]["completion"] == f"{worst * 1e-9:.3g} s"
     # 250 kB in its own time, not in 15 s
     assert cells[0]["goodput"] == f"{250e3 * 8e9 / worst / 1e6:.3g} Mb/s"
-    assert re.fullmatch(r"flow [0-9]+", cells[0]["flow"])
+    assert re.fullmatch(r"transfers [0-9]+", cells[0]["flow"])
+
+
+ENTRIES = ("up", "down", "web", "people", "bg", "rpc", "copies")
+
+
+def entries(count: int, connections: int = 2) -> Run:
+    """So many traffic entries, of some flows each."""
+    head = 'duration = "400 ms"\n[template]\nkind = "dumbbell"\npairs = 2\nrate = "50 Mbps"\ndelay = "2 ms"\n'
+    one = '[[traffic]]\nname = "{}"\nkind = "bulk"\nfrom = "sender"\nto = "receiver"\nconnections = {}\n'
+    names = (*ENTRIES, *(f"more {i}" for i in range(count)))[:count]
+    return el.run(head + "".join(one.format(name, connections) for name in names) + '[record]\nevery = "20 ms"\n')
+
+
+def test_seven_entries_have_colours_and_names() -> None:
+    run = entries(7)
+    for name in ("goodput", "windows"):
+        axes = draw_figure(run, name).figure.axes[0]
+        assert {*ENTRIES[:-1], "copies (dashed)"} <= {text.get_text() for text in axes.texts}
+        assert len({(line.get_color(), line.get_linestyle()) for line in axes.lines}) == 7
+    # Of more than twelve the smallest are one line.
+    assert list(View(entries(14, 1)).goodput_series()[0])[-1] == "3 others"
+
+
+def test_flows_that_go_the_same_way_are_called_by_their_traffic() -> None:
+    names = list(View(entries(2)).flow_names.values())
+    assert len(set(names)) == 8
+    assert {name for name in names if "[1]" in name} == {
+        f"{entry} {k}, sender[1] → receiver[1]" for entry in ("up", "down") for k in (3, 4)
+    }
 
 
 def test_tables_have_no_value_where_it_has_no_meaning() -> None:

@@ -4,6 +4,7 @@ carries, what is still to be sent.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from elephan.burst import WIRE_BYTES
 from elephan.errors import InputError
 from elephan.rows import column, texts
 from elephan.runs import Run
-from elephan.steps import path_ports, slowest_ports
+from elephan.steps import path_ports, shortest_ports, slowest_ports
 
 BEFORE_EXIT = ("closed", "handshake", "slow_start")
 _COLUMNS = [
@@ -47,23 +48,37 @@ def chosen_flow(run: Run, flow: int | None = None) -> dict[str, Any]:
     return dict(row)
 
 
-def plateau_bps(run: Run, row: dict[str, Any]) -> float | None:
-    """The goodput that the slowest port of a flow's way carries; None if it delivered nothing, if it shares that port, or if the
-    run has changes.
+def carried_bps(run: Run, row: dict[str, Any]) -> float | None:
+    """The goodput in full packets that the slowest port of a flow's way carries as the run begins; None if the flow delivered
+    nothing or has no way.
     """
-    if not row["delivered_bytes"]:
-        return None
     slowest, rate, framing = slowest_ports(run, row["source"], row["destination"])
-    if not slowest or row["cur_mss"] is None or run.resolved.get("change"):
-        return None
-    each = zip(*(texts(run.flows, end) for end in ("source", "destination")), column(run.flows, "delivered_bytes"), strict=True)
-    active = [(source, destination) for source, destination, delivered in each if delivered > 0]
-    active.remove((row["source"], row["destination"]))
-    if any(port in slowest for ends in set(active) for port in path_ports(run, *ends)):
+    if not row["delivered_bytes"] or not slowest or row["cur_mss"] is None:
         return None
     options = theory.TIMESTAMP_OPTION_BYTES if row["time_stamps"] else 0
     wire = row["cur_mss"] + options + theory.TCP_IP_HEADER_BYTES + WIRE_BYTES[framing]
     return float(rate * row["cur_mss"] / wire)
+
+
+def plateau_bps(run: Run, row: dict[str, Any]) -> float | None:
+    """What the slowest port of a flow's way carries; None if it delivered nothing, if it shares that port, or if the run has
+    changes.
+    """
+    carried = carried_bps(run, row)
+    if carried is None or run.resolved.get("change"):
+        return None
+    slowest, _, _ = slowest_ports(run, row["source"], row["destination"])
+    each = zip(*(texts(run.flows, end) for end in ("source", "destination")), column(run.flows, "delivered_bytes"), strict=True)
+    active = [(source, destination) for source, destination, delivered in each if delivered > 0]
+    active.remove((row["source"], row["destination"]))
+    return None if any(port in slowest for ends in set(active) for port in path_ports(run, *ends)) else carried
+
+
+def most_bps(run: Run, row: dict[str, Any]) -> float | None:
+    """What a flow cannot get more of for long; None if it has several shortest ways, or if rates of the run change."""
+    ends = row["source"], row["destination"]
+    changed = any("rate" in json.dumps(change["set"]) for change in run.resolved.get("change", []))
+    return None if changed or shortest_ports(run, *ends) != set(path_ports(run, *ends)) else carried_bps(run, row)
 
 
 def flow_phases(run: Run, flow: int | None = None) -> phases.Phases:
@@ -85,6 +100,7 @@ def flow_phases(run: Run, flow: int | None = None) -> phases.Phases:
             row["min_rtt_ns"] / 1e9,
             cuts / 1e9,
             plateau_bps(run, row),
+            most_bps=most_bps(run, row),
             exit_s=float(time[left.argmax()]) / 1e9 if left.any() else None,
             remaining_bytes=None if size is None else size - row["delivered_bytes"],
         )

@@ -17,7 +17,7 @@ acknowledges the data of several round trips at once), its plateau P the 98th pe
 The three names and what they mean are those of a study of TCP over long fat networks (2003); the thresholds are assumptions.
 A flow "will not recover before it finishes" if the line through its last stretch of congestion avoidance comes to 0.95 P only
 after more bytes than it has still to send. A P that is given and that x exceeds by a tenth over ten round trips is not the
-path's: then P is found in the series.
+path's, unless it is known for certain: then P is found in the series.
 """
 
 from __future__ import annotations
@@ -60,7 +60,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class Phases:
-    """What `find` found."""
+    """What `find` found: stretches of `PHASES` in the series of a flow, the plateau that they are of, and whether it comes back.
+
+    `plateau_bps` is what the path carries if `path_known`, else the highest rate of the series itself (its 98th percentile), or
+    what the path carries at most if that is less. Times in seconds, counted within the series.
+    """
 
     stretches: tuple[Phase, ...]
     interval_s: float  # of the rate
@@ -116,13 +120,13 @@ def _falls(ends: Array, rate: Array) -> Array:
     return ends[1:][rate[1:] < FALL * rate[:-1]]
 
 
-def _plateau(rate: Array, given: float | None, window: int) -> tuple[float, bool]:
-    """The plateau, and whether it is what was given."""
+def _plateau(rate: Array, given: float | None, most: float | None, window: int) -> tuple[float, bool]:
+    """The plateau, and whether it is what was given. Of a path that is known, x above it shows holes that were filled."""
     if given is not None:
         lasting = ndimage.uniform_filter1d(rate, min(window, rate.size), mode="nearest")
-        if float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
+        if most is not None or float(np.percentile(lasting, PLATEAU)) <= EXCESS * given:
             return given, True
-    return float(np.percentile(rate, PLATEAU)), False
+    return min(float(np.percentile(rate, PLATEAU)), math.inf if most is None else most), False
 
 
 def _doubling_size(step_rtts: float) -> int:
@@ -267,6 +271,7 @@ def find(
     cuts_s: npt.ArrayLike | None = None,
     plateau_bps: float | None = None,
     *,
+    most_bps: float | None = None,
     exit_s: float | None = None,
     remaining_bytes: float | None = None,
 ) -> Phases:
@@ -274,7 +279,8 @@ def find(
 
     `time_s`, `delivered_bytes`: n times in seconds, ascending, and the bytes delivered (or acknowledged) by then. `rtt_s`: the
     round-trip time. What follows is found in the series if it is not given: `cuts_s`, times at which the window was cut;
-    `plateau_bps`, what the path carries (a series that has never come there shows only its own highest rate); `exit_s`,
+    `plateau_bps`, what the path carries (a series that has never come there shows only its own highest rate); `most_bps`, what it
+    carries at most where that is certain, as in a simulation: the plateau is no higher, and a given one is the path's; `exit_s`,
     when slow start ended. `remaining_bytes`: still to deliver after the series, 0 if it has finished. Errors: ValueError for fewer
     than two points or nothing delivered.
     """
@@ -287,7 +293,7 @@ def find(
     ends, rate = _regular(time, total, step)
     rate = ndimage.median_filter(rate, size=SMOOTHED, mode="nearest")
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
-    plateau, path_known = _plateau(rate, plateau_bps, window)
+    plateau, path_known = _plateau(rate, plateau_bps, most_bps, window)
     cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
     cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
     full = rate >= FULL * plateau

@@ -111,7 +111,7 @@ def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
 
 def _statistics(done: Run) -> dict[str, float]:
     """The statistics that the scenario names, then the usual ones."""
-    return measures.statistics(done, tuple(dict.fromkeys((*done.curated_statistics, *measures.DEFAULT))))
+    return measures.usual(done, done.curated_statistics)
 
 
 def _captures(files: Sequence[Path]) -> str:

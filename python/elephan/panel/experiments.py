@@ -51,7 +51,7 @@ _ALL = [
     Statistic("goodput_a_bps", "bps", "goodput of the first flow"),
     Statistic("goodput_b_bps", "bps", "goodput of the second flow"),
     Statistic("share_a", "%", "share of the first flow in what both get", top=1.0),
-    Statistic("jain", "1", "Jain's index of the two flows", top=1.0),
+    Statistic("jain", "1", "Jain's index of the two flows", top=1.0, low=0.5),
     Statistic("long_over_short", "1", "goodput of the flow with the long round trip over that with the short one"),
     Statistic("rtt_exponent", "1", "z in goodput ~ RTT^-z", low=-math.inf),
     Statistic("delta_fair_ns", "ns", "time until both flows have 0.45 of the whole in a window of 1 s (delta-fair, delta = 0.1)"),

@@ -44,7 +44,6 @@ def compare_on(
     source = open_source(scenario)
     resolved = core.resolve(source, changes, seed)
     carriers, begin = _carriers(source, resolved), int(resolved["seed"])
-    names = tuple(dict.fromkeys((*source.notes.statistics, *measures.DEFAULT)))
     jobs = [
         Job(source, {**changes, **dict.fromkeys(carriers, law.value)}, begin + i, law.label, {PARAMETER: law.label})
         for law in laws
@@ -52,11 +51,13 @@ def compare_on(
     ]
     first = Earliest(jobs)
     guests: dict[str, Any] = {}
+    flows: list[tuple[str, int]] = []
 
     def reduce(job: Job, run: Run) -> dict[str, float]:
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
         first.offer(job, lambda: _about(run))
-        return measures.statistics(run, names)
+        flows.append((job.variant, run.flows.num_rows))
+        return measures.usual(run, source.notes.statistics)
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=f"compare on {source.stem}", progress=progress)
     broken = failures(outcomes)
@@ -66,6 +67,7 @@ def compare_on(
         "look_for": source.notes.look_for,
         "answering": list(source.notes.statistics),
         "failures": broken,
+        "flows": dict(sorted(flows)),
         **first.told,
         **({"guests": [guests[name] for name in sorted(guests)]} if guests else {}),
     }

@@ -27,7 +27,7 @@ from elephan.spreading import spreading
 
 def answer(run: Run) -> list[str]:
     """What happened, in a few sentences."""
-    found = measures.statistics(run)
+    found = measures.usual(run)
     view = View(run)
     asked = next(iter(run.curated_statistics), "").startswith("latency_ns")
     took = _took(found)
@@ -53,8 +53,8 @@ def answer(run: Run) -> list[str]:
 
 
 def _took(found: dict[str, float]) -> str:
-    """How long messages took, where they are not transfers."""
-    if "latency_ns.p50" not in found or "fct_ns.mean" in found:
+    """How long messages took."""
+    if "latency_ns.p50" not in found:
         return ""
     median, tail, worst = (show(found[f"latency_ns.{q}"], "ns") for q in ("p50", "p99", "max"))
     return f"Half of the messages took less than {median}, 99 % less than {tail}, the slowest {worst}."
@@ -76,7 +76,7 @@ def _delivered(view: View, found: dict[str, float]) -> str:
     total = f"{show(found.get('goodput_bps.sum', 0.0), 'bps')} in {measured}{_within(run)}"
     if flows <= 1:
         return f"The flow delivered {total}."
-    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found and view.rivals() else ""
+    joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
     rates = column(run.flows, "goodput_bps")
     if flows <= NAMED_MAX:
         each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(view.flow_names.values(), rates, strict=True)]

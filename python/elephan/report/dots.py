@@ -48,13 +48,17 @@ def row_height(count: int, groups: int = 1) -> float:
 
 
 def mark(axes: Axes, intervals: Sequence[Interval], factor: float, paint: str, offset: float = 0.0, hollow: bool = False) -> None:
-    """A point and its interval in each row."""
+    """A point and its interval in each row, with a head where the interval goes on beyond the axis, whose limits are set before."""
+    left, right = axes.get_xlim()
     for row, interval in enumerate(intervals):
         if math.isnan(interval.mean):
             continue
         y = row + offset
         if math.isfinite(interval.low):
             axes.plot([interval.low * factor, interval.high * factor], [y, y], color=paint, linewidth=1.6, alpha=0.65)
+            for beyond, edge, head in ((interval.low * factor < left, left, "<"), (interval.high * factor > right, right, ">")):
+                if beyond:
+                    axes.plot([edge], [y], head, color=paint, markersize=4.5, clip_on=False)
         face = PAPER if hollow else paint
         axes.plot([interval.mean * factor], [y], "o", color=paint, markerfacecolor=face, markersize=5, clip_on=False)
 
@@ -94,12 +98,6 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
         top = reach([intervals for _, intervals in groups])
         factor, label = scale_for(top, unit)
         rows_of(axis, labels, named=i == 0)
-        for k, (what, intervals) in enumerate(groups):
-            offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
-            hollow = k % 2 == 1
-            mark(axis, intervals, factor, color(k), offset, hollow)
-            if len(groups) > 1:
-                keys.append(axis.plot([], [], "o", color=color(k), markerfacecolor=PAPER if hollow else color(k), label=what)[0])
         means = [interval.mean for _, intervals in groups for interval in intervals]
         if len(columns) == 1 and wide(means, unit):
             log_axis(axis, "x", min(x for x in means if x > 0) * factor * 0.7, top * factor * 1.4)
@@ -107,6 +105,12 @@ def dot_columns(labels: Sequence[str], columns: Sequence[tuple[str, str, Sequenc
         else:
             axis.set_xlim(0, (top * factor or 1.0) * 1.08)
             axis.xaxis.set_major_locator(MaxNLocator(nbins=5 if len(columns) < 3 else 4))
+        for k, (what, intervals) in enumerate(groups):
+            offset = (k - (len(groups) - 1) / 2) * min(0.26, 0.8 / len(groups))
+            hollow = k % 2 == 1
+            mark(axis, intervals, factor, color(k), offset, hollow)
+            if len(groups) > 1:
+                keys.append(axis.plot([], [], "o", color=color(k), markerfacecolor=PAPER if hollow else color(k), label=what)[0])
         small_heading(axis, title, label)
     if keys:
         fit = 110 // max(len(str(key.get_label())) + 4 for key in keys)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.quantity import scale_for, show
-from elephan.report.style import GRID, INK, MUTED, PAPER, color
+from elephan.report.style import GRID, INK, MUTED, PAPER, SERIES, color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,6 +130,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]], gap: float = 
 
 
 LINES_MAX = 6  # with more lines than this, single ones are not named
+GROUPS_MAX = 2 * len(SERIES)  # with more groups of lines than this, they are not named: from the seventh on they are dashed
 
 
 def lines(
@@ -139,7 +140,7 @@ def lines(
     groups: Mapping[str, str] | None = None,
     **style: Any,
 ) -> None:
-    """Lines with their names at the right end (up to six), else one muted bundle, or a bundle for each of `groups` by name."""
+    """Lines with their names at the right end (up to six), else a bundle for each of `groups` by name (up to twelve)."""
     if len(series) > LINES_MAX:
         _bundles(axes, series, {name: (groups or {}).get(name, "") for name in series}, named)
         return
@@ -159,18 +160,22 @@ def _end(y: Array) -> float:
 
 
 def _bundles(axes: Axes, series: Mapping[str, tuple[Array, Array]], groups: Mapping[str, str], named: bool) -> None:
-    """Many thin lines: a colour for each group of them, its name where they end on average."""
+    """Many lines, thin where a group has several: a colour for each group of them, its name where they end on average."""
     members: dict[str, list[str]] = {}
     for name in series:
         members.setdefault(groups[name], []).append(name)
-    if len(members) > LINES_MAX:
+    if len(members) > GROUPS_MAX:
         members = {"": list(series)}
     ends = []
     for i, (group, names) in enumerate(members.items()):
+        again = i >= len(SERIES)  # the colours begin anew
+        look: dict[str, Any] = (
+            {"linewidth": 1.2} if len(names) == 1 else {"linewidth": 0.8, "alpha": max(0.12, min(1.0, 2.0 / len(names)))}
+        )
         for name in names:
             x, y = series[name]
-            axes.plot(*thin(x, y, 400), color=color(i), alpha=max(0.12, min(1.0, 2.0 / len(names))), linewidth=0.8)
-        ends.append((float(np.mean([_end(series[name][1]) for name in names])), group, color(i)))
+            axes.plot(*thin(x, y, 400), "--" if again else "-", color=color(i), **look)
+        ends.append((float(np.mean([_end(series[name][1]) for name in names])), f"{group} (dashed)" if again else group, color(i)))
     if named and len(members) > 1:
         end_labels(axes, ends)
 

@@ -33,7 +33,7 @@ def run_html(run: Run) -> str:
         picture = picture[picture.index("<svg") :]
     except InputError:
         picture = ""
-    found = measures.statistics(run)
+    found = measures.usual(run)
     rows = [[name, show(value, measures.unit_of(name), 4)] for name, value in found.items()]
     parts = [f"<b>{escape(run.title)}</b> (seed {run.seed})", *(f"<p>{escape(line)}</p>" for line in answer(run))]
     background = "background:white;color:#1b1f24;padding:8px;max-width:820px"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elephan import stats
+from elephan import observed, stats
 from elephan.quantity import scale_for, show
 from elephan.report import draw as d
 from elephan.report.registry import figure
@@ -12,6 +12,7 @@ from elephan.report.style import BLUE, GREEN, Drawing, new_figure
 from elephan.report.time_figures import mark_changes
 from elephan.report.view import NAMED_MAX, View, nice_step
 from elephan.rows import column, windows
+from elephan.sharing import compete_alike
 
 
 def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
@@ -23,7 +24,7 @@ def _sharing(view: View) -> tuple[float, d.Array, d.Array, int]:
 
 def _shares(view: View) -> bool:
     """Whether the index is a line: flows deliver something in windows that follow each other."""
-    if not view.sampled or view.sampled_flows() < 2 or _finite(view) or not view.rivals():
+    if not view.sampled or view.sampled_flows() < 2 or not compete_alike(view.run):
         return False
     known = ~np.isnan(_sharing(view)[2])
     return bool(np.sum(known[1:] & known[:-1]) > known.size / 10)
@@ -51,16 +52,10 @@ def _finite(view: View) -> bool:
     return bool((~np.isnan(column(view.run.flows, "size_bytes"))).any())
 
 
-def _messages(view: View) -> d.Array:
-    messages = view.run.messages
-    latency = column(messages, "latency_ns")
-    return latency[(column(messages, "enter_ns") >= view.run.warmup_ns) & ~np.isnan(latency)]
-
-
-@figure("latency", "distribution of message latency", lambda v: _messages(v).size > 20)
+@figure("latency", "distribution of message latency", lambda v: observed.latency(v.run).size > 20)
 def latency(view: View) -> Drawing:
     fig, (axes,) = new_figure(height=3.0)
-    values = _messages(view)
+    values = observed.latency(view.run)
     x, y = d.ccdf(values)
     axes.plot(x, y, color=BLUE)
     d.log_time_axis(axes, "x", float(x[0]) * 0.8, float(x[-1]) * 1.6)
@@ -105,6 +100,7 @@ def completion(view: View) -> Drawing:
     finished = took[~np.isnan(took)]
     factor, unit = scale_for(float(finished.max()), "ns")
     x, y = d.cdf(finished * factor)
+    y = y * (finished.size / took.size)
     axes.plot(x, y, color=BLUE, drawstyle="steps-post")
     if finished.size <= 60:
         axes.plot(x, y, "o", color=BLUE, markersize=3.5)
@@ -115,7 +111,9 @@ def completion(view: View) -> Drawing:
     d.heading(axes, "share of transfers that are complete")
     whose = " that began after the warm-up" if view.run.warmup_ns else ""
     unfinished = took.size - finished.size
-    caption = f"{_number(finished.size)} transfers{whose} completed" + (f", {_number(unfinished)} did not." if unfinished else ".")
+    caption = f"{_number(finished.size)} transfers{whose} completed" + (
+        f", {_number(unfinished)} did not: shares are of all." if unfinished else "."
+    )
     return Drawing("completion", "Completion times", caption, fig)
 
 

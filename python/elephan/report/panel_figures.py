@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.panel.experiments import STATISTICS
 from elephan.panel.panel import Panel
 from elephan.quantity import scale_for
 from elephan.report import draw as d
@@ -115,9 +116,11 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
         )
 
 
-def _heat(panel: Panel, value: Any, paint: Any, title: str, note: Callable[[str, str], str] = lambda _a, _b: "") -> Figure:
-    """A cell for each pair of laws: `value(a, b)` is an interval, `paint(mean)` a colour and its strength, `note(a, b)` a line
-    on top.
+def _heat(
+    panel: Panel, value: Any, least: float, paint: Any, title: str, note: Callable[[str, str], str] = lambda _a, _b: ""
+) -> Figure:
+    """A cell for each pair of laws: `value(a, b)` is an interval between `least` and 1, `paint(mean)` a colour and its strength,
+    `note(a, b)` a line on top.
     """
     from matplotlib.patches import Rectangle
 
@@ -133,7 +136,7 @@ def _heat(panel: Panel, value: Any, paint: Any, title: str, note: Callable[[str,
             axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=colour, alpha=strength, linewidth=0))
             text = f"{interval.mean:.2f}"
             if count <= 7 and math.isfinite(interval.low) and interval.high > interval.low:
-                axes.text(column, row + 0.27, f"±{interval.half_width:.2f}", ha="center", va="center", fontsize=7, color=MUTED)
+                axes.text(column, row + 0.27, _spread(interval, least), ha="center", va="center", fontsize=7, color=MUTED)
             if said := note(a, b):
                 axes.text(column, row - 0.36, said, ha="center", va="center", fontsize=min(7, 60 / count), color=INK)
             shift = -0.1 if count <= 7 else 0.0
@@ -154,6 +157,14 @@ def _heat(panel: Panel, value: Any, paint: Any, title: str, note: Callable[[str,
     return figure
 
 
+def _spread(interval: Interval, least: float) -> str:
+    """Half of an interval, or both ends of one that is cut off at the least value or at 1."""
+    low, high = f"{interval.low:.2f}", f"{interval.high:.2f}"
+    if least < interval.low and interval.high < 1:
+        return f"±{interval.half_width:.2f}"
+    return f"{low} to {high}" if low != high else "±0.00"
+
+
 def _longest(panel: Panel) -> float:
     return max(min(len(label), NAME_MAX) for label in panel.labels) / 3
 
@@ -171,7 +182,7 @@ def jain_map(panel: Panel) -> Drawing:
     def note(a: str, b: str) -> str:
         return f"{100 * idle[a, b]:.0f} % used" if (a, b) in idle else ""
 
-    figure = _heat(panel, panel.jain, paint, "this law", note)
+    figure = _heat(panel, panel.jain, STATISTICS["jain"].low, paint, "this law", note)
     caption = (
         "Two flows at one bottleneck with the same round trip. 1: both get the same; 0.5: one has everything. "
         "The diagonal is a law beside itself. The stronger the colour, the less fair."
@@ -187,7 +198,7 @@ def share_map(panel: Panel) -> Drawing:
     def paint(mean: float) -> tuple[str, float]:
         return (BLUE if mean > 0.5 else VERMILLION), min(1.0, abs(mean - 0.5) * 2) * 0.75
 
-    figure = _heat(panel, panel.share, paint, "share of this law")
+    figure = _heat(panel, panel.share, 0.0, paint, "share of this law")
     caption = (
         "What the law of the row gets of the goodput of both, beside the law of the column. "
         "Blue: more than half; vermillion: less than half."
@@ -202,8 +213,8 @@ def friendliness(panel: Panel) -> Drawing:
     figure, (axes,) = new_figure(height=row_height(len(labels)))
     rows_of(axes, labels)
     axes.axvline(1, color=MUTED, linewidth=0.9, dashes=(4, 3))
-    mark(axes, intervals, 1.0, BLUE)
     axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
+    mark(axes, intervals, 1.0, BLUE)
     small_heading(axes, "goodput of a Reno flow beside this law, over that beside another Reno flow")
     caption = f"1: as friendly to Reno as Reno itself; below, the law takes from it. {_INTERVALS}"
     return Drawing("friendliness", "What a Reno flow keeps", caption, figure)
@@ -216,8 +227,8 @@ def rtt_fairness(panel: Panel) -> Drawing:
     rows_of(axes, panel.labels)
     for place in (1.0, 0.25):
         axes.axvline(place, color=MUTED, linewidth=0.9, dashes=(4, 3))
-    mark(axes, intervals, 1.0, BLUE)
     axes.set_xlim(0, max(1.15, reach([intervals]) * 1.08))
+    mark(axes, intervals, 1.0, BLUE)
     small_heading(axes, "goodput of the flow with four times the round trip, over that of the other")
     caption = f"Dashed: equal shares, and shares by the inverse of the round trip (1/4). {_INTERVALS}"
     return Drawing("rtt-fairness", "Round-trip fairness", caption, figure)
@@ -233,8 +244,8 @@ def convergence(panel: Panel) -> Drawing:
         top = reach([[interval for interval, _ in found]])
         factor, unit = scale_for(top, "ns")
         rows_of(axis, labels, named=i == 0)
-        mark(axis, [interval for interval, _ in found], factor, BLUE)
         axis.set_xlim(0, (top * factor or 1.0) * 1.12)
+        mark(axis, [interval for interval, _ in found], factor, BLUE)
         for row, (interval, late) in enumerate(found):
             if late:
                 axis.annotate(

@@ -40,6 +40,13 @@ def times(answer: Answer) -> Drawing:
     figure, (axes,) = new_figure(height=row_height(len(rows)))
     rows_of(axes, names)
     axes.axvline(wire * factor, color=MUTED, linewidth=0.9, dashes=(4, 3))
+    least = min(wire, *(row.time_s.mean for row in rows))
+    if top > LOG_FROM * least:
+        # Room for the words beside the last point.
+        d.log_axis(axes, "x", 0.8 * least * factor, top * factor * (top / least) ** 0.25)
+        axes.grid(axis="x")
+    else:
+        axes.set_xlim(0, top * factor * 1.25)
     mark(axes, sure, factor, color(0))
     mark(axes, rough, factor, color(0), hollow=True)
     for index, (row, interval) in enumerate(zip(rows, intervals, strict=True)):
@@ -54,13 +61,6 @@ def times(answer: Answer) -> Drawing:
             fontsize=8.5,
             color=MUTED,
         )
-    least = min(wire, *(row.time_s.mean for row in rows))
-    if top > LOG_FROM * least:
-        # Room for the words beside the last point.
-        d.log_axis(axes, "x", 0.8 * least * factor, top * factor * (top / least) ** 0.25)
-        axes.grid(axis="x")
-    else:
-        axes.set_xlim(0, top * factor * 1.25)
     small_heading(axes, f"time for {show(answer.question.size_bytes, 'bytes')}", unit)
     caption = (
         "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."

@@ -11,7 +11,8 @@ import numpy as np
 
 from elephan.quantity import seconds, show
 from elephan.report.view import Array, View, arrow
-from elephan.rows import column
+from elephan.rows import column, texts
+from elephan.steps import shortest_ports
 
 PHASES_MAX = 5  # with more changes than this there is no sentence for each stretch between them
 PORTS_MAX = 2
@@ -144,19 +145,30 @@ def _port(view: View, stretches: list[Stretch], port: str) -> str:
     return f"Queue of {arrow(port)} (sampled): {'; '.join(said)}." if said else ""
 
 
-def _outages(view: View) -> list[tuple[str, float, float]]:
-    """Links that go down: a port of each, when, and until when, in ns."""
+def _outages(view: View) -> list[tuple[list[str], float, float]]:
+    """Links that go down: the ports of each, when, and until when, in ns."""
     found = []
-    rows = [(time, ports[0], value) for time, ports, what, value in _changed(view) if what == "up" and ports]
-    for i, (time, port, value) in enumerate(rows):
+    rows = [(time, ports, value) for time, ports, what, value in _changed(view) if what == "up" and ports]
+    for i, (time, ports, value) in enumerate(rows):
         if not value:
-            up = next((later for later, other, back in rows[i + 1 :] if other == port and back), float(view.run.duration_ns))
-            found.append((port, time, up))
+            up = next((later for later, other, back in rows[i + 1 :] if other[0] == ports[0] and back), float(view.run.duration_ns))
+            found.append((ports, time, up))
     return found
 
 
-def _standstill(view: View, port: str, down: float, up: float) -> str:
-    """Which flows stood still when a link failed, and for how long."""
+def _with_a_way_over(view: View, ports: list[str], down: float) -> dict[int, str]:
+    """The flows whose data or ACKs have a shortest way through one of the ports; all flows if routes were others by then."""
+    run = view.run
+    if "reroute" in run.resolved and any(begin < down < end for _, begin, end in _outages(view)):
+        return view.flow_names
+    failed = {(node, peer) for node, _, peer in (port.partition("->") for port in ports)}
+    ends = dict(zip(view.flow_ids, zip(texts(run.flows, "source"), texts(run.flows, "destination"), strict=True), strict=True))
+    over = {(a, b): bool(failed & (shortest_ports(run, a, b) | shortest_ports(run, b, a))) for a, b in set(ends.values())}
+    return {number: name for number, name in view.flow_names.items() if over[ends[number]]}
+
+
+def _standstill(view: View, ports: list[str], down: float, up: float) -> str:
+    """Which flows stood still when a link failed, and for how long; of those that may have used it."""
     samples = view.run.flow_samples
     if not samples.num_rows:
         return ""
@@ -166,32 +178,35 @@ def _standstill(view: View, port: str, down: float, up: float) -> str:
     reroute = view.run.resolved.get("reroute")
     until = up if reroute is None else min(up, down + seconds(reroute) * 1e9)
     still: list[tuple[float, str]] = []
-    for number, name in view.flow_names.items():
+    over = _with_a_way_over(view, ports, down)
+    for number, name in over.items():
         mine = flow == number
-        before, after = _silences(time[mine], delivered[mine], down, until)
+        before, after = _silences(time[mine], delivered[mine], down, until, view.interval_ns())
         if after > max(least, STILL_TIMES * before):
             still.append((after, name))
     still.sort(key=lambda one: -one[0])
-    when = f"{arrow(port)} was down from {show(down, 'ns')}" + (f" to {show(up, 'ns')}" if up < view.run.duration_ns else " on")
+    when = f"{arrow(ports[0])} was down from {show(down, 'ns')}" + (f" to {show(up, 'ns')}" if up < view.run.duration_ns else " on")
     if until < up:
         when += f" (new routes after {show(until - down, 'ns')})"
+    whose = " with a way over it" if len(over) < len(view.flow_ids) else ""
     if not still:
-        return f"{when}: no flow stood still for more than {show(least, 'ns')}."
+        return f"{when}: no flow{whose} stood still for more than {show(least, 'ns')}."
     named = [f"{name} for {show(silence, 'ns')}" for silence, name in still[:FLOWS_NAMED_MAX]]
     more = f" and {len(still) - len(named)} more" if len(still) > len(named) else ""
-    return f"{when}: {len(still)} of {len(view.flow_ids)} flows stood still, {', '.join(named)}{more}."
+    return f"{when}: {len(still)} of {len(over)} flow{'' if len(over) == 1 else 's'}{whose} stood still, {', '.join(named)}{more}."
 
 
-def _silences(time: Array, delivered: Array, down: float, up: float) -> tuple[float, float]:
-    """The longest time without anything delivered before `down`, and the longest that lasts then or begins until `up`, in ns.
+def _silences(time: Array, delivered: Array, down: float, up: float, interval: float) -> tuple[float, float]:
+    """The longest time without anything delivered that ends before `down`, and of those that begin from then until `up` what the
+    longest lasts after `down`; in ns.
 
     From a sample that shows something new to the next that does.
     """
     if time.size < 2:
         return 0.0, 0.0
     news = np.concatenate([[time[0]], time[1:][np.diff(delivered) > 0], [time[-1]]])
-    begins, gaps = news[:-1], np.diff(news)
-    # The last news before the failure may show what came just before it.
-    during = (begins + gaps > down) & (begins < up)
-    before = begins + gaps <= down
-    return float(gaps[before].max(initial=0.0)), float((gaps[during]).max(initial=0.0))
+    begins, ends = news[:-1], news[1:]
+    before = float((ends - begins)[ends <= down].max(initial=0.0))
+    # The last news may be older than the failure by a pause as the flow always makes; what is silent for longer has other reasons.
+    during = (ends > down) & (begins >= down - max(before, interval)) & (begins < up)
+    return before, float((ends - np.maximum(begins, down))[during].max(initial=0.0))

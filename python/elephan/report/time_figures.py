@@ -190,7 +190,9 @@ def plot_goodput(axes: Axes, view: View) -> float:
     x = d.time_scale(view.end_ns)[0]
     d.mark_warmup(axes, view.run.warmup_ns, x)
     mark_changes(axes, view)
-    d.lines(axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, linewidth=1.2)
+    d.lines(
+        axes, {name: (t * x, y * factor) for name, (t, y) in series.items()}, groups={name: name for name in series}, linewidth=1.2
+    )
     return factor
 
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elephan.quantity import parse_any, seconds, show
-from elephan.report.draw import calmest, phases_of, whole_rounds
+from elephan.report.draw import GROUPS_MAX, calmest, phases_of, whole_rounds
 from elephan.rows import adaptive, column, delivered_curves, flow_names, texts, windows
 from elephan.runs import Run
-from elephan.steps import path_ports
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Array = npt.NDArray[np.float64]
 Series = dict[str, tuple[Array, Array]]
-WANTS = ("kind", "transport", "load", "rate", "size")  # of a traffic entry: what its flows would take, if they could
 ROUNDS_FEW = 20  # in a window: one more or less of them would show
 NAMED_MAX = 6  # with more flows than this, single ones are not named
-
-
-def _ends(flows: pa.Table) -> tuple[list[str], list[str]]:
-    return texts(flows, "source"), texts(flows, "destination")
 
 
 def nice_step(wanted: float) -> float:
@@ -79,21 +69,6 @@ class View:
         """The traffic of each flow, by the flow's name."""
         return {name: self.traffic[flow] for flow, name in self.flow_names.items()}
 
-    def rivals(self) -> bool:
-        """Whether equal shares are what to expect: several flows that want alike, and whose ways have a port in common."""
-        flows = self.run.flows
-        entries = {str(one.get("name")): one for one in self.run.resolved.get("traffic", [])}
-        wants = {json.dumps([entries.get(t, {}).get(key) for key in WANTS]) for t in set(self.traffic.values())}
-        if flows.num_rows < 2 or len(wants) > 1:
-            return False
-        ways = (path_ports(self.run, *ends) for ends in dict.fromkeys(zip(*_ends(flows), strict=True)))
-        common: set[tuple[str, str]] | None = None
-        for way in filter(None, ways):
-            common = set(way) if common is None else common & set(way)
-            if not common:
-                return False
-        return True
-
     def by_rate(self) -> bool:
         """Whether what was sampled sends at rates (RDMA) and not by windows."""
         sampled = set(column(adaptive(self.run.flow_samples), "flow").astype(int).tolist())
@@ -138,7 +113,7 @@ class View:
         return self._grouped(starts + step / 2, shares * 8e9 / step, flows), step
 
     def _grouped(self, middle: Array, rates: Array, flows: list[int]) -> Series:
-        """Rates of each flow, or of each traffic when there are many."""
+        """Rates of each flow, or of each traffic when there are many; of many of these what the smallest have together."""
         if len(flows) <= NAMED_MAX:
             return {self.flow_names[f]: (middle, rates[:, k]) for k, f in enumerate(flows)}
         groups: dict[str, list[int]] = {}
@@ -146,7 +121,12 @@ class View:
             groups.setdefault(self.traffic[f], []).append(k)
         if len(groups) == 1:
             return {"all flows": (middle, rates.sum(axis=1))}
-        return {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}
+        found = {name: (middle, rates[:, members].sum(axis=1)) for name, members in groups.items()}
+        if len(found) <= GROUPS_MAX:
+            return found
+        small = sorted(found, key=lambda name: float(found[name][1].sum()))[: len(found) - GROUPS_MAX + 1]
+        rest = np.sum([found.pop(name)[1] for name in small], axis=0)
+        return {**found, f"{len(small)} others": (middle, rest)}
 
     def round_ns(self, flow: int | None = None) -> float:
         """The mean round-trip time of a flow (the one that delivered most), ns; 0 where there is none. The least may be a whole
