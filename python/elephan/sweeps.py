@@ -15,6 +15,7 @@ from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.quantity import in_files
+from elephan.rows import NoSuchPart
 from elephan.runs import Run, check_seed
 from elephan.source import Source, open_source
 
@@ -327,7 +328,10 @@ def sweep(
     def reduce(job: Job, run: Run) -> dict[str, float]:
         first.offer(job, lambda: _about(run))
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        return measures.statistics(run, tuple(statistics))
+        try:
+            return measures.statistics(run, tuple(statistics))
+        except NoSuchPart as error:
+            raise InputError(f"{source.name}: {error}") from None
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
     broken = failures(outcomes)
@@ -342,12 +346,11 @@ def sweep(
     if guests:
         facts["guests"] = [guests[name] for name in sorted(guests)]
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    if not result.statistics:  # a folder with an older result stays as it was
+        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
         with status("drawing the report", progress):
             result.save(out)
-    if not result.statistics:
-        kept = f"; the runs are in {out}, without a report" if out is not None else ""
-        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}{kept}")
     return result
 
 
