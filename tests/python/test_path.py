@@ -526,6 +526,22 @@ def test_a_short_transfer_is_limited_by_slow_start(streams: int) -> None:
     assert row.limit == "slow start"
 
 
+def test_the_advised_law_is_compared_at_the_advised_number_of_streams() -> None:
+    """cubic is within 2 % of reno's 100 s with four streams, of which one is advised, and 3 % slower with one."""
+    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
+    [reno] = answer.rows
+
+    def reason(*times: tuple[str, int, float]) -> str:
+        rows = [replace(reno, law=law, streams=n, time_s=replace(reno.time_s, mean=mean)) for law, n, mean in times]
+        made = type(answer)(answer.question, answer.limits, rows, [], answer.facts)
+        assert (made.best.law, made.best.streams) == ("reno", 1)
+        return next(line.why for line in made.settings if "congestion_control" in line.text)
+
+    assert reason(("reno", 1, 100.0), ("cubic", 1, 103.0), ("cubic", 4, 101.0)) == "the shortest time above"
+    assert reason(("reno", 1, 101.0), ("cubic", 4, 100.0)) == "the shortest time with 1 stream"
+    assert reason(("reno", 1, 100.0), ("cubic", 1, 101.0)) == "cubic as fast within 2 %"
+
+
 def test_closed_forms_alone_are_an_estimate() -> None:
     """Nothing is known of a law of which only the start was simulated, though the wire is full by its closed forms."""
     answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)

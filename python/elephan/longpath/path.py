@@ -155,10 +155,13 @@ class Answer:
         return settings(self.question, self.limits, best.streams, best.law, self._why(best), stalled)
 
     def _why(self, best: Row) -> str:
-        """The reason for the law of the best row."""
+        """The reason for the law of the best row, compared with others that have as many streams as are advised."""
         why = "the shortest time above"
         limit = NEAR * self.claimed_s(best)
-        if as_fast := sorted({row.law for row in self.rows if self.claimed_s(row) <= limit} - {best.law}):
+        if min(self.claimed_s(row) for row in self.rows) < self.claimed_s(best):
+            why = f"the shortest time with {best.streams} stream{'' if best.streams == 1 else 's'}"
+        near = (row for row in self.rows if row.streams == best.streams and self.claimed_s(row) <= limit)
+        if as_fast := sorted({row.law for row in near} - {best.law}):
             why = f"{' and '.join(as_fast)} as fast within 2 %"
         if not self.is_rough(best):
             shorter = [row.name for row in self.rows if self.is_rough(row) and row.time_s.mean <= NEAR * best.time_s.mean]
