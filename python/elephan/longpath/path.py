@@ -23,7 +23,7 @@ from elephan.longpath.verdict import STALL, what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
 from elephan.quantity import show
-from elephan.runs import check_seed
+from elephan.runs import read_seed
 from elephan.source import read_text
 
 if TYPE_CHECKING:
@@ -236,6 +236,11 @@ class Answer:
                 write_path_report(self, partial / "report.html", partial / "figures")
         return Path(out)
 
+    def _repr_html_(self) -> str:
+        from elephan.report.notebook import path_html
+
+        return path_html(self)
+
     def __repr__(self) -> str:
         about = "about " if self.is_rough(self.best) else ""
         return f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>"
@@ -303,7 +308,7 @@ def path(
     ):
         raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
     check_workers(workers)
-    check_seed(seed)
+    seed = read_seed(seed)
     if out is not None:
         folder.check_target(out, "path")
     resolved = core.resolve(question.source(), question.set, seed)

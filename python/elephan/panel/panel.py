@@ -19,7 +19,7 @@ from elephan.panel.network import Network, read_network
 from elephan.pool import Job, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.quantity import in_files
-from elephan.runs import Run, check_seed
+from elephan.runs import Run, seed_or_none
 from elephan.sweeps import REPETITIONS_MAX
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def compare(
     read = read_laws(laws)
     count = _check_repetitions(repetitions, quick)
     check_workers(workers)
-    check_seed(seed)
+    seed = seed_or_none(seed)
     changes = core.as_overrides(set)
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
