@@ -61,11 +61,15 @@ def run(
     """
     from elephan import core, runs
     from elephan.cli import show
-    from elephan.settings import settings
+    from elephan.errors import InputError
+    from elephan.settings import hint_of_sweep, settings
     from elephan.source import open_source
 
     source, changes = open_source(scenario), settings(set or [])
-    resolved = core.resolve(source, changes, seed)
+    try:
+        resolved = core.resolve(source, changes, seed)
+    except InputError as error:
+        raise InputError(f"{error}{hint_of_sweep(set or [], str(error))}") from error.__cause__
     folder = out or Path("results") / f"{source.stem}-{resolved['seed']}"
     done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap)
     if json:
