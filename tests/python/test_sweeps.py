@@ -222,6 +222,25 @@ def test_a_comparison_gives_the_intervals_of_the_sweeps_and_says_whose_runs_it_p
     assert said not in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_comparison_says_which_parameters_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two runs of one file, and a file that has little in common with it."""
+    (tmp_path / "s.toml").write_text(INCAST)
+    for name, changes in (("a", {}), ("b", {"traffic[0].congestion_control": "cubic", "links[0].rate": "1 Gbps"})):
+        el.run(tmp_path / "s.toml", set=changes, out=tmp_path / name, report=False)
+    el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, out=tmp_path / "c", report=False)
+
+    def lines(*names: str) -> list[str]:
+        assert status_of(["diff", *(str(tmp_path / name) for name in names)]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    note, head, first, *_ = lines("a", "b")
+    assert note == "note: A and B differ in links[0].rate (10 Gbps, 1 Gbps), traffic.incast.congestion_control (reno, cubic)"
+    assert head.startswith("statistic")
+    assert first.startswith("goodput_bps.sum")
+    assert lines("a", "a")[0].startswith("statistic")
+    assert lines("a", "c")[0] == "note: results of different scenarios, s (A) and sawtooth (B)"
+
+
 def test_failures_are_reported_with_their_label(fake_core: None) -> None:
     text = '[sweep]\nfail = ["no", "yes"]\n'
     found = el.sweep(text)

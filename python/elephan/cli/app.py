@@ -208,9 +208,9 @@ def diff(
 ) -> None:
     """Two results side by side; runs with the same seed are compared in pairs."""
     from elephan.cli import show
-    from elephan.results import compare, scenario_of
+    from elephan.results import compare, scenario_changes
 
-    show.diff(compare(a, b), (scenario_of(a), scenario_of(b)), json)
+    show.diff(compare(a, b), scenario_changes(a, b), json)
 
 
 @app.command()
