@@ -231,7 +231,7 @@ def scenario_changes(a: Path, b: Path) -> str:
     told = [f"{path} ({_as_word(one)}, {_as_word(other)})" for path, one, other in found if path not in ("title", "question")]
     more = f" and {len(told) - _LISTED_MAX} more" if len(told) > _LISTED_MAX else ""
     where = f"{', '.join(told[:_LISTED_MAX]) or 'words only'}{more}"
-    if "sweep" in (of_a.get("kind"), of_b.get("kind")):
+    if {"sweep", "study"} & {of_a.get("kind"), of_b.get("kind")}:
         where += ", in their first runs"
     names = [str(manifest.get("name") or path.name) for manifest, path in ((of_a, a), (of_b, b))]
     if names[0] == names[1]:

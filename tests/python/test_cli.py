@@ -41,6 +41,26 @@ def test_an_example_without_a_file_tells_its_usage(name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"usage: python docs/examples/{name}.py OUT.png\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "folder"),
+    [
+        ("run", "results/NAME-SEED"), ("sweep", "results/NAME-sweep"), ("compare", "results/compare"), ("path", "results/path"),
+        ("analyze", "results/NAME-trace"), ("study run", "results/NAME"),
+    ],
+)  # fmt: skip
+def test_the_help_names_the_folder_of_a_result(capfd: pytest.CaptureFixture[str], command: str, folder: str) -> None:
+    assert cli.status_of([*command.split(), "--help"]) == 0
+    assert f"default:{folder}" in "".join(capfd.readouterr().out.split())
+
+
+def test_the_first_commands_of_the_readme_keep_each_other_s_results() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    words = [line.partition("#")[0].split() for line in text.splitlines() if line.startswith(".venv/bin/elephan run first.toml")]
+    assert len(words) == 2
+    folders = {line[line.index("--out") + 1] if "--out" in line else "results/first-1" for line in words}
+    assert len(folders) == 2
+
+
 def test_a_file_named_without_its_ending(capfd: pytest.CaptureFixture[str]) -> None:
     Path("first.toml").write_text("")
     assert refused(capfd, "run", "first").endswith('no scenario file or library scenario "first"; did you mean first.toml?')

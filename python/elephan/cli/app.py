@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli import questions
-from elephan.cli.options import Json, Out, Scenario, Seed, Set, Verbose, Workers, whole
+from elephan.cli.options import Json, Scenario, Seed, Set, Verbose, Workers, out_option, whole
 
 app = typer.Typer(
     add_completion=False,
@@ -47,7 +47,7 @@ def run(
     scenario: Scenario,
     set: Set = None,
     seed: Seed = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME-SEED")] = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
@@ -94,7 +94,7 @@ def sweep(
         ),
     ] = None,
     workers: Workers = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
     json: Json = False,
 ) -> int:
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
@@ -142,7 +142,7 @@ def study_list(json: Json = False) -> None:
 def study_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of `elephan study list`.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
     json: Json = False,
