@@ -41,4 +41,6 @@ def picture(file):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/examples/aqm.py OUT.png")
     picture(sys.argv[1])

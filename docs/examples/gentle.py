@@ -48,5 +48,7 @@ def picture(file):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/examples/gentle.py OUT.png")
     el.testing.check_congestion_control(Gentle)
     picture(sys.argv[1])

@@ -76,4 +76,6 @@ def picture(file):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python docs/examples/rounds.py OUT.png")
     picture(sys.argv[1])

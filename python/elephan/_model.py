@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):  # lists, tuples, ranges
         return [plain(inner) for inner in value]
     if hasattr(value, "tolist"):  # numpy's numbers and arrays
         return value.tolist()

@@ -19,17 +19,22 @@ from elephan import core
 from elephan._model import plain
 from elephan.errors import InputError
 from elephan.quantity import bits_per_second
-from elephan.runs import check_seed
+from elephan.runs import read_seed
+
+__all__ = ["ecm_congestion_point", "ecm_reaction_point", "parameters", "qcn_congestion_point", "qcn_reaction_point"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
 
 
 def _congestion_point(law: str, seed: int, params: dict[str, Any]) -> Any:
-    check_seed(seed)
-    return core.build("CongestionPoint", law, seed, **plain(params))
+    return core.build("CongestionPoint", law, read_seed(seed), **plain(params))
 
 
 def _reaction_point(law: str, line_rate: float | str, seed: int, params: dict[str, Any]) -> Any:
-    check_seed(seed)
-    return core.build("ReactionPoint", law, bits_per_second(line_rate), seed, **plain(params))
+    return core.build("ReactionPoint", law, bits_per_second(line_rate), read_seed(seed), **plain(params))
 
 
 def qcn_congestion_point(*, seed: int = 1, **params: Any) -> Any:

@@ -292,6 +292,7 @@ def describe(name: str) -> str:
 
 # Traffic whose flows have no end that could be timed; so has bulk without a size.
 _ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
+_WITH_MESSAGES = {"messages", "incast", "transfers", "users", "replay"}  # traffic that has rows in the table messages
 _COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
 _SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
 _SAMPLED |= {
@@ -317,6 +318,10 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
         return "no traffic of the scenario has messages (fct_ns is of transfers)"
     if measure == "round_time" and "incast" not in kinds:
         return "no traffic of the scenario is incast"
+    if measure == "latency_ns" and not kinds & _WITH_MESSAGES:
+        return "no traffic of the scenario has messages or transfers"
+    if measure in ("latency_ns", "round_time") and not resolved.get("record", {}).get("messages", True):
+        return "it is of messages: set record.messages"
     if measure.startswith("copy_") and "disk-copy" not in kinds:
         return "no traffic of the scenario is disk-copy"
     if measure.startswith("burst_") and "burst" not in kinds:
@@ -331,6 +336,11 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
     return ""
 
 
+def _named(name: str, error: NoSuchPart) -> NoSuchPart:
+    """What is wrong with the brackets of a statistic, with its name."""
+    return NoSuchPart(f'statistic "{name}": {error}')
+
+
 def statistic(run: Run, name: str) -> float:
     """One number of a run; NaN where it needs more values than there are.
 
@@ -338,7 +348,10 @@ def statistic(run: Run, name: str) -> float:
     only counts and, of what the scenario can have, sums are 0 then.
     """
     measure, take = parse(name)
-    values = measure.values(run)
+    try:
+        values = measure.values(run)
+    except NoSuchPart as error:
+        raise _named(name, error) from None
     values = values[~np.isnan(values)]
     if values.size == 0:
         why = absent(name, run.resolved)
@@ -363,9 +376,9 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
         if measure.name not in cache:
             try:
                 values = measure.values(run)
-            except NoSuchPart:
+            except NoSuchPart as error:
                 if strict:
-                    raise
+                    raise _named(name, error) from None
                 values = EMPTY
                 missing.add(measure.name)
             cache[measure.name] = values[~np.isnan(values)]

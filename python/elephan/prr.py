@@ -12,6 +12,14 @@ from typing import Any
 from elephan import core
 from elephan.errors import InputError, nearest
 
+__all__ = ["Recovery"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
 _OPTIONS = ("mss", "variant")
 
 

@@ -16,6 +16,13 @@ from typing import Any
 from elephan import core
 from elephan._model import plain
 
+__all__ = ["names", "new", "parameters"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
 
 def new(kind: str, *, link_rate: float = 1e9, bdp: float = 0, seed: int = 1, **params: Any) -> Any:
     """An empty queue of this kind; `params` as a scenario gives them, where a number for a time is seconds, for a size bytes and

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +22,8 @@ from elephan.panel.panel import unit_of as panel_unit
 from elephan.panel.saved import load_panel
 from elephan.quantity import in_files
 from elephan.runs import Run, load_run, read_table
-from elephan.source import read_object
-from elephan.sweeps import Row, Sweep, Variant
+from elephan.source import read_object, read_text
+from elephan.sweeps import Row, Sweep, Variant, as_text
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
@@ -209,10 +211,62 @@ def _difference_of(name: str, pairs: Mapping[int, float]) -> stats.Interval:
     return stats.within(_mean(pairs), -most, most)
 
 
-def scenario_of(path: Path) -> tuple[str, str]:
-    """Name of what a result folder is about, and the digest of its scenario (empty if it has none)."""
-    _, manifest = folder.open_result(path)
-    return str(manifest.get("name") or path.name), str(manifest.get("scenario_sha256") or "")
+_LISTED_MAX = 4  # differences between two scenarios that are told
+
+
+def _name_in_list(place: int, value: Any) -> str:
+    """How a path goes on to an entry of a list: `.bulk` to a table with a name, `[1]` to others."""
+    name = value.get("name") if isinstance(value, dict) else None
+    return f".{name}" if isinstance(name, str) and re.fullmatch(r"[\w-]+", name) else f"[{place}]"
+
+
+def _differences(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two resolved scenarios differ: path and both values. Tables of two kinds differ in their kind, whatever is in them."""
+    if a == b:
+        return
+    if isinstance(a, list) and isinstance(b, list) and any(isinstance(one, dict) for one in (*a, *b)):
+        a, b = ({_name_in_list(place, one): one for place, one in enumerate(side)} for side in (a, b))
+    elif isinstance(a, dict) and isinstance(b, dict):
+        if a.get("kind") != b.get("kind"):
+            yield path, a.get("kind", a), b.get("kind", b)
+            return
+        a, b = ({f".{key}": value for key, value in side.items()} for side in (a, b))
+    else:
+        yield path, a, b
+        return
+    for key in dict.fromkeys((*a, *b)):
+        yield from _differences(a.get(key), b.get(key), f"{path}{key}")
+
+
+def scenario_changes(a: Path, b: Path) -> str:
+    """One line on how the scenarios of two results differ; empty if they do not, or a result has none or several."""
+    of_a, of_b = (folder.open_result(path)[1] for path in (a, b))
+    if not of_a.get("scenario_sha256") or not of_b.get("scenario_sha256") or of_a["scenario_sha256"] == of_b["scenario_sha256"]:
+        return ""
+    found = [(path[1:], one, other) for path, one, other in _differences(_resolved(a), _resolved(b))]
+    told = [f"{path} ({_as_word(one)}, {_as_word(other)})" for path, one, other in found if path not in ("title", "question")]
+    more = f" and {len(told) - _LISTED_MAX} more" if len(told) > _LISTED_MAX else ""
+    where = f"{', '.join(told[:_LISTED_MAX]) or 'words only'}{more}"
+    if {"sweep", "study"} & {of_a.get("kind"), of_b.get("kind")}:
+        where += ", in their first runs"
+    names = [str(manifest.get("name") or path.name) for manifest, path in ((of_a, a), (of_b, b))]
+    if names[0] == names[1]:
+        return f"A and B differ in {where}"
+    different = f"results of different scenarios, {names[0]} (A) and {names[1]} (B)"
+    return different if more else f"{different}, which differ in {where}"  # two that have little in common
+
+
+def _resolved(path: Path) -> dict[str, Any]:
+    """The resolved scenario in a result folder."""
+    with _as_damaged(path / "scenario.toml"):
+        return tomllib.loads(read_text(path / "scenario.toml"))
+
+
+def _as_word(value: Any) -> str:
+    """A value of a scenario as a person would write it; a table only says that there is one."""
+    if value is None:
+        return "none"
+    return str(value.get("kind", "given")) if isinstance(value, dict) else as_text(value)
 
 
 def compare(a: Path, b: Path) -> list[Difference]:

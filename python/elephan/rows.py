@@ -162,7 +162,7 @@ class Part:
         elif word == "during" and rest:
             self._span = _span_ns(rest)
         else:
-            raise NoSuchPart(f'"{condition}": the run has no such traffic{nearest(condition, entries)}')
+            raise NoSuchPart(f'"{condition}": the run has no such traffic{nearest(condition, entries, "it has")}')
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)

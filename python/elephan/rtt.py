@@ -12,6 +12,14 @@ from typing import Any
 from elephan import core
 from elephan.errors import InputError, nearest
 
+__all__ = ["Estimator"]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
 _OPTIONS = ("stack", "rto_rule", "rto_initial", "rto_min", "rto_max", "clock_granularity")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -352,10 +353,20 @@ def write_folder(run: Run, partial: Path) -> None:
     folder.write_json(partial / "manifest.json", run.manifest)
 
 
-def check_seed(seed: Any) -> None:
-    """Refuses what is no seed."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63):
+def read_seed(seed: Any) -> int:
+    """A seed as Python's own number, of numpy's too; InputError for what is none."""
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**63:
         raise InputError(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
+    return number
+
+
+def seed_or_none(seed: Any) -> int | None:
+    """The same where there may be none."""
+    return None if seed is None else read_seed(seed)
 
 
 def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
@@ -384,8 +395,7 @@ def run(
     """
     from elephan.progress import run_bar, status
 
-    source, overrides = open_source(scenario), core.as_overrides(set)
-    check_seed(seed)
+    source, overrides, seed = open_source(scenario), core.as_overrides(set), seed_or_none(seed)
     if pcap:
         if out is None:
             raise InputError("captures are files: say with out where to write them")

@@ -53,10 +53,18 @@ def settings(arguments: Sequence[str]) -> dict[str, Any]:
     return {key: value(text) for key, text in _pairs(arguments)}
 
 
+def hint_of_sweep(arguments: Sequence[str], problem: str) -> str:
+    """What to say to someone who gave one run several values, if that is what the problem is about."""
+    given = (text for key, text in _pairs(arguments) if problem.startswith(f"-s {key}="))
+    return "; `elephan sweep` runs each of several values" if any(len(split(text)) > 1 for text in given) else ""
+
+
 def axes(arguments: Sequence[str]) -> dict[str, Any]:
-    """`-s key=v1,v2` as overrides of a sweep: several values become a list, which is swept."""
+    """`-s key=v1,v2` as overrides of a sweep: several values become a list, which is swept; a key twice is refused."""
     found: dict[str, Any] = {}
     for key, text in _pairs(arguments):
+        if key in found:
+            raise InputError(f"-s {key}: given twice; write all its values as one list, -s {key}=v1,v2")
         values = [value(part) for part in split(text)]
         if "" in values:
             raise InputError(f"-s {key}={text}: an empty value")

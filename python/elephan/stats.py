@@ -15,6 +15,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "NOTHING",
+    "Interval",
+    "Values",
+    "batch_interval",
+    "coefficient_of_variation",
+    "jain",
+    "jain_per_window",
+    "mean_interval",
+    "paired_difference",
+    "paired_ratio",
+    "quantiles",
+    "within",
+]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
 Values = Sequence[float] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
 
 # Resampling is itself random; a fixed seed makes a report reproducible.

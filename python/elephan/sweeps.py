@@ -15,7 +15,8 @@ from elephan.errors import ElephanError, InputError, nearest
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.quantity import in_files
-from elephan.runs import Run, check_seed
+from elephan.rows import NoSuchPart
+from elephan.runs import Run, seed_or_none
 from elephan.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Sweep:
         return {row.seed: row.statistics.get(statistic, math.nan) for row in self.rows if row.variant == label}
 
     def values(self, label: str, statistic: str) -> list[float]:
+        """A statistic of each repetition of a variant, NaN where a run has none."""
         return list(self.by_seed(label, statistic).values())
 
     def interval(self, label: str, statistic: str) -> stats.Interval:
@@ -267,12 +269,12 @@ def plan(source: Source, set: Mapping[str, Any], repetitions: int | None, seed: 
         isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX
     ):
         raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
-    check_seed(seed)
+    seed = seed_or_none(seed)
     core.check_values(set)
     for key, value in set.items():
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, list):
             _check_axis(key, value)
-    fixed = {key: value for key, value in set.items() if not isinstance(value, (list, tuple))}
+    fixed = {key: value for key, value in set.items() if not isinstance(value, list)}
     variants: dict[str, Variant] = {}
     jobs: dict[tuple[str, int], Job] = {}
     for one in core.variants(source, set, repetitions, seed):
@@ -297,7 +299,7 @@ def sweep(
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
-    A list in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
+    A list or range in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
     failures are in `.failures`, statistics that no run has in `.missing`.
@@ -330,7 +332,10 @@ def sweep(
         first.offer(job, lambda: _about(run))
         flows.append((job.variant, run.flows.num_rows))
         guests.update({row["python"]: row for row in run.manifest.get("guests", [])})
-        return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
+        try:
+            return measures.statistics(run, tuple(asked)) if asked else measures.usual(run, source.notes.statistics)
+        except NoSuchPart as error:
+            raise InputError(f"{source.name}: {error}") from None
 
     outcomes = run_jobs(jobs, reduce, workers=workers, label=source.stem, progress=progress)
     broken = failures(outcomes)
@@ -346,12 +351,11 @@ def sweep(
     if guests:
         facts["guests"] = [guests[name] for name in sorted(guests)]
     result = Sweep(source.stem, variants, _rows(outcomes), facts)
+    if not result.statistics:  # a folder with an older result stays as it was
+        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}")
     if out is not None:
         with status("drawing the report", progress):
             result.save(out)
-    if not result.statistics:
-        kept = f"; the runs are in {out}, without a report" if out is not None else ""
-        raise InputError(f"{source.name}: no run has a value of {_described(statistics)}{kept}")
     return result
 
 

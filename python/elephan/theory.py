@@ -18,6 +18,44 @@ from elephan.response import mathis as mathis
 from elephan.response import pftk as pftk
 from elephan.response import response as response
 
+__all__ = [
+    "ETHERNET_OVERHEAD_BYTES",
+    "PAUSE_WIRE_BYTES",
+    "PROPAGATION_S_PER_M",
+    "QUANTUM_BITS",
+    "TCP_IP_HEADER_BYTES",
+    "TIMESTAMP_OPTION_BYTES",
+    "bdp",
+    "burst_first_lost",
+    "burst_lost",
+    "cache_full_after",
+    "copy_rate",
+    "forbidden_area",
+    "forbidden_rtt_min",
+    "headroom",
+    "headroom_exact",
+    "mathis",
+    "max_goodput",
+    "md1_queue",
+    "md1_wait",
+    "memory_needed",
+    "pause_time",
+    "pftk",
+    "ps_response",
+    "read_ahead_rate",
+    "response",
+    "rtt_max",
+    "socket_buffer_rate",
+    "stalled_goodput",
+    "txqueuelen_needed",
+]
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, without what is imported."""
+    return __all__
+
+
 Array = npt.NDArray[np.float64]
 
 QUANTUM_BITS = 512  # IEEE 802.3 Annex 31B: one pause quantum is 512 bit times
@@ -34,8 +72,11 @@ def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = F
     10 Gb/s and 1500 bytes: 9.4928 Gb/s, with timestamps 9.4148 Gb/s.
     """
     rate_bps, mtu = bits_per_second(rate), size_bytes(mtu)
-    payload = mtu - TCP_IP_HEADER_BYTES - (TIMESTAMP_OPTION_BYTES if timestamps else 0)
-    finite(rate=rate_bps, payload=payload)
+    headers = TCP_IP_HEADER_BYTES + (TIMESTAMP_OPTION_BYTES if timestamps else 0)
+    finite(rate=rate_bps, mtu=mtu)
+    if mtu <= headers:
+        raise InputError(f"mtu must be more than the {headers} bytes of TCP and IP headers, not {mtu:g}")
+    payload = mtu - headers
     return rate_bps * payload / (mtu + ETHERNET_OVERHEAD_BYTES)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import elephan as el
+import numpy as np
 import pyarrow as pa
 import pytest
 from elephan.errors import InputError
@@ -344,3 +345,43 @@ def test_what_is_no_input_is_one_line(ask: Callable[[], object], why: str) -> No
     with pytest.raises(InputError, match=why) as caught:
         ask()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["l2", "prr", "queue", "rtt", "stats", "theory"])
+def test_tab_completion_offers_what_a_module_is_for(name: str) -> None:
+    module = getattr(el, name)
+    shown = {key for key in dir(module) if not key.startswith("_")}
+    assert shown == set(module.__all__)
+    assert not shown & {"annotations", "core", "json", "math", "np", "npt", "Any", "InputError", "plain", "nearest", "seconds"}
+    own = {key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__ and key[0] != "_"}
+    assert own <= shown
+
+
+def test_seeds_may_be_numbers_of_numpy(tmp_path: Path) -> None:
+    short = {"duration": "20 ms"}
+    assert el.run("incast", seed=np.int64(2), set=short).seed == 2
+    assert [row.seed for row in el.sweep("incast", seed=np.uint8(3), set=short, repetitions=2).rows][:2] == [3, 4]
+    answer = el.path("10 Mbps", "10 ms", size="100 KB", streams=1, congestion_control="reno", seed=np.int32(4), out=tmp_path / "p")
+    assert answer.manifest()["seed"] == 4
+    assert el.l2.qcn_congestion_point(seed=np.int64(5)) is not None
+    for wrong in (True, np.bool_(True), 2.0, np.float64(2), "2", np.int64(-1)):
+        with pytest.raises(el.InputError, match="a seed is a whole number from 0"):
+            el.run("incast", seed=wrong, set=short)
+
+
+def test_any_sequence_is_swept() -> None:
+    for values in (range(1, 3), (1, 2), np.array([1, 2])):
+        swept = el.sweep("incast", set={"template.clients": values, "duration": "5 ms"}, repetitions=1)
+        assert {variant.parameters["template.clients"] for variant in swept.variants} == {1, 2}
+
+
+def test_answers_and_traces_draw_themselves(tmp_path: Path) -> None:
+    answer = el.path("10 Mbps", "10 ms", size="100 KB", streams=1, congestion_control=["reno", "cubic"])
+    run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, pcap=True, out=tmp_path / "run", report=False)
+    for html, words in ((answer._repr_html_(), "how it is known"), (el.analyze(run.captures[0])._repr_html_(), "seen at")):
+        assert html.startswith("<div")
+        assert "<svg" in html
+        assert f">{words}</th>" in html
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    assert "no TCP or UDP" in el.analyze(empty)._repr_html_()

@@ -29,6 +29,38 @@ def refused(capfd: pytest.CaptureFixture[str], *words: str) -> str:
     return lines[0]
 
 
+def test_a_hint_of_sweep_only_where_a_value_of_several_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "elephan sweep" not in refused(capfd, "run", "sawtooth", "-s", "title=a,b", "-s", "seed=x")
+    assert "elephan sweep" not in refused(capfd, "run", "sawtooth", "-s", "seed=[1, 2]")
+
+
+@pytest.mark.parametrize("name", ["aqm", "gentle", "rounds"])
+def test_an_example_without_a_file_tells_its_usage(name: str) -> None:
+    file = Path(__file__).parents[2] / "docs" / "examples" / f"{name}.py"
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"usage: python docs/examples/{name}.py OUT.png\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "folder"),
+    [
+        ("run", "results/NAME-SEED"), ("sweep", "results/NAME-sweep"), ("compare", "results/compare"), ("path", "results/path"),
+        ("analyze", "results/NAME-trace"), ("study run", "results/NAME"),
+    ],
+)  # fmt: skip
+def test_the_help_names_the_folder_of_a_result(capfd: pytest.CaptureFixture[str], command: str, folder: str) -> None:
+    assert cli.status_of([*command.split(), "--help"]) == 0
+    assert f"default:{folder}" in "".join(capfd.readouterr().out.split())
+
+
+def test_the_first_commands_of_the_readme_keep_each_other_s_results() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    words = [line.partition("#")[0].split() for line in text.splitlines() if line.startswith(".venv/bin/elephan run first.toml")]
+    assert len(words) == 2
+    folders = {line[line.index("--out") + 1] if "--out" in line else "results/first-1" for line in words}
+    assert len(folders) == 2
+
+
 def test_a_file_named_without_its_ending(capfd: pytest.CaptureFixture[str]) -> None:
     Path("first.toml").write_text("")
     assert refused(capfd, "run", "first").endswith('no scenario file or library scenario "first"; did you mean first.toml?')
@@ -79,6 +111,8 @@ def test_errors_in_python_repeat_nothing_unseen() -> None:
         (["run", "sawtooth", "--nosuch"], "--nosuch"),
         (["sweep", "sawtooth", "-n", "0"], "repetition"),
         (["sweep", "sawtooth", "-s", "seed=1,,2"], "empty value"),
+        (["sweep", "sawtooth", "-s", "seed=1,2", "-s", "seed=3"], "-s seed: given twice; write all its values as one list"),
+        (["run", "sawtooth", "-s", "traffic.reno.congestion_control=reno,cubic"], "`elephan sweep` runs each of several values"),
         (["sweep", "sawtooth", "--statistic", "nosuch.sum"], "no measure"),
         (["sweep", "sawtooth", "--workers", "0"], "--workers"),
         (["sweep", "sawtooth"], "nothing to sweep"),

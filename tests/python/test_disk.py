@@ -259,7 +259,7 @@ def test_a_copy_is_told_and_drawn():
     shares = [f"copy_{stage}_limited.mean" for stage in ("read", "network", "send_buffer", "receive_buffer", "write")]
     assert sum(el.measures.statistic(run, share) for share in shares) == pytest.approx(1.0)
     assert el.measures.statistic(run, "copy_bps[copy].count") == 1
-    with pytest.raises(InputError, match='"other": the run has no such traffic: copy'):
+    with pytest.raises(InputError, match='"other": the run has no such traffic; it has: copy'):
         el.measures.statistic(run, "copy_bps[other].count")
     # A copy that begins after the last sample has nothing to draw.
     late = el.run("disk-to-disk", set={"duration": "100 ms", "record.every": "30 ms", "traffic.copy.start": "95 ms"})

@@ -104,6 +104,27 @@ def test_shares_look_the_same_from_both_sides() -> None:
     assert panel.jain("reno", "x").mean == panel.jain("x", "reno").mean == 0.8
 
 
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        (("alon", "x", "goodput_bps"), 'no experiment "alon" in this comparison; did you mean "alone"?'),
+        (("alone", "y", "goodput_bps"), 'no variant "y" in the experiment alone; it has: x'),
+        (("pair", "reno + x", "jain"), 'no variant "reno + x" in the experiment pair; did you mean "reno + reno"?'),
+        (("alone", "x", "goodput_bp"), 'no statistic "goodput_bp" in this comparison; did you mean "goodput_bps"?'),
+    ],
+)
+def test_names_that_a_comparison_does_not_have_are_refused(names: tuple[str, str, str], why: str) -> None:
+    for ask in (made_up().interval, made_up().by_seed):
+        with pytest.raises(InputError) as caught:
+            ask(*names)
+        assert str(caught.value) == why
+
+
+def test_a_variant_of_which_every_run_failed_has_no_interval() -> None:
+    assert math.isnan(made_up().interval("alone", "x", "goodput_bps").mean)
+    assert made_up().interval("join", "x", "horizon_ns").mean == 100e9
+
+
 def test_a_pair_that_leaves_room_is_named() -> None:
     """x beside y has 15 and 15 of 40 Mb/s in both runs: Jain's index 1, three quarters used."""
     rows = [Row("alone", law, seed, {"goodput_bps": 40e6}) for law in "xy" for seed in (1, 2)]

@@ -45,6 +45,16 @@ def test_closed_forms_of_the_gigabit_over_196_ms() -> None:
     assert found["time_wire"] == pytest.approx(10e9 * 8 / (1e9 * 8948 / 9038) + 0.294)
     assert found["buffer_needed"] == pytest.approx(0.9 * 24.5e6)  # (f - s) / f s RTT with f = 10 Gb/s
     assert found["reno_share"] == 1.0  # a buffer of one bandwidth-delay product
+    assert found["reno_recovery"] == pytest.approx(2711 / 2 * 0.196, rel=1e-3)  # nothing waits: half of 2711 segments are gone
+    assert found["reno_recovery_full"] == 0.0  # half of 2 BDP in flight fills the wire
+    half = forms(mtu=9000, buffer="12.25MB")
+    assert half["reno_recovery_full"] == pytest.approx(2711 / 4 * 0.196, rel=1e-3)  # 1.5 BDP fall to 0.75
+
+
+def test_the_row_that_a_loss_would_cost_is_named() -> None:
+    """812.7 segments of 1448 B fill 94.15 Mb/s of payload over 100 ms: Reno's way back is 40.6 s, of a transfer of two."""
+    answer = el.path("100 Mbps", "100 ms", streams=1, congestion_control="reno", size="20 MB")
+    assert "One loss more and reno with 1 stream would need up to 40.6 s to come back." in answer_lines(answer)
 
 
 def test_a_stack_that_counts_acks_comes_back_half_as_fast() -> None:
@@ -514,6 +524,22 @@ def test_a_short_transfer_is_limited_by_slow_start(streams: int) -> None:
     """Streams that have not begun have not left slow start either."""
     row = el.path("1 Gbps", "100 ms", size="1 MB", streams=streams, congestion_control="reno").rows[0]
     assert row.limit == "slow start"
+
+
+def test_the_advised_law_is_compared_at_the_advised_number_of_streams() -> None:
+    """cubic is within 2 % of reno's 100 s with four streams, of which one is advised, and 3 % slower with one."""
+    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
+    [reno] = answer.rows
+
+    def reason(*times: tuple[str, int, float]) -> str:
+        rows = [replace(reno, law=law, streams=n, time_s=replace(reno.time_s, mean=mean)) for law, n, mean in times]
+        made = type(answer)(answer.question, answer.limits, rows, [], answer.facts)
+        assert (made.best.law, made.best.streams) == ("reno", 1)
+        return next(line.why for line in made.settings if "congestion_control" in line.text)
+
+    assert reason(("reno", 1, 100.0), ("cubic", 1, 103.0), ("cubic", 4, 101.0)) == "the shortest time above"
+    assert reason(("reno", 1, 101.0), ("cubic", 4, 100.0)) == "the shortest time with 1 stream"
+    assert reason(("reno", 1, 100.0), ("cubic", 1, 101.0)) == "cubic as fast within 2 %"
 
 
 def test_closed_forms_alone_are_an_estimate() -> None:

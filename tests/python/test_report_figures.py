@@ -13,7 +13,7 @@ from elephan.quantity import show
 from elephan.report.dots import dot_columns
 from elephan.report.interactive import panels
 from elephan.report.page import Page, Table, render
-from elephan.report.run_figures import REGISTRY
+from elephan.report.run_figures import REGISTRY, WHY_NOT
 from elephan.report.run_figures import draw as draw_figure
 from elephan.report.run_page import answer, run_page
 from elephan.report.sweep_page import sweep_page
@@ -246,3 +246,21 @@ def test_a_value_that_a_capture_cannot_show_has_its_reason(tmp_path: Path) -> No
         listed = page.sections[-1].tables
         unseen = any(cell.text == "n/a" for table in listed for row in table.rows for cell in row)
         assert (unseen, any("a capture at the receiver" in table.note for table in listed)) == (said, said)
+
+
+def test_a_figure_that_a_run_cannot_have_says_why() -> None:
+    assert set(WHY_NOT) == set(REGISTRY)
+    run = el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"})
+    coarse = el.run({**run.resolved, "record": {"events": False, "messages": False}})
+    for one, name, why in (
+        (run, "sharing", "it compares two flows or more that want alike, have no end and share a port"),
+        (run, "latency", "it is of more than 20 messages or transfers that begin after the warm-up"),
+        (run, "pause-tree", "no port sent PAUSE"),
+        (run, "memory", "no switch has a limit of memory"),
+        (coarse, "queue", 'it is of samples; set "record.every"'),
+        (coarse, "drops", 'it is of events; set "record.events"'),
+        (coarse, "latency", 'it is of messages; set "record.messages"'),
+    ):
+        with pytest.raises(el.InputError) as caught:
+            one.figure(name)
+        assert str(caught.value) == f'no figure "{name}" of this run: {why}'

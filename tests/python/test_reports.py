@@ -85,7 +85,7 @@ def test_figures_are_the_same_every_time(fake_run: Run) -> None:
 def test_figures_that_cannot_be_drawn(fake_run: Run) -> None:
     with pytest.raises(InputError, match="no figure"):
         draw_figure(fake_run, "swatooth")
-    with pytest.raises(InputError, match="needs data"):
+    with pytest.raises(InputError, match="came to its end"):
         draw_figure(fake_run, "completion")
 
 

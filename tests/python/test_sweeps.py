@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from elephan import folder
 from elephan.cli import status_of
 from elephan.errors import ElephanError, InputError
 from elephan.report import wording
@@ -164,6 +165,11 @@ def test_a_statistic_that_no_run_can_have_ends_a_sweep_before_it(monkeypatch: py
         raise AssertionError("simulated")
 
     monkeypatch.setattr("elephan.sweeps.run_jobs", never)
+    bulk = INCAST.replace('"incast"', '"bulk"').replace('every = "5 ms"\n', "")
+    with pytest.raises(InputError, match=r"no run has latency_ns\.p99: no traffic of the scenario has messages or transfers"):
+        el.sweep(bulk, statistics=["latency_ns.p99"])
+    with pytest.raises(InputError, match=r"no run has latency_ns\.p99: it is of messages: set record\.messages"):
+        el.sweep(INCAST, statistics=["latency_ns.p99"], set={"record.messages": False})
     for name, why in (("fct_ns.p99", "has an end"), ("rtt_ns.mean", "record.every"), ("copy_bps.sum", "disk-copy")):
         with pytest.raises(InputError, match=rf"no run has {name}: .*{why}"):
             el.sweep(INCAST, statistics=["drops.sum", name])
@@ -216,6 +222,25 @@ def test_a_comparison_gives_the_intervals_of_the_sweeps_and_says_whose_runs_it_p
     assert said not in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_comparison_says_which_parameters_differ(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two runs of one file, and a file that has little in common with it."""
+    (tmp_path / "s.toml").write_text(INCAST)
+    for name, changes in (("a", {}), ("b", {"traffic[0].congestion_control": "cubic", "links[0].rate": "1 Gbps"})):
+        el.run(tmp_path / "s.toml", set=changes, out=tmp_path / name, report=False)
+    el.run("sawtooth", set={"duration": "2 s", "warmup": "1 s"}, out=tmp_path / "c", report=False)
+
+    def lines(*names: str) -> list[str]:
+        assert status_of(["diff", *(str(tmp_path / name) for name in names)]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    note, head, first, *_ = lines("a", "b")
+    assert note == "note: A and B differ in links[0].rate (10 Gbps, 1 Gbps), traffic.incast.congestion_control (reno, cubic)"
+    assert head.startswith("statistic")
+    assert first.startswith("goodput_bps.sum")
+    assert lines("a", "a")[0].startswith("statistic")
+    assert lines("a", "c")[0] == "note: results of different scenarios, s (A) and sawtooth (B)"
+
+
 def test_failures_are_reported_with_their_label(fake_core: None) -> None:
     text = '[sweep]\nfail = ["no", "yes"]\n'
     found = el.sweep(text)
@@ -239,18 +264,30 @@ def test_wrong_input_ends_a_sweep(fake_core: None) -> None:
         el.sweep(TEXT, set={"a": [math.nan, 1]})
 
 
-def test_a_sweep_without_any_value_keeps_its_runs_and_says_so(fake_core: None, tmp_path: Path) -> None:
-    asked = "fct_ns[with timeouts].mean"
+def test_a_sweep_without_any_value_says_so_and_leaves_the_one_before(fake_core: None, tmp_path: Path) -> None:
+    asked, where = "fct_ns[with timeouts].mean", tmp_path / "s"
+    el.sweep("x = 1\n", repetitions=2, out=where)
+    before = {name: (where / name).read_bytes() for name in folder.files(where)}
+    assert "report.html" in before
     with pytest.raises(InputError) as caught:
-        el.sweep("x = 1\n", repetitions=2, statistics=[asked], out=tmp_path / "s")
-    assert f"no run has a value of {asked} (completion time of each finite flow; with timeouts); the runs are in" in str(
-        caught.value
-    )
-    assert "\n" not in str(caught.value)
-    assert el.load(tmp_path / "s").size == "1 variant, 2 runs"
-    assert not (tmp_path / "s" / "report.html").exists()
+        el.sweep("x = 1\n", repetitions=2, statistics=[asked], out=where)
+    assert str(caught.value).endswith(f"no run has a value of {asked} (completion time of each finite flow; with timeouts)")
+    assert {name: (where / name).read_bytes() for name in folder.files(where)} == before
+    with pytest.raises(InputError):
+        el.sweep("x = 1\n", repetitions=2, statistics=[asked], out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    Sweep("made up", [Variant("a", {})], [], el.load(where).facts).save(where)
     with pytest.raises(InputError, match="there is nothing to report"):
-        redraw(tmp_path / "s")
+        redraw(where)
+
+
+def test_a_statistic_of_traffic_that_is_not_there_names_itself_the_file_and_what_there_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(INCAST)
+    with pytest.raises(InputError) as caught:
+        el.sweep(tmp_path / "mine.toml", statistics=["goodput_bps[web].sum"], seed=7, repetitions=1)
+    assert str(caught.value).endswith(
+        'mine.toml: statistic "goodput_bps[web].sum": "web": the run has no such traffic; it has: incast'
+    )
 
 
 def test_a_run_in_a_folder(fake_core: None, tmp_path: Path) -> None:

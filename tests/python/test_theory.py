@@ -23,6 +23,11 @@ def test_max_goodput() -> None:
     assert theory.max_goodput(1e9, 9000, timestamps=True) == pytest.approx(990.1e6, rel=1e-4)
 
 
+def test_a_small_mtu_is_named() -> None:
+    with pytest.raises(InputError, match=r"^mtu must be more than the 52 bytes of TCP and IP headers, not 52$"):
+        theory.max_goodput("1 Gbps", 52, timestamps=True)
+
+
 def test_headroom_of_the_vendors() -> None:
     # 1538 + 84 + 1250 + 3840 + 1538 at 10 Gb/s, 100 m, 60 quanta
     assert theory.headroom(10e9, 100, 1538, 60) == 8250

@@ -241,6 +241,11 @@ class Trace:
 
         return write_trace_report(self, Path(path))
 
+    def _repr_html_(self) -> str:
+        from elephan.report.notebook import trace_html
+
+        return trace_html(self)
+
     def __repr__(self) -> str:
         return f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>"
 

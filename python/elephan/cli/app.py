@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli import questions
-from elephan.cli.options import Json, Out, Scenario, Seed, Set, Verbose, Workers, whole
+from elephan.cli.options import Json, Scenario, Seed, Set, Verbose, Workers, out_option, whole
 
 app = typer.Typer(
     add_completion=False,
@@ -47,7 +47,7 @@ def run(
     scenario: Scenario,
     set: Set = None,
     seed: Seed = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME-SEED")] = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
@@ -61,11 +61,15 @@ def run(
     """
     from elephan import core, runs
     from elephan.cli import show
-    from elephan.settings import settings
+    from elephan.errors import InputError
+    from elephan.settings import hint_of_sweep, settings
     from elephan.source import open_source
 
     source, changes = open_source(scenario), settings(set or [])
-    resolved = core.resolve(source, changes, seed)
+    try:
+        resolved = core.resolve(source, changes, seed)
+    except InputError as error:
+        raise InputError(f"{error}{hint_of_sweep(set or [], str(error))}") from error.__cause__
     folder = out or Path("results") / f"{source.stem}-{resolved['seed']}"
     done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap)
     if json:
@@ -90,7 +94,7 @@ def sweep(
         ),
     ] = None,
     workers: Workers = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
     json: Json = False,
 ) -> int:
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
@@ -138,7 +142,7 @@ def study_list(json: Json = False) -> None:
 def study_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of `elephan study list`.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repetitions and points: a minute at most.")] = False,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME, with --quick NAME-quick")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a claim fails.")] = False,
     workers: Workers = None,
     json: Json = False,
@@ -204,9 +208,9 @@ def diff(
 ) -> None:
     """Two results side by side; runs with the same seed are compared in pairs."""
     from elephan.cli import show
-    from elephan.results import compare, scenario_of
+    from elephan.results import compare, scenario_changes
 
-    show.diff(compare(a, b), (scenario_of(a), scenario_of(b)), json)
+    show.diff(compare(a, b), scenario_changes(a, b), json)
 
 
 @app.command()

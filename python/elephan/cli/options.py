@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +25,11 @@ def whole(least: float = -math.inf, most: float = math.inf) -> Callable[[str], i
     return read
 
 
+def out_option(default: str) -> Any:
+    """The option `--out` of a command, which tells the folder that it takes by itself."""
+    return typer.Option(metavar="DIR", help=f"Folder for tables and report; default: {default}.")
+
+
 Scenario = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A scenario file, or one of `elephan list scenarios`.")]
 Set = Annotated[
     list[str] | None,
@@ -34,7 +38,6 @@ Set = Annotated[
 Seed = Annotated[
     int | None, typer.Option(parser=whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
 ]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for tables and report.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Workers = Annotated[
     int | None, typer.Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")

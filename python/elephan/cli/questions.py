@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.options import Json, Out, Seed, Set, Workers, whole
+from elephan.cli.options import Json, Seed, Set, Workers, out_option, whole
 
 
 def compare(
@@ -28,7 +28,7 @@ def compare(
     set: Set = None,
     seed: Seed = None,
     workers: Workers = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/compare, with --scenario compare-NAME")] = None,
     json: Json = False,
 ) -> int:
     """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
@@ -96,7 +96,7 @@ def path(
     set: Set = None,
     seed: Seed = None,
     workers: Workers = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/path")] = None,
     json: Json = False,
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
@@ -159,7 +159,7 @@ def analyze(
             parser=whole(), metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."
         ),
     ] = None,
-    out: Out = None,
+    out: Annotated[Path | None, out_option("results/NAME-trace")] = None,
     json: Json = False,
 ) -> None:
     """A real capture or log, with the figures of a run."""

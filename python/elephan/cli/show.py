@@ -345,16 +345,15 @@ def listing(rows: Sequence[tuple[str, str]], json: bool) -> None:
     _console().print(table)
 
 
-def diff(differences: Sequence[Difference], scenarios: tuple[tuple[str, str], tuple[str, str]], json: bool) -> None:
-    """Two results side by side. `scenarios`: name and digest of the scenario of each."""
+def diff(differences: Sequence[Difference], changes: str, json: bool) -> None:
+    """Two results side by side. `changes`: how their scenarios differ, if they do."""
     if json:
         print_json([difference.as_dict() for difference in differences])
         return
-    (a, of_a), (b, of_b) = scenarios
-    if of_a and of_b and of_a != of_b:
-        _console().print(f"note: results of different scenarios, {a} (A) and {b} (B)", style="yellow")
+    if changes:
+        _console().print(f"note: {changes}", style="yellow", soft_wrap=True)
     table = _grid("statistic", "A", "B", "B less A (95 % interval, same seeds)")
-    variant = None
+    variant = ""  # as of a single run, which has no line of its own
     for one in differences:
         if one.variant != variant:
             variant = one.variant

@@ -149,6 +149,16 @@ def reno_share(buffer_share: float, beta: float = 0.5) -> float:
     return (below + above) / ((1 - bottom) + above)
 
 
+def reno_way_back(window: float, waiting: float, step: float = 1.0) -> float:
+    """Round trips until Reno fills the path again after one loss: `max(0, W - (W + Q) / 2) / a`.
+
+    `window`: W segments fill the path; `waiting`: Q more wait at the bottleneck when the packet is lost, so that W + Q are halved;
+    `step`: a segments are added a round trip. A packet that the path loses may find nothing waiting, W / 2a; one that a full
+    buffer B drops leaves (W - B) / 2a, nothing if the buffer holds a whole W.
+    """
+    return max(0.0, window - (window + waiting) / 2) / step
+
+
 def queue_bytes(question: Question) -> float:
     """Bytes that may wait in front of the slower of path and device."""
     if question.device_bps > question.rate_bps:
@@ -170,16 +180,30 @@ def host_queue(question: Question, limits: Bounds) -> float:
     return start_queue(question, limits)
 
 
+def _reno_forms(question: Question, limits: Bounds) -> list[Form]:
+    """What Reno makes of the path: its way back, the loss that it bears, its sawtooth."""
+    segments, step = limits.bdp_bytes / limits.mss_bytes, limits.reno_step
+    held = queue_bytes(question) / theory.bdp(question.narrow_bps, question.rtt_s)  # BDPs
+    alone, full = (reno_way_back(segments, waiting, step) * question.rtt_s for waiting in (0.0, held * segments))
+    way, after = "Reno's way back to a full wire after one loss", f"max(0, BDP - B) / {2 * step:g} round trips"
+    lost = 1.5 * step / segments**2
+    return [
+        Form("reno_recovery", alone, "s", f"{way} of the path with an empty buffer", f"BDP / {2 * step:g} round trips"),
+        Form("reno_recovery_full", full, "s", f"{way} by the full buffer", after),
+        Form("loss_reno", lost, "1", "loss at which Reno just fills the wire", f"{1.5 * step:g} / window^2"),
+        Form("reno_share", reno_share(held), "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
+    ]
+
+
 def closed_forms(question: Question, limits: Bounds) -> list[Form]:
     """The figures of a path that need no simulation."""
     rate, rtt, size = question.rate_bps, question.rtt_s, question.size_bytes
     wire, segments = limits.wire_bps, limits.bdp_bytes / limits.mss_bytes
+    growth = limits.growth
     memory = theory.memory_needed(question.device_bps, rate, rtt)
-    share = reno_share(queue_bytes(question) / theory.bdp(question.narrow_bps, rtt))
     waiting = host_queue(question, limits)
     start = slow_start_rtts(limits) * rtt
     window = limits.window_bps(1)
-    step, growth = limits.reno_step, limits.growth
     rows: list[tuple[str, float, str, str, str]] = [
         ("bdp", theory.bdp(rate, rtt), "bytes", "bandwidth-delay product: bytes in flight that fill the wire", "rate RTT"),
         ("window", segments, "segments", "the same in segments of payload", "goodput RTT / MSS"),
@@ -188,23 +212,15 @@ def closed_forms(question: Question, limits: Bounds) -> list[Form]:
         ("window_limit", window, "bps", f"what the {limits.window_is} allows one stream", "window / RTT"),
         ("slow_start", start, "s", "slow start until the wire is full", f"RTT log{growth:.4g}(BDP / IW)"),
         ("buffer_needed", memory, "bytes", "buffer that a window sent back to back needs", "(f - s) / f s RTT"),
-        (
-            "reno_recovery",
-            segments / 2 / step * rtt,
-            "s",
-            "Reno's way back after one loss at a full wire",
-            f"BDP / {2 * step:g} round trips",
-        ),
-        ("loss_reno", 1.5 * step / segments**2, "1", "loss at which Reno just fills the wire", f"{1.5 * step:g} / window^2"),
-        ("reno_share", share, "%", "share of the wire in Reno's steady sawtooth with this buffer", "fluid model"),
     ]
-    forms = [Form(*row) for row in rows]
+    forms = [Form(*row) for row in rows] + _reno_forms(question, limits)
     if waiting > 0:
         about, equation = "that slow start leaves waiting in the sender, in qdisc and ring", f"W (1 - f / ({growth:.4g} s))"
         if question.device_bps <= rate:
             about, equation = "that the sender's qdisc and ring must hold: when they are full, half of all must fill the path", "W"
         forms.append(Form("host_queue", waiting, "packets", about, equation))
     if question.room_packets < start_queue(question, limits):
+        step = limits.reno_step
         stalled = theory.stalled_goodput(question.room_packets, rtt, 60.0, limits.mss_bytes, growth, step)
         about = f"Reno in the minute after the sender's {question.room_packets:.0f} packets of queue are full, at least"
         forms.append(

@@ -23,7 +23,7 @@ from elephan.longpath.verdict import STALL, what_limits
 from elephan.pool import check_workers
 from elephan.progress import status
 from elephan.quantity import show
-from elephan.runs import check_seed
+from elephan.runs import read_seed
 from elephan.source import read_text
 
 if TYPE_CHECKING:
@@ -155,10 +155,13 @@ class Answer:
         return settings(self.question, self.limits, best.streams, best.law, self._why(best), stalled)
 
     def _why(self, best: Row) -> str:
-        """The reason for the law of the best row."""
+        """The reason for the law of the best row, compared with others that have as many streams as are advised."""
         why = "the shortest time above"
         limit = NEAR * self.claimed_s(best)
-        if as_fast := sorted({row.law for row in self.rows if self.claimed_s(row) <= limit} - {best.law}):
+        if min(self.claimed_s(row) for row in self.rows) < self.claimed_s(best):
+            why = f"the shortest time with {best.streams} stream{'' if best.streams == 1 else 's'}"
+        near = (row for row in self.rows if row.streams == best.streams and self.claimed_s(row) <= limit)
+        if as_fast := sorted({row.law for row in near} - {best.law}):
             why = f"{' and '.join(as_fast)} as fast within 2 %"
         if not self.is_rough(best):
             shorter = [row.name for row in self.rows if self.is_rough(row) and row.time_s.mean <= NEAR * best.time_s.mean]
@@ -233,6 +236,11 @@ class Answer:
                 write_path_report(self, partial / "report.html", partial / "figures")
         return Path(out)
 
+    def _repr_html_(self) -> str:
+        from elephan.report.notebook import path_html
+
+        return path_html(self)
+
     def __repr__(self) -> str:
         about = "about " if self.is_rough(self.best) else ""
         return f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>"
@@ -300,7 +308,7 @@ def path(
     ):
         raise InputError(f"repetitions must be a whole number from 1 to {REPETITIONS_MAX}, not {repetitions!r}")
     check_workers(workers)
-    check_seed(seed)
+    seed = read_seed(seed)
     if out is not None:
         folder.check_target(out, "path")
     resolved = core.resolve(question.source(), question.set, seed)

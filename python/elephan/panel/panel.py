@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,14 @@ from elephan.panel.network import Network, read_network
 from elephan.pool import Job, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.quantity import in_files
-from elephan.runs import Run, check_seed
+from elephan.runs import Run, seed_or_none
 from elephan.sweeps import REPETITIONS_MAX
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RENO = Law("reno", "reno")  # whom every law meets: RFC 5033 asks for it
+HORIZONS = ("horizon_ns", "rise_horizon_ns")  # how long a run was watched for what may not happen, beside the statistics
 REPETITIONS, QUICK_REPETITIONS = 5, 3
 RATE, RTT, BUFFER = "50 Mbps", "40 ms", "1 bdp"
 
@@ -90,17 +91,35 @@ class Panel:
         return int(self.facts["repetitions"])
 
     def by_seed(self, experiment: str, variant: str, statistic: str) -> dict[int, float]:
-        """A statistic of each repetition, by seed; NaN where a run has none."""
+        """A statistic of each repetition, by seed; NaN where a run has none. Names that there are not are an InputError."""
+        self._check_variant(experiment, variant)
+        if statistic not in (*STATISTICS, *HORIZONS):
+            raise InputError(f'no statistic "{statistic}" in this comparison{nearest(statistic, list(STATISTICS))}')
         rows = self._by_key.get((experiment, variant), [])
         return {row.seed: row.values.get(statistic, math.nan) for row in rows}
 
     def interval(self, experiment: str, variant: str, statistic: str) -> stats.Interval:
         """Mean over the repetitions with its 95 % t interval, cut off at the bounds of the quantity; runs without a value
-        are left out.
+        are left out. Names that there are not are an InputError.
         """
         values = [v for v in self.by_seed(experiment, variant, statistic).values() if not math.isnan(v)]
-        about = STATISTICS[statistic]
-        return stats.within(stats.mean_interval(values), about.low, about.top) if values else stats.NOTHING
+        low, top = (STATISTICS[statistic].low, STATISTICS[statistic].top) if statistic in STATISTICS else (0.0, math.inf)
+        return stats.within(stats.mean_interval(values), low, top) if values else stats.NOTHING
+
+    def _check_variant(self, experiment: str, variant: str) -> None:
+        """Refuses an experiment or a variant that this comparison does not have; one of which every run failed is no error."""
+        if (experiment, variant) in self._by_key:
+            return
+        known = list(dict.fromkeys([*self.experiments, *(one.name for one in experiments())]))
+        if experiment not in known:
+            raise InputError(f'no experiment "{experiment}" in this comparison{nearest(experiment, known, "it has")}')
+        labels = self.labels
+        if experiment == PAIR.name:  # in the order in which they ran
+            ran = [name for of, name in self._by_key if of == experiment]
+            both = product(dict.fromkeys([*labels, RENO.label]), repeat=2)
+            labels = [f"{a} + {b}" for a, b in both if f"{b} + {a}" not in ran or f"{a} + {b}" in ran]
+        if variant not in labels:
+            raise InputError(f'no variant "{variant}" in the experiment {experiment}{nearest(variant, labels, "it has")}')
 
     def _law(self, label: str) -> str:
         if label not in self.labels and label != RENO.label:
@@ -339,7 +358,7 @@ def compare(
     read = read_laws(laws)
     count = _check_repetitions(repetitions, quick)
     check_workers(workers)
-    check_seed(seed)
+    seed = seed_or_none(seed)
     changes = core.as_overrides(set)
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")

@@ -9,12 +9,17 @@ from elephan import measures
 from elephan.claims import interval_text
 from elephan.errors import InputError
 from elephan.quantity import show
+from elephan.report.page import Table
 
 if TYPE_CHECKING:
+    from elephan.analysis.trace import Trace
+    from elephan.longpath.path import Answer
+    from elephan.report.style import Drawing
     from elephan.runs import Run
     from elephan.sweeps import Sweep
 
 _CELL = "padding:2px 12px 2px 0;text-align:left"
+_PAPER = "background:white;color:#1b1f24;padding:8px;max-width:820px"
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
@@ -23,21 +28,51 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
     return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'
 
 
+def _inline(drawing: Drawing) -> str:
+    """The SVG of a drawing without the head of a file."""
+    picture = drawing.svg()
+    return picture[picture.index("<svg") :]
+
+
+def _answered(title: str, lines: list[str], drawings: list[Drawing], tables: list[Table]) -> str:
+    """A title, the answer in sentences, the first picture and table of a report."""
+    parts = [f"<b>{escape(title)}</b>", *(f"<p>{escape(line)}</p>" for line in lines), *map(_inline, drawings[:1])]
+    for table in tables[:1]:
+        parts.append(_table([column.title for column in table.columns], [[cell.text for cell in row] for row in table.rows]))
+    return f'<div style="{_PAPER}">{"".join(parts)}</div>'
+
+
+def path_html(answer: Answer) -> str:
+    """The answer about a path in a notebook."""
+    from elephan.report import path_figures
+    from elephan.report.path_page import answer_lines, results_table
+
+    return _answered(answer.question.text, answer_lines(answer), [path_figures.times(answer)], [results_table(answer)])
+
+
+def trace_html(trace: Trace) -> str:
+    """What a capture or a log says in a notebook."""
+    from elephan.report.trace_page import trace_page
+
+    page = trace_page(trace)
+    drawings = [drawing for section in page.sections for drawing in section.drawings]
+    tables = [table for section in page.sections for table in section.tables]
+    return _answered(trace.name, [*page.answer, *page.warnings], drawings, tables)
+
+
 def run_html(run: Run) -> str:
     """A run in a notebook."""
     from elephan.report.run_figures import draw
     from elephan.report.run_page import answer
 
     try:
-        picture = draw(run, run.curated_figure).svg()
-        picture = picture[picture.index("<svg") :]
+        picture = _inline(draw(run, run.curated_figure))
     except InputError:
         picture = ""
     found = measures.usual(run)
     rows = [[name, show(value, measures.unit_of(name), 4)] for name, value in found.items()]
     parts = [f"<b>{escape(run.title)}</b> (seed {run.seed})", *(f"<p>{escape(line)}</p>" for line in answer(run))]
-    background = "background:white;color:#1b1f24;padding:8px;max-width:820px"
-    return f'<div style="{background}">{"".join(parts)}{picture}{_table(["statistic", "value"], rows)}</div>'
+    return f'<div style="{_PAPER}">{"".join(parts)}{picture}{_table(["statistic", "value"], rows)}</div>'
 
 
 def sweep_html(sweep: Sweep) -> str:
@@ -47,8 +82,7 @@ def sweep_html(sweep: Sweep) -> str:
 
     statistics = shown(sweep)[:5]
     drawings = draw_all(sweep, statistics[:1])
-    picture = drawings[0].svg() if drawings else ""
-    picture = picture[picture.index("<svg") :] if picture else ""
+    picture = _inline(drawings[0]) if drawings else ""
     rows = [
         [label, *(interval_text(sweep.interval(label, s), measures.unit_of(s), 3) for s in statistics)] for label in sweep.labels
     ]

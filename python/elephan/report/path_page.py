@@ -73,8 +73,8 @@ def answer_lines(answer: Answer) -> list[str]:
     fragile = next((row for row in answer.rows if answer.is_fragile(row) and answer.claimed_s(row) <= near), None)
     if fragile is not None:
         back = next(form.value for form in answer.forms if form.name == "reno_recovery")
-        also = "it" if fragile is best else f"{fragile.name}, no slower here,"
-        lines.append(f"One loss more and {also} would need {show(back / fragile.streams, 's')} to come back.")
+        also = fragile.name if fragile is best else f"{fragile.name}, no slower here,"
+        lines.append(f"One loss more and {also} would need up to {show(back / fragile.streams, 's')} to come back.")
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
     if estimated := _estimated(answer):
