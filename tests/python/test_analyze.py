@@ -23,7 +23,7 @@ DATA = Path(__file__).parent / "data"
 
 SCENARIO = """
 title    = "Losses"
-duration = "6 s"
+duration = "8 s"
 
 [hosts.client]
 count = 2
