@@ -244,6 +244,10 @@ def test_a_scenario_of_classes_that_changes() -> None:
     assert run.resolved["change"][1]["set"]["traffic.bulk.congestion_control"]["kind"] == "htcp"
     marks = View(run).changes()
     assert marks == [(1e9, "rate 5 Mb/s"), (2e9, "htcp")]
+    # In figures with the link or traffic, once while it stays the same.
+    assert View(run).change_labels() == [(1e9, "a → b: rate 5 Mb/s"), (2e9, "bulk: htcp")]
+    more = {"change[0].set": {"links[0].rate": "5 Mbps"}, "change[1].set": {"links": {"a->b": {"delay": "9 ms"}}}}
+    assert View(el.run(scenario, set=more)).change_labels() == [(1e9, "a → b: rate 5 Mb/s"), (2e9, "delay 9 ms")]
     with pytest.raises(el.InputError, match="duration cannot change during a run"):
         el.run(scenario, set={"change[0].set": {"duration": "5 s"}})
 

@@ -93,6 +93,11 @@ def test_parameters_and_variants_in_words() -> None:
     assert list(wording.variants(two).values()) == ["reno, queue limit 0.25 bdp", "htcp, queue limit 100 p"]
     both = _made_up({law: "reno", other: "htcp"}, {law: "htcp", other: "reno"})
     assert list(wording.variants(both).values()) == ["n reno, v htcp", "n htcp, v reno"]
+    # What has one value only says nothing, unless there is nothing else.
+    fixed = _made_up({law: "reno", other: "htcp", limit: "100 p"}, {law: "cubic", other: "htcp", limit: "100 p"})
+    assert list(wording.variants(fixed).values()) == ["reno", "cubic"]
+    assert wording.varied(fixed) == wording.named(fixed) == [law]
+    assert list(wording.variants(_made_up({law: "reno", limit: "100 p"})).values()) == ["reno, queue limit 100 p"]
 
 
 def test_the_answer_of_a_sweep_says_whose_parameter_it_is() -> None:

@@ -82,8 +82,9 @@ def _groups(sweep: Sweep, axis: Axis) -> dict[str, list[Variant]]:
     if len(axis.values) == len(sweep.variants):
         return {"": list(sweep.variants)}
     groups: dict[str, list[Variant]] = {}
+    others = [path for path in wording.varied(sweep) if path != axis.path]
     for variant in sweep.variants:
-        rest = wording.setting({k: v for k, v in variant.parameters.items() if k != axis.path})
+        rest = wording.setting({path: variant.parameters[path] for path in others if path in variant.parameters})
         groups.setdefault(rest, []).append(variant)
     return groups
 
@@ -171,7 +172,7 @@ def draw_all(sweep: Sweep, statistics: list[str]) -> list[Drawing]:
     named = math.isnan(_number(axis.values[0]))
     lines = len(_groups(sweep, axis))
     single = lines == 1
-    others = wording.named(sweep) if named and single else [path for path in sweep.parameters if path != axis.path]
+    others = wording.named(sweep) if named and single else [path for path in wording.varied(sweep) if path != axis.path]
     told = (
         f" {'Rows' if named and single else 'Colours' if named else 'Lines'}: {wording.parameter(others[0])}."
         if len(others) == 1

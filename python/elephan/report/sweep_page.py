@@ -34,8 +34,8 @@ def _intervals(sweep: Sweep, statistics: list[str]) -> str:
 
 def _answer(sweep: Sweep, statistics: list[str]) -> list[str]:
     spans = [text for text in (span(sweep, s) for s in statistics[:2]) if text]
-    if spans and len(sweep.parameters) == 1 and wording.named(sweep):
-        spans[0] += f" ({wording.parameter(sweep.parameters[0])})"
+    if spans and len(wording.varied(sweep)) == 1 and wording.named(sweep):
+        spans[0] += f" ({wording.parameter(wording.varied(sweep)[0])})"
     comparison = _headline(sweep, statistics[0]) if statistics else ""
     sentences = [text[0].upper() + text[1:] + "." for text in spans]
     return sentences + ([comparison] if comparison else [])
@@ -73,7 +73,8 @@ def _of_difference(interval: stats.Interval, statistic: str) -> tuple[stats.Inte
 
 def _means(sweep: Sweep, statistics: list[str]) -> Table:
     names = wording.variants(sweep)
-    head = wording.parameter(sweep.parameters[0]) if len(sweep.parameters) == 1 else "variant"
+    paths = wording.varied(sweep)
+    head = wording.parameter(paths[0]) if len(paths) == 1 else "variant"
     columns = [Column(head)] + [Column(titles.title(s), True) for s in statistics]
     rows = []
     for label in sweep.labels:

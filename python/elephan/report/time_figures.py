@@ -58,7 +58,7 @@ CHANGES_NAMED_MAX = 8
 
 def mark_changes(axes: Axes, view: View, named: bool = True) -> None:
     """Lines at what changed during the run, named while they are few."""
-    changes = view.changes()
+    changes = view.change_labels()
     d.mark_changes(axes, changes, view.end_ns, named and len(changes) <= CHANGES_NAMED_MAX)
 
 

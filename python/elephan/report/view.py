@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -16,6 +17,7 @@ from elephan.runs import Run
 Array = npt.NDArray[np.float64]
 Series = dict[str, tuple[Array, Array]]
 ROUNDS_FEW = 20  # in a window: one more or less of them would show
+_OWNED = ("links", "traffic", "switches", "hosts")  # tables whose next word is the name of a thing
 NAMED_MAX = 6  # with more flows than this, single ones are not named
 
 
@@ -210,6 +212,17 @@ class View:
         found = [(seconds(c["at"]) * 1e9, ", ".join(_words(c["set"]))) for c in self.run.resolved.get("change", [])]
         return sorted(found, key=lambda one: one[0])
 
+    def change_labels(self) -> list[tuple[float, str]]:
+        """The same for figures: with the link or traffic that a change is of, unless it is that of the change before."""
+        before, found = "", []
+        for change in sorted(self.run.resolved.get("change", []), key=lambda one: seconds(one["at"])):
+            said = []
+            for owner, words in _owned(self.run.resolved, change["set"]):
+                said.append(f"{arrow(owner)}: {words}" if owner not in ("", before) else words)
+                before = owner
+            found.append((seconds(change["at"]) * 1e9, ", ".join(said)))
+        return found
+
     def events(self, *kinds: str) -> Array:
         """Times in ns of the events of some kinds."""
         events = self.run.events
@@ -236,6 +249,22 @@ class View:
         numbers = [number for number, name in self.port_names().items() if arrow(name) in ports]
         dropped = np.asarray([kind == "drop" for kind in texts(events, "kind")], dtype=bool)
         return column(events, "time_ns")[dropped & np.isin(column(events, "port"), numbers)]
+
+
+def _owned(resolved: dict[str, Any], values: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """What changes in a few words, with whose it is: `left->right` of `links.left->right.rate`."""
+    found: list[tuple[str, str]] = []
+    for key, value in values.items():
+        table, *parts = f"{prefix}{key}".split(".")
+        if table in _OWNED and not parts and isinstance(value, dict):
+            found += _owned(resolved, value, f"{key}.")
+            continue
+        owner = parts[0] if table in _OWNED and parts else ""
+        if numbered := re.fullmatch(r"(links|traffic)\[(\d+)\]", table):
+            entry = resolved[numbered[1]][int(numbered[2])]
+            owner = "->".join(entry["between"]) if "between" in entry else str(entry["name"])
+        found.append((owner, ", ".join(_words({key: value}))))
+    return found
 
 
 def _words(values: dict[str, Any]) -> list[str]:

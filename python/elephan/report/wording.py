@@ -62,13 +62,20 @@ def setting(parameters: Mapping[str, Any], several: Sequence[str] = ()) -> str:
     return ", ".join(words)
 
 
+def varied(sweep: Sweep) -> list[str]:
+    """Paths of the parameters that have several values; of all of them if none has, which then says what was run."""
+    found = [path for path in sweep.parameters if len({as_text(v.parameters.get(path)) for v in sweep.variants}) > 1]
+    return found or sweep.parameters
+
+
 def named(sweep: Sweep) -> list[str]:
-    """Paths of the parameters whose values are names."""
-    return [path for path in sweep.parameters if any(_names(variant.parameters.get(path)) for variant in sweep.variants)]
+    """Paths of the parameters that vary and whose values are names."""
+    return [path for path in varied(sweep) if any(_names(variant.parameters.get(path)) for variant in sweep.variants)]
 
 
 def variants(sweep: Sweep) -> dict[str, str]:
     """Each variant's label as words; the labels themselves where words would not tell variants apart."""
-    several = named(sweep) if len(named(sweep)) > 1 else []
-    words = {variant.label: setting(variant.parameters, several) or variant.label for variant in sweep.variants}
+    several, paths = named(sweep) if len(named(sweep)) > 1 else [], varied(sweep)
+    settings = {v.label: {path: value for path, value in v.parameters.items() if path in paths} for v in sweep.variants}
+    words = {label: setting(parameters, several) or label for label, parameters in settings.items()}
     return words if len(set(words.values())) == len(words) else {label: label for label in words}
