@@ -243,5 +243,5 @@ def test_steps_and_figures() -> None:
     assert "first packet lost is number 567: 501 kB of memory" in draw(el.run("udp-burst"), "burst").caption
     endless = el.run("udp-burst", set={"links[1].forward.queue": {"kind": "fifo"}})
     assert find_step(endless) is None
-    with pytest.raises(el.InputError, match='figure "forbidden-area" needs data'):
+    with pytest.raises(el.InputError, match='no figure "forbidden-area" of this run'):
         draw(endless, "forbidden-area")
