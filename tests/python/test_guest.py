@@ -680,7 +680,9 @@ def test_an_interrupt_of_a_slow_law(tmp_path: Path, body: str, interrupts: int) 
             running.send_signal(signal.SIGINT)
             time.sleep(0.2)
         _, errors = running.communicate(timeout=30)
-        assert (running.returncode, errors) == (130, "elephan: interrupted\n")
+        # The last of three may come when the interpreter is about to end, which it then does at once.
+        assert running.returncode == 130 or (interrupts == 3 and running.returncode == -signal.SIGINT)
+        assert errors == "elephan: interrupted\n"
     assert [path.name for path in tmp_path.rglob("*") if path.is_file() and "__pycache__" not in path.parts] == ["slow.py"]
 
 
