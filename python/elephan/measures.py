@@ -292,7 +292,6 @@ def describe(name: str) -> str:
 
 # Traffic whose flows have no end that could be timed; so has bulk without a size.
 _ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
-_WITH_MESSAGES = {"messages", "incast", "transfers", "users", "replay"}  # traffic that has rows in the table messages
 _COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
 _SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
 _SAMPLED |= {
@@ -318,8 +317,6 @@ def absent(name: str, resolved: Mapping[str, Any]) -> str:
         return "no traffic of the scenario has messages (fct_ns is of transfers)"
     if measure == "round_time" and "incast" not in kinds:
         return "no traffic of the scenario is incast"
-    if measure == "latency_ns" and not kinds & _WITH_MESSAGES:
-        return "no traffic of the scenario has messages or transfers"
     if measure in ("latency_ns", "round_time") and not resolved.get("record", {}).get("messages", True):
         return "it is of messages: set record.messages"
     if measure.startswith("copy_") and "disk-copy" not in kinds:
