@@ -58,6 +58,8 @@ FOUND = {
         {
             "C004-2/hstcp": "fails",
             "C004-5": "fails",
+            "slide-15/ratio-before": "fails",
+            "slide-15/single": "fails",
             "C004-7/formula": "fails",
         },
         27,
