@@ -196,6 +196,15 @@ fn endpoint<'a>(
     sockets.get_mut(socket as usize).map(|s| (socket, &mut s.endpoint))
 }
 
+/// Whether a stream is with its program whole: what waits for a buffer is handed over when there is one, of which its socket does not
+/// tell.
+fn note_whole(now: Time, flows: &mut [Option<Flow>], (id, number): (u32, u32), received: u64) {
+    let flow = flows.get_mut(id as usize).and_then(Option::as_mut).filter(|flow| flow.number == number);
+    if let Some(flow) = flow.filter(|flow| flow.size.is_some_and(|size| received >= size)) {
+        flow.done.get_or_insert(now);
+    }
+}
+
 impl World<'_> {
     /// Prepares the transfers of a traffic entry, whose flows are the streams of one pair of hosts after the other.
     pub fn create_copies(&mut self, traffic: u32, made: &[(u32, FlowPlan)]) {
@@ -359,7 +368,9 @@ impl World<'_> {
         }
         for stream in 0..copy.flows.len() {
             let Some((_, far)) = endpoint(flows, sockets, copy.flows[stream], true) else { continue };
-            moved |= copy.pipeline.has_received(stream as u32, far.received());
+            let received = far.received();
+            moved |= copy.pipeline.has_received(stream as u32, received);
+            note_whole(now, flows, copy.flows[stream], received);
         }
         let [read, received, _] = copy.pipeline.progress();
         if copy.pipeline.has_ended() && received == read {
