@@ -1042,6 +1042,8 @@ class Dcqcn(Table):
     hyper_increase: Step of hyper increase (R_HAI). Default: "400 Mbps".
     hyper_multiplies: Whether the step of hyper increase grows with each of its cycles. Default: true.
     steps_for_25g: Whether both steps are for a line of 25 Gb/s, and in proportion for others. Default: false.
+    hold_target: Whether a cut leaves the target alone while no cycle of the timer has ended since the cut before, and the target
+        stays within the line rate. Default: false.
     rate_min: Least rate. Default: "10 Mbps".
     """
 
@@ -1059,6 +1061,7 @@ class Dcqcn(Table):
     hyper_increase: Rate | None = None
     hyper_multiplies: bool | None = None
     steps_for_25g: bool | None = None
+    hold_target: bool | None = None
     rate_min: Rate | None = None
 
 

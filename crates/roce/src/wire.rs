@@ -22,6 +22,8 @@ const ACKNOWLEDGE: u8 = 0x11;
 const NOTIFICATION: u8 = 0x81;
 /// Bit of a packet that asks for an acknowledgement (InfiniBand volume 1, section 9.2.9).
 const ACKNOWLEDGE_REQUEST: u8 = 0x80;
+/// Bit of a CNP: congestion was met by what goes the other way (InfiniBand annex A17, section 17.9.3).
+const BECN: u8 = 0x40;
 /// Default partition.
 const PARTITION: [u8; 2] = [0xFF, 0xFF];
 /// AETH of an ACK without credits, and of a NAK for a sequence error.
@@ -49,6 +51,9 @@ pub fn headers(kind: Kind, queue_pair: u32) -> ([u8; 16], usize) {
     bytes[0] = operation;
     bytes[2..4].copy_from_slice(&PARTITION);
     bytes[5..8].copy_from_slice(&queue_pair.to_be_bytes()[1..]);
+    if kind == Kind::Notification {
+        bytes[4] = BECN;
+    }
     if matches!(kind, Kind::Data { asks: true, .. }) {
         bytes[8] = ACKNOWLEDGE_REQUEST;
     }
@@ -99,7 +104,9 @@ mod tests {
         let mut asking = bth(0x01, [1, 2, 3]);
         asking[8] = 0x80;
         assert_eq!(of(Kind::Data { psn: 0x01_0203, last: false, asks: true }), asking);
-        assert_eq!(of(Kind::Notification), bth(0x81, [0, 0, 0]));
+        let mut notification = bth(0x81, [0, 0, 0]);
+        notification[4] = 0x40;
+        assert_eq!(of(Kind::Notification), notification);
         let ack = [bth(0x11, [0xFF, 0xFF, 0xFF]), vec![0x1F, 0, 0, 0]].concat();
         assert_eq!(of(Kind::Answer(Answer::Ack(0))), ack);
         let nak = [bth(0x11, [0, 0, 5]), vec![0x60, 0, 0, 0]].concat();

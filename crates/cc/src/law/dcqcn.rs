@@ -13,16 +13,18 @@
 //! ```
 //!
 //! A flow begins at the line rate, without slow start. R_T may pass C, R_C may not; a flow at C has no cycles until its next
-//! CNP. The cycles are those of QCN (802.1Qau) without its jitter, its half cycles and the rule for targets above ten rates, so
+//! CNP. With `hold_target` a CNP leaves R_T where it is unless a cycle of the timer has ended since the cut before, and R_T does
+//! not pass C. The cycles are those of QCN (802.1Qau) without its jitter, its half cycles and the rule for targets above ten rates, so
 //! little more than a comparison is common with it.
 //!
 //! Presets: `paper` (the defaults; R_HAI, which it does not give, is ten times R_AI, and so is \[assumed] the least rate),
 //! `rdma-sample` (the configuration of the authors' ns-3 model), `mellanox-cx4` (the model of a ConnectX-4 in the simulator of
-//! HPCC: alpha each 1 us, no second cut within 4 us, a timer alone, increases for 25 Gb/s and in proportion for other lines),
+//! HPCC: alpha each 1 us, no second cut within 4 us, a timer alone, increases for 25 Gb/s and in proportion for other lines,
+//! `hold_target`, 1 Gb/s at least),
 //! `dcqcn_paper` (the set of that name in the same simulator: as `mellanox-cx4` with alpha each 50 us, no second cut within 50 us
 //! and the timer of 55 us).
 //!
-//! Left out: what losses do (the paper's network has none: the rate stays), clamping of R_T to the rate at each CNP as an option.
+//! Left out: what losses do (the paper's network has none: the rate stays).
 
 use elephan_units::{Bytes, Rate, Span, Time};
 
@@ -57,6 +59,9 @@ parameters! {
     hyper_multiplies: bool = true, "IEEE 802.1Qau-2010: as QCN";
     /// Whether both steps are for a line of 25 Gb/s, and in proportion for others.
     steps_for_25g: bool = false, "Zhu et al. 2015: as they are";
+    /// Whether a cut leaves the target alone while no cycle of the timer has ended since the cut before, and the target stays within the
+    /// line rate.
+    hold_target: bool = false, "run script of HPCC's simulator: CLAMP_TARGET_RATE 0";
     /// Least rate.
     rate_min: Rate = Rate(10_000_000), "assumption";
 }
@@ -103,6 +108,8 @@ impl Model for Dcqcn {
                 hyper_increase: Rate(50_000_000),
                 hyper_multiplies: false,
                 steps_for_25g: true,
+                hold_target: true,
+                rate_min: Rate(1_000_000_000),
                 ..paper
             },
             "dcqcn_paper" => Parameters {
@@ -171,6 +178,7 @@ impl Dcqcn {
         } else if high > p.fast_recovery {
             self.target += scale * p.additive_increase.0 as f64;
         }
+        self.target = self.target.min(if p.hold_target { self.line } else { f64::INFINITY });
         self.current = (self.current + self.target) / 2.0;
         if self.current >= self.line {
             (self.current, self.target, self.timer) = (self.line, self.line, None);
@@ -198,7 +206,7 @@ impl Law for Dcqcn {
         self.decay(now);
         let rests = self.cut_at.is_some_and(|at| now.since(at) < self.p.decrease_interval);
         if !rests {
-            self.target = self.current;
+            self.target = if self.p.hold_target && self.timer_cycles == 0 { self.target } else { self.current };
             self.current = (self.current * (1.0 - self.alpha / 2.0)).max(self.p.rate_min.0 as f64).min(self.line);
             (self.byte_cycles, self.timer_cycles) = (0, 0);
             self.left = self.p.byte_counter.0 as f64;
@@ -339,12 +347,32 @@ mod tests {
         assert_eq!((rates(&c), state(&c, "alpha")), ([50e9, 100e9], 0.5625));
         c.on_notification(us(4.0));
         near(rates(&c)[0], 50e9 * (1.0 - 0.281_25 / 2.0));
+        // No cycle has ended since the first cut: the target is still the line rate.
+        assert_eq!(rates(&c)[1], 100e9);
         c.poke("rate", 10e9);
         c.poke("target", 10e9);
         for (n, target) in [(1, 10e9), (2, 10.02e9), (3, 10.22e9), (4, 10.42e9)] {
             c.on_timer(us(4.0 + 300.0 * f64::from(n)));
             near(rates(&c)[1], target);
         }
+    }
+
+    /// The run script of HPCC's simulator: 1 Gb/s at least, and a target that is the line rate at most; a cut after a cycle of the timer
+    /// does take the target along.
+    #[test]
+    fn a_connectx_4_holds_its_target() {
+        let mut c = dcqcn(json!({ "preset": "mellanox-cx4" }));
+        c.on_nic(&Nic { rate_bps: 25e9, base_rtt: Span::from_us(10) });
+        (0..100).for_each(|n| c.on_notification(us(5.0 * f64::from(n))));
+        assert_eq!(rates(&c), [1e9, 25e9]);
+        let mut at = 495.0;
+        for rate in [13e9, 19e9, 22e9] {
+            at += 300.0;
+            c.on_timer(us(at));
+            assert_eq!(rates(&c), [rate, 25e9]);
+        }
+        c.on_notification(us(at + 1.0));
+        assert_eq!(rates(&c)[1], 22e9);
     }
 
     /// 50 / 50 / 55 us: a second notification within 50 us moves alpha alone, which has fallen once after 50 us; the timer is 55 us.

@@ -3,7 +3,8 @@
 //!
 //! Flows are hashed to 1024 queues in sets of eight: a flow keeps the queue that has its tag, else takes the first of its set
 //! from its own place on that nobody uses, and shares its place only when all eight are taken. The turns are those of
-//! `part/flows.rs`, the law in `part/cobalt.rs`. When more than `limit` waits, the queue with most bytes loses its first packet.
+//! `part/flows.rs`, but that a queue found empty leaves the round at once, so that what comes next is sparse again; the law in
+//! `part/cobalt.rs`. When more than `limit` waits, the queue with most bytes loses its first packet.
 //!
 //! ```text
 //! shaper:    next = max(next, arrival at an empty queue) + bytes / bandwidth; nothing leaves before next
@@ -189,7 +190,7 @@ impl Discipline for Cake {
         loop {
             let queue = self.flows.turn()?;
             let Some(item) = self.flows.pop(queue) else {
-                self.flows.retire(queue);
+                self.flows.leave(queue);
                 continue;
             };
             let last = self.flows.queue(queue).packets() == 0;
@@ -302,6 +303,26 @@ mod tests {
         queues.sort_unstable();
         assert_eq!(queues, (0..8).collect::<Vec<u32>>());
         assert_eq!(q.flows.listed(), 8);
+    }
+
+    /// Linux cake_dequeue: a queue found empty leaves the round from either list. Each packet of a flow that sends one now and then goes before
+    /// all that wait of the others; with FQ-CoDel's passage through the old list every second one would wait for a round.
+    #[test]
+    fn a_sparse_flow_stays_sparse() {
+        let mut q = queue(&CakeSpec::default());
+        let bulk = |q: &mut Cake| {
+            for flow in 0..10 {
+                offer(q, Time::ZERO, flow, flow);
+            }
+        };
+        (0..20).for_each(|_| bulk(&mut q));
+        (0..20).for_each(|_| assert!(q.dequeue(Time::ZERO, &mut Vec::new()).is_some()));
+        for n in 100..106 {
+            let item = Item { handle: n, flow: 99, bytes: 100, ..Item::default() };
+            assert_eq!(q.enqueue(Time::ZERO, item, &mut Vec::new()), Verdict::Accepted);
+            assert_eq!(q.dequeue(Time::ZERO, &mut Vec::new()).map(|(item, _)| item.handle), Some(n));
+            assert!(q.dequeue(Time::ZERO, &mut Vec::new()).is_some_and(|(item, _)| item.flow < 10));
+        }
     }
 
     /// 8 Mb/s: 1000 bytes a millisecond. A packet leaves at once, the next when the shaper says; idle time is not made up for.

@@ -120,9 +120,13 @@ impl Sender {
     pub(super) fn needless(&mut self, e: &AckEvent, stats: &mut Stats) -> bool {
         let una = self.board.una();
         let Some(watch) = &self.rec.watch else { return false };
+        // A hole was filled by a packet that was late. While others are still sent again recovery goes on: it would find the same
+        // holes at once (Linux `tcp_try_undo_partial`).
+        let repairs = self.rec.mode == Mode::Recovery && una < self.rec.point && self.board.resent_bytes() > 0;
         let eifel = watch.by_timestamps
             && e.acked > 0
             && watch.echoed_before != 0
+            && !repairs
             && watch.episode.echoes(una, watch.echoed_before);
         let needless = eifel || (self.rec.mode == Mode::Loss && self.try_new_data(e));
         needless && self.undo_reduction(e.now, stats)

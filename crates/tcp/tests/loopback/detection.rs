@@ -345,6 +345,30 @@ fn a_needless_fast_retransmit_is_taken_back() {
     assert!(window(&net).1 < 10_000.0);
 }
 
+/// Segment 2 comes 8 ms late and segment 4 is lost: both are sent again at 40 ms. When segment 2 is there, at 48 ms, the other is
+/// still out, and recovery goes on (Linux `tcp_try_undo_partial`): taken back, it would begin anew with the next ACK. Segment 4 was lost.
+#[test]
+fn a_late_packet_does_not_end_the_repair_of_others() {
+    for detection in [LossDetection::Dupack, LossDetection::Fack] {
+        let o = Overrides {
+            undo: Some(Undo::Both),
+            timestamps: Some(true),
+            loss_detection: Some(detection),
+            ..each_acked()
+        };
+        let late_and_lost = by_index(|index, _| match index {
+            2 => Some(DELAY + Span::from_ms(8)),
+            4 => None,
+            _ => Some(DELAY),
+        });
+        let mut net = start(o, 9880, late_and_lost);
+        net.run_until(|net| net.a.acked() == 4 * 988);
+        assert_eq!((net.now, net.a.phase()), (Time(48 * MS), Phase::Recovery), "{detection:?}");
+        let stats = finish(&mut net, 9880);
+        assert_eq!((stats.fast_retran, stats.spurious_fr_detected, stats.timeouts), (1, 0, 0), "{detection:?}");
+    }
+}
+
 /// Two retransmissions, one of them needed: not all are reported as duplicates.
 #[test]
 fn one_needed_retransmission_keeps_the_reduction() {

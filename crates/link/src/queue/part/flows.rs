@@ -225,15 +225,19 @@ impl<S: Default> FlowQueues<S> {
         match self.queues[queue as usize].list {
             List::None => {}
             List::New => self.rotate(queue),
-            List::Old => self.remove(queue),
+            List::Old => self.leave(queue),
         }
     }
 
-    /// The first queue of the old list, which is empty, leaves the round.
-    fn remove(&mut self, queue: u32) {
-        self.old.pop_front();
-        self.granted = false;
+    /// The queue whose turn it is has nothing to send and leaves the round, whichever list it is in.
+    pub fn leave(&mut self, queue: u32) {
         let q = &mut self.queues[queue as usize];
+        if q.list == List::New {
+            self.new.pop_front();
+        } else {
+            self.old.pop_front();
+            self.granted = false;
+        }
         q.list = List::None;
         if let Sorting::PerFlow(index) = &mut self.sorting {
             index.leave(q.flow);
