@@ -255,6 +255,8 @@ _NAME = re.compile(r"([^.\[]*)(?:\[(.+)\])?\.?(.*)", re.DOTALL)
 
 def parse(name: str) -> tuple[Measure, str]:
     """`latency_ns.p99` as its measure and take, or one line about what is wrong with it."""
+    if not isinstance(name, str):
+        raise InputError(f"a statistic is named by a text such as goodput_bps.sum, not {name!r}")
     match = _NAME.fullmatch(name)
     measure, traffic, take = match.groups() if match else (name, None, "")
     if measure not in MEASURES:

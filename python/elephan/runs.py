@@ -296,6 +296,8 @@ class Run:
         """A matplotlib Figure of this run by name; without a name the one that fits (see `elephan list figures`)."""
         from elephan.report.run_figures import draw
 
+        if not isinstance(name, str):
+            raise InputError(f"a figure is named by a text such as sawtooth, not {name!r}")
         return draw(self, name or self.curated_figure).figure
 
     def _repr_html_(self) -> str:

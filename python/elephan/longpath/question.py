@@ -31,6 +31,9 @@ RESERVED = {
     "traffic.transfer.connections": "streams",
     "traffic.transfer.congestion_control": "congestion_control",
 }
+# The highest rate of a scenario, and the longest round trip that is asked about: to Mars and back it is 45 minutes at most.
+RATE_MAX_BPS = 100e12
+RTT_MAX_S = 3600.0
 _ETHERNET_BPS = (1e7, 1e8, 1e9, 1e10, 2.5e10, 4e10, 1e11, 2e11, 4e11, 8e11)
 
 
@@ -185,7 +188,7 @@ def _streams(given: str | int | Sequence[int] | None) -> tuple[int, ...]:
 def _loss(given: float | str) -> float:
     try:
         number = float(given)
-    except ValueError:
+    except (TypeError, ValueError):
         raise InputError(f'loss: "{given}" is not a probability such as 1e-6') from None
     if not 0 <= number < 1:
         raise InputError(f"loss: {given} is not a probability from 0 to below 1")
@@ -245,8 +248,8 @@ def _window(given: float | str | None, mtu_bytes: int) -> int | None:
 
 
 def _faster(rate_bps: float) -> float:
-    """The next rate of Ethernet above the path's: a host's link is faster than a long path."""
-    return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), 10 * rate_bps)
+    """The next rate of Ethernet above the path's, within the rates that there are: a host's link is faster than a long path."""
+    return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), min(10 * rate_bps, max(rate_bps, RATE_MAX_BPS)))
 
 
 def read_question(
@@ -271,6 +274,8 @@ def read_question(
 ) -> Question:
     """A question from what a user gave; every wrong value is one line."""
     rate_bps, rtt_s = positive("rate", rate, bits_per_second), positive("rtt", rtt, seconds)
+    if rtt_s > RTT_MAX_S:
+        raise InputError(f"rtt: {rtt} is beyond {show(RTT_MAX_S, 's')}")
     for key in core.as_overrides(set):
         if key in RESERVED:
             raise InputError(f"set: {key} follows from {RESERVED[key]} here, and cannot be set")

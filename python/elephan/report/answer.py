@@ -19,6 +19,7 @@ from elephan.report.flow_phases import phase_lines, telling
 from elephan.report.phases import change_lines
 from elephan.report.regard import remarks
 from elephan.report.spreading_table import spread_lines
+from elephan.report.unheard import TOLD_BY, queue_kinds
 from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.rows import Array, column, texts
 from elephan.runs import Run
@@ -141,27 +142,15 @@ def _without_ecn(run: Run) -> str:
     return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
 
 
-# Laws that follow what queues of a kind tell them.
-_TOLD_BY = {"xcp": "xcp", "explicit_rate": "fq"}
-
-
 def _without_router(run: Run) -> list[str]:
     """What a law that lives by what routers tell is where there is no such router."""
-    laws, kinds = Counter(texts(run.flows, "congestion_control")), _queue_kinds(run.resolved.get("links", []))
+    laws, kinds = Counter(texts(run.flows, "congestion_control")), queue_kinds(run.resolved.get("links", []))
     said = []
-    for law, kind in _TOLD_BY.items():
+    for law, kind in TOLD_BY.items():
         if laws[law] and kind not in kinds:
             flows = f"1 flow of {law} passes" if laws[law] == 1 else f"{laws[law]} flows of {law} pass"
             said.append(f'{flows} no queue that tells a rate, and without one {law} is Reno: say queue = {{ kind = "{kind}" }}.')
     return said
-
-
-def _queue_kinds(part: Any) -> set[str]:
-    """The kinds of all queues of a part of a resolved scenario."""
-    if isinstance(part, dict):
-        own = {queue["kind"] for name, queue in part.items() if "queue" in name and isinstance(queue, dict) and "kind" in queue}
-        return own.union(*map(_queue_kinds, part.values()))
-    return set[str]().union(*map(_queue_kinds, part)) if isinstance(part, list) else set()
 
 
 def _listed(words: list[str]) -> str:

@@ -15,6 +15,7 @@ from elephan.report import panel_figures as figures
 from elephan.report.page import Cell, Column, Group, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.style import Drawing
+from elephan.report.unheard import unheard
 from elephan.stats import Interval
 
 FAIR = 0.95  # Jain's index from which two flows count as sharing equally
@@ -73,6 +74,7 @@ def answer(panel: Panel) -> list[str]:
     far = _span(panel, lambda law: panel.interval("rtt", law, "long_over_short"), "1", "With four times the round trip a flow gets")
     sentences.append(f"{far} of what the near one has.")
     sentences.append(_joined(panel))
+    sentences.extend(unheard([law.kind for law in panel.laws], scenario) for scenario in list(panel.facts["scenarios"].values())[:1])
     return [sentence for sentence in sentences if sentence.strip(" .")]
 
 

@@ -15,6 +15,7 @@ from elephan.quantity import show
 from elephan.report import path_figures as figures
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
+from elephan.report.unheard import unheard
 
 
 def _streams(count: int) -> str:
@@ -89,6 +90,8 @@ def answer_lines(answer: Answer) -> list[str]:
         else f"a window of TCP ends at 1 GiB, so that takes {needed} streams"
     )
     lines.append(f"To fill the path {value_text(wanted)} must be in flight; {allow}.")
+    if deaf := unheard([law.kind for law in answer.question.laws], answer.facts["scenario"]):
+        lines.append(deaf)
     return lines
 
 

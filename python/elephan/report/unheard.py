@@ -1,0 +1,39 @@
+"""Laws that follow what routers tell or mark, where none does: there they are Reno, which an answer must say."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from typing import Any
+
+# Laws that follow what queues of a kind tell them.
+TOLD_BY = {"xcp": "xcp", "explicit_rate": "fq"}
+
+
+def queue_kinds(part: Any) -> set[str]:
+    """The kinds of all queues of a part of a resolved scenario."""
+    if isinstance(part, dict):
+        own = {queue["kind"] for name, queue in part.items() if "queue" in name and isinstance(queue, dict) and "kind" in queue}
+        return own.union(*map(queue_kinds, part.values()))
+    return set[str]().union(*map(queue_kinds, part)) if isinstance(part, list) else set()
+
+
+def _marks(part: Any) -> bool:
+    """Whether some host of a part of a resolved scenario speaks ECN."""
+    if isinstance(part, dict):
+        return any(_marks(value) if name != "ecn" else value != "off" for name, value in part.items())
+    return isinstance(part, list) and any(map(_marks, part))
+
+
+def unheard(kinds: Iterable[str], scenario: str) -> str:
+    """Which of these laws (names of the registry) are Reno in a resolved scenario, in one sentence; empty if none is."""
+    resolved = tomllib.loads(scenario)
+    queues, ecn = queue_kinds(resolved.get("links", [])), _marks(resolved)
+    deaf = {law: "no queue here tells a rate" for law, kind in TOLD_BY.items() if kind not in queues}
+    if not ecn:
+        deaf["dctcp"] = "no ECN here"
+    found = [f"{law} ({deaf[law]})" for law in dict.fromkeys(kinds) if law in deaf]
+    if not found:
+        return ""
+    verb = "is" if len(found) == 1 else "are"
+    return f"As nothing reaches {'it' if len(found) == 1 else 'them'} from the routers, {' and '.join(found)} {verb} Reno in these runs."
