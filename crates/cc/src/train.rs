@@ -14,6 +14,8 @@ pub struct Start {
     pub rtt: Option<Span>,
     /// A full packet with its headers, bytes.
     pub packet_bytes: u64,
+    /// Another law steered until now: this one begins at the rate that it finds.
+    pub takes_over: bool,
 }
 
 /// Packets to be sent at a spacing of their own, beside what is paced.

@@ -342,9 +342,9 @@ impl Receiver {
         if joins(next) { self.poll() } else { None }
     }
 
-    /// Whether the softirq has something to take.
+    /// Whether the softirq has something to take, or a poll to end: until it has, no interrupt tells of what comes.
     pub fn has_work(&self) -> bool {
-        !self.backlog.is_empty() || (self.napi && self.known > 0)
+        !self.backlog.is_empty() || (self.napi && (self.known > 0 || self.polling))
     }
 
     pub fn is_napi(&self) -> bool {

@@ -133,8 +133,10 @@ impl IngressMemory {
             self.above += rest;
         }
         let full = !fits || rest > 0 || self.accounts[account as usize].shared >= self.limit(self.used);
+        // Where nothing is held nothing will be released, and nobody would ever resume.
+        let held = self.used + self.above > 0;
         let a = &mut self.accounts[account as usize];
-        if full && !a.paused && self.threshold != Threshold::None {
+        if full && held && !a.paused && self.threshold != Threshold::None {
             a.paused = true;
             self.paused.push(account);
             out.push(account);
@@ -296,6 +298,16 @@ mod tests {
         }
         // Both have 20 kB, and the limit is 40 again.
         assert_eq!(resumed, [1, 0]);
+    }
+
+    /// A frame that fits nowhere is dropped. Where nothing else is held nobody is paused for it: no release would let anybody resume.
+    #[test]
+    fn an_empty_memory_pauses_nobody() {
+        let mut m = IngressMemory::new(100_000, 400, fixed(1000, 500), vec![Some(400)]);
+        assert_eq!(admit(&mut m, 0, 1518), (false, vec![]));
+        assert_eq!(admit(&mut m, 0, 900), (true, vec![]));
+        assert_eq!(admit(&mut m, 0, 1518), (false, vec![0]));
+        assert_eq!(release(&mut m, 0, 900), [0]);
     }
 
     /// All of the memory is headroom: an account is paused by each frame and resumes when it has none left.

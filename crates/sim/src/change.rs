@@ -95,6 +95,7 @@ impl World<'_> {
             endpoint.set_law_seed(seed);
             if endpoint.controller().probes() {
                 endpoint.on_nic(&nic);
+                endpoint.begin_switched_law(now);
             }
             self.note_law(now, law, link, number);
             self.settle_headers([sender, receiver]);

@@ -130,6 +130,9 @@ impl Prober {
             (self.trust, self.predicted) = (memory.trust, first > self.first_bps);
             self.steer.delta_bps = first.clamp(self.first_bps, self.rate_max);
         }
+        if start.takes_over {
+            self.steer.base_bps = self.rate_of(w.cwnd, w.mss);
+        }
         self.settle(w);
     }
 
@@ -137,7 +140,7 @@ impl Prober {
     pub fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         self.measure(ack.srtt.or(ack.rtt), ack.min_rtt.or(ack.rtt));
         if !self.begun && ack.rtt.is_some() {
-            // It takes over from another law, at the rate that it finds.
+            // Nobody has told of a connection: it takes the rate that it finds.
             self.open(w, w.mss * 8.0 + (8 * HEADERS_BYTES) as f64);
             self.steer.base_bps = self.rate_of(w.cwnd, w.mss);
         }

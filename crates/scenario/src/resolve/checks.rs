@@ -16,6 +16,8 @@ use crate::written::{Scenario, Switches};
 
 /// IEEE 802.3 Annex 31B: a quantum is 512 bit times.
 const QUANTUM_BYTES: u64 = 64;
+/// A pause of fewer would be sent again before its frame of 84 bytes, 1.3 quanta, has left.
+const QUANTA_LEAST: u16 = 4;
 
 /// Time is 64 bits of picoseconds, 213.5 days. What a run can reach (its duration, a round trip, a sample more) stays
 /// within 210, so that timers of a day or less never leave the range.
@@ -119,6 +121,9 @@ impl Resolver<'_> {
         }
         if switch.flow_control.quanta() == Some(0) {
             self.report(at_control.key("quanta"), "0: a PAUSE of 0 quanta means resume");
+        } else if let Some(quanta) = switch.flow_control.quanta().filter(|quanta| *quanta < QUANTA_LEAST) {
+            let message = format!("{quanta}: so short a pause is sent again all the time; {QUANTA_LEAST} at least");
+            self.report(at_control.key("quanta"), message);
         }
     }
 
@@ -323,6 +328,15 @@ impl Resolver<'_> {
                 continue;
             }
             let taken = switch.cell_bytes.map_or(frame, |cell| frame.next_multiple_of(u64::from(cell)));
+            if let FlowControl::Pfc(Pfc { xoff: Some(xoff), headroom: Some(headroom), .. }) = &switch.flow_control
+                && xoff.get() + headroom.get() < taken
+            {
+                reported.push(group);
+                let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();
+                let at = at!["switches", name.as_str(), "flow_control"];
+                self.report(at, format!("xoff {xoff} and headroom {headroom} cannot hold one packet of {taken} B"));
+                continue;
+            }
             let Some(memory) = switch.memory_bytes.filter(|m| *m < taken || *m == 0) else { continue };
             reported.push(group);
             let name = words.switches.get_index(group).map(|(k, _)| k.clone()).unwrap_or_default();

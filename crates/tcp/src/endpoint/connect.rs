@@ -184,7 +184,7 @@ impl Endpoint {
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let mss = u32::from(self.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
         self.tx.establish(&self.options, mss, self.syn_losses);
-        self.begin_law(now);
+        self.begin_law(now, false);
         self.rx.establish(mss, self.tx.sack, &self.options);
         if self.tx.window_shift == u8::MAX {
             self.tx.window_shift = 0;

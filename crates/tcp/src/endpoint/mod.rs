@@ -349,6 +349,13 @@ impl Endpoint {
         self.reconsider();
     }
 
+    /// The law that steers from now on learns of the connection, if it is there; after [`Endpoint::on_nic`] of a law that probes.
+    pub fn begin_switched_law(&mut self, now: Time) {
+        if self.is_established() {
+            self.begin_law(now, true);
+        }
+    }
+
     pub fn options(&self) -> &Options {
         &self.options
     }

@@ -41,11 +41,11 @@ impl Endpoint {
     }
 
     /// The law learns that the connection is there.
-    pub(super) fn begin_law(&mut self, now: Time) {
+    pub(super) fn begin_law(&mut self, now: Time, takes_over: bool) {
         let timestamps = if self.timestamps { crate::options::TIMESTAMPS_BYTES } else { 0 };
         let headers = u64::from(crate::segment::IP_HEADER_BYTES + crate::segment::TCP_HEADER_BYTES) + timestamps;
         let packet_bytes = u64::from(self.tx.mss) + headers;
-        self.tx.begin_law(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes });
+        self.tx.begin_law(&Start { now, rtt: self.tx.rtt.srtt(), packet_bytes, takes_over });
     }
 
     /// As `emit_data`, for a law that probes. Of a base packet and one of a train that are due together, what was due first
