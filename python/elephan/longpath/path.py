@@ -315,8 +315,8 @@ def path(
     limits = bounds(question, tcp_options(resolved["toml"]))
     chosen = cases(question, repetitions, seed)
     drawn: dict[str, Drawing | None] = {}
-    # Simulations do not need the interpreter: meanwhile it loads what draws and draws the closed forms. No daemon: drawing goes through
-    # native code, which an interpreter that ends must not leave in the middle.
+    # Simulations do not need the interpreter: meanwhile it loads what draws and draws the closed forms. No daemon: drawing goes
+    # through native code, which an interpreter that ends must not leave in the middle.
     ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn))
     if out is not None:
         ahead.start()
