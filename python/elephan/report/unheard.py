@@ -35,5 +35,5 @@ def unheard(kinds: Iterable[str], scenario: str) -> str:
     found = [f"{law} ({deaf[law]})" for law in dict.fromkeys(kinds) if law in deaf]
     if not found:
         return ""
-    verb = "is" if len(found) == 1 else "are"
-    return f"As nothing reaches {'it' if len(found) == 1 else 'them'} from the routers, {' and '.join(found)} {verb} Reno in these runs."
+    them, are = ("it", "is") if len(found) == 1 else ("them", "are")
+    return f"As nothing reaches {them} from the routers, {' and '.join(found)} {are} Reno in these runs."
