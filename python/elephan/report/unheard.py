@@ -18,17 +18,17 @@ def queue_kinds(part: Any) -> set[str]:
     return set[str]().union(*map(queue_kinds, part)) if isinstance(part, list) else set()
 
 
-def _marks(part: Any) -> bool:
+def _speaks_ecn(part: Any) -> bool:
     """Whether some host of a part of a resolved scenario speaks ECN."""
     if isinstance(part, dict):
-        return any(_marks(value) if name != "ecn" else value != "off" for name, value in part.items())
-    return isinstance(part, list) and any(map(_marks, part))
+        return any(_speaks_ecn(value) if name != "ecn" else value != "off" for name, value in part.items())
+    return isinstance(part, list) and any(map(_speaks_ecn, part))
 
 
 def unheard(kinds: Iterable[str], scenario: str) -> str:
     """Which of these laws (names of the registry) are Reno in a resolved scenario, in one sentence; empty if none is."""
     resolved = tomllib.loads(scenario)
-    queues, ecn = queue_kinds(resolved.get("links", [])), _marks(resolved)
+    queues, ecn = queue_kinds(resolved.get("links", [])), _speaks_ecn(resolved)
     deaf = {law: "no queue here tells a rate" for law, kind in TOLD_BY.items() if kind not in queues}
     if not ecn:
         deaf["dctcp"] = "no ECN here"
