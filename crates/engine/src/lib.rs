@@ -16,7 +16,7 @@ mod timer;
 
 pub use event::{Class, Event};
 pub use lanes::{LANES, Lanes};
-pub use prefetch::{prefetch, prefetch_place};
+pub use prefetch::{prefetch, prefetch_at, prefetch_place};
 pub use queue::EventQueue;
 pub use ring::Ring;
 pub use slab::Slab;

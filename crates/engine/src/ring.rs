@@ -98,12 +98,6 @@ impl<T: Copy> Ring<T> {
         prefetch_place(&self.places, self.place(0));
     }
 
-    /// Asks for the place that the next push will write.
-    #[inline]
-    pub fn prefetch_back(&self) {
-        prefetch_place(&self.places, self.place(self.len.wrapping_sub(1)));
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len).filter_map(|i| self.get(i))
     }

@@ -30,12 +30,6 @@ impl<T> Slab<T> {
         self.free.push(handle);
     }
 
-    /// The value of a handle, if it was ever one.
-    #[inline]
-    pub fn get(&self, handle: u32) -> Option<&T> {
-        self.slots.get(handle as usize)
-    }
-
     /// Asks for the first cache line of a value.
     #[inline]
     pub fn prefetch(&self, handle: u32) {

@@ -193,12 +193,6 @@ impl Packets {
         self.slab.prefetch(handle);
     }
 
-    /// The place of its route where a packet is, 0 if there is no such packet.
-    #[inline]
-    pub fn route(&self, handle: u32) -> u32 {
-        self.slab.get(handle).map_or(0, |packet| packet.route)
-    }
-
     /// The congestion header of a packet that is [`traits::HEADED`].
     pub fn header(&self, handle: u32) -> &CongestionHeader {
         &self.headers[handle as usize]

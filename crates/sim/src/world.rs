@@ -230,11 +230,8 @@ impl<'a> World<'a> {
         let delivered = match self.net.land(id) {
             Some(flight) => {
                 // There is still work to do for this event while the data of the next ones come.
-                if self.sockets.len() > FEW_SOCKETS
-                    && let Some(socket) = self.net.prefetch_ahead()
-                    && let Some(socket) = self.sockets.get(socket as usize)
-                {
-                    prefetch(socket, SOCKET_LINES);
+                if self.sockets.len() > FEW_SOCKETS {
+                    self.net.prefetch_ahead(&self.sockets);
                 }
                 self.net.take_in(now, id, flight)
             }

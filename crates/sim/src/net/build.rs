@@ -13,7 +13,7 @@ use elephan_units::{Span, Time, Transmitter};
 use super::ahead::Ahead;
 use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
-use super::link::{Counts, Flight, General, Link, LossProcess, NONE, Sending, Window};
+use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
 use super::route::{Graph, NoRoute, Routes};
 use super::{Layout, Management, Net, Taps, cm, lanes, nic};
 use crate::Error;
@@ -90,7 +90,6 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         treatments: Vec::new(),
         management: Management::of(plan),
         told: Vec::new(),
-        soon: Flight::default(),
         full_limiters: 0,
         deadlocks: Vec::new(),
         watchdogs: 0,

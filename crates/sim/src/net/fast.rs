@@ -11,7 +11,6 @@ use elephan_units::Time;
 use super::failure::DOWN;
 use super::lanes::{NO_LANE, Onward};
 use super::link::{Flight, Link, Waiting, Window};
-use super::route::Next;
 use super::{DELIVER, Delivered, NONE, Net, note_mark};
 use crate::packet::traits;
 
@@ -62,15 +61,12 @@ impl Net {
             let next = routes.next(p.route);
             if l.loses(p.traits) {
                 p.traits |= traits::LOST;
-            } else if let Next::Fused(next) = next {
+            } else if let Some(next) = next.fused() {
                 p.route += 1;
                 (ahead_over, link, now) = (link, next, arrival);
                 continue;
             }
-            let then = match next {
-                Next::End => DELIVER | p.dest,
-                Next::Fused(next) | Next::Link(next) => next,
-            };
+            let then = next.link_or(DELIVER | p.dest);
             if HAS_LANES && l.lane != NO_LANE {
                 launch_in_lane(lanes, l.lane, link, Flight { arrival, packet, then });
             } else {

@@ -29,7 +29,9 @@ mod straight;
 mod switch;
 mod watch;
 
-use elephan_engine::{Class, Event, EventQueue, LANES, Lanes, prefetch};
+use std::hint::select_unpredictable;
+
+use elephan_engine::{Class, Event, EventQueue, LANES, Lanes, prefetch_at};
 use elephan_link::congestion::{Feedback, fair::Source};
 use elephan_link::queue::{Discarded, Item};
 use elephan_units::{Span, Time};
@@ -138,15 +140,16 @@ impl Kind {
     }
 }
 
-/// A long link's packets have long been pushed out of the caches when they arrive: they are asked for so many
+/// The packets of a link with so many under way have long been pushed out of the caches when they arrive: they are asked for so many
 /// arrivals before.
+const LONG: usize = 256;
 const AHEAD: u32 = 4;
 
 /// Packets that do not simply go on where they arrive.
 const MARKED: u16 = traits::LOST | traits::REFUSED | traits::CAPTURED;
 
-/// Cache lines of a link that a packet touches which has to wait.
-const LINK_LINES: usize = 5;
+/// Cache lines of a link, or of a host's end, that are asked for.
+const LINES: usize = 3;
 
 /// Logs that a packet was marked, when somebody reads the log.
 #[cold]
@@ -213,8 +216,6 @@ pub struct Net {
     pub management: Option<Box<Management>>,
     /// Whom a congestion point has just told; kept to spare an allocation.
     told: Vec<(Source, Feedback)>,
-    /// What the last look ahead has found on its way.
-    soon: Flight,
     /// Limiters that hold their senders.
     pub full_limiters: u32,
     /// Cycles of paused ports that were found, and how often a watchdog has fired.
@@ -247,7 +248,9 @@ impl Net {
     pub fn land(&mut self, link: u32) -> Option<Flight> {
         let l = self.links.get_mut(link as usize)?;
         let first = l.land(link, &mut self.events);
-        if let Some(flight) = l.flight.get(AHEAD) {
+        if l.flight.len() > LONG
+            && let Some(flight) = l.flight.get(AHEAD)
+        {
             self.packets.prefetch(flight.packet);
         }
         Some(first)
@@ -298,47 +301,27 @@ impl Net {
         if next == END { DELIVER | p.dest } else { next }
     }
 
-    /// Asks for what the next events will read; answers the host's end that one of them is for.
+    /// Asks for what an event that comes soon will read. It is not asked whether that is there: it cannot be predicted.
     #[inline(always)]
-    pub fn prefetch_ahead(&mut self) -> Option<u32> {
-        let Some([near, far]) = self.events.ahead() else { return self.prefetch_next() };
-        if let Some(link) = self.links.get(far.id() as usize) {
-            prefetch(&link.flight, 1);
-        }
-        let Flight { packet, then, .. } = self.soon;
-        if near.is(Class::Arrival)
-            && let Some(link) = self.links.get(near.id() as usize)
+    pub fn prefetch_ahead<S>(&self, sockets: &[S]) {
+        if let Some(soon) = self.events.ahead()
+            && soon.is(Class::Arrival)
+            && let Some(link) = self.links.get(soon.id() as usize)
+            && let Some(flight) = link.flight.front()
         {
-            self.soon = link.flight.front().unwrap_or(self.soon);
-            self.packets.prefetch(self.soon.packet);
+            self.packets.prefetch(flight.packet);
             link.flight.prefetch_second();
-            if let Some(next) = self.links.get(self.soon.then as usize) {
-                prefetch(next, LINK_LINES);
-            }
+            self.prefetch_then(flight.then, sockets);
         }
-        // What was asked for when the event before this one happened has come.
-        if let Some(next) = self.links.get(then as usize) {
-            next.waiting.prefetch_second();
-            next.waiting.prefetch_back();
-            next.flight.prefetch_back();
-            self.routes.prefetch(self.packets.route(packet) + 1);
-        }
-        (self.soon.then & DELIVER != 0).then_some(self.soon.then & !DELIVER)
     }
 
-    /// Asks for what the next event will read; answers the host's end that it is for, if that is what it is.
-    #[inline]
-    fn prefetch_next(&self) -> Option<u32> {
-        let event = self.events.peek().filter(|e| e.is(Class::Arrival))?;
-        let link = self.links.get(event.id() as usize)?;
-        let flight = link.flight.front()?;
-        self.packets.prefetch(flight.packet);
-        link.flight.prefetch_second();
-        if flight.then & DELIVER != 0 {
-            return Some(flight.then & !DELIVER);
-        }
-        prefetch(self.links.get(flight.then as usize)?, 2);
-        None
+    /// Asks for where a packet goes: a link, or a host's end.
+    #[inline(always)]
+    fn prefetch_then<S>(&self, then: u32, sockets: &[S]) {
+        let (to_host, place) = (then & DELIVER != 0, (then & !DELIVER) as usize);
+        let socket = sockets.as_ptr().wrapping_add(place).cast::<u8>();
+        let link = self.links.as_ptr().wrapping_add(place).cast::<u8>();
+        prefetch_at(select_unpredictable(to_host, socket, link), LINES);
     }
 
     /// A packet is dropped, here or by its host, for a reason that `events` and `summary.json` name.

@@ -3,8 +3,8 @@
 //! product of these shares. The draw is a hash of the seed and the flow's name; each direction of a connection has its own.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hint::select_unpredictable;
 
-use elephan_engine::prefetch_place;
 use elephan_scenario::{Ecmp, Plan};
 
 /// Marks, in a route, a link that is computed with the one before it.
@@ -16,14 +16,22 @@ const SPREAD: u32 = 1 << 31;
 /// Shortest paths between two hosts, at most.
 const PATHS_MAX: usize = 4096;
 
-/// What follows on a route.
+/// What follows on a route, as it stands there: a link, or the host.
 #[derive(Clone, Copy, Debug)]
-pub enum Next {
-    /// The host.
-    End,
-    Link(u32),
-    /// A link that is computed with the one before it.
-    Fused(u32),
+pub struct Next(u32);
+
+impl Next {
+    /// The link that is computed with the one before it, if it is one.
+    #[inline]
+    pub fn fused(self) -> Option<u32> {
+        (self.0 & FUSED != 0).then_some(self.0 & !FUSED)
+    }
+
+    /// The link, or `host`; among packets of all directions it cannot be predicted which.
+    #[inline]
+    pub fn link_or(self, host: u32) -> u32 {
+        select_unpredictable(self.0 == END, host, self.0 & !FUSED)
+    }
 }
 
 /// All routes, one after the other: link numbers, each route closed by [`END`].
@@ -141,20 +149,10 @@ impl Routes {
         self.chain[place as usize] & !FUSED
     }
 
-    /// Asks for what follows a place of a route.
-    #[inline]
-    pub fn prefetch(&self, place: u32) {
-        prefetch_place(&self.chain, place as usize + 1);
-    }
-
     /// What follows a place of a route.
     #[inline]
     pub fn next(&self, place: u32) -> Next {
-        match self.chain[place as usize + 1] {
-            link if link & FUSED != 0 => Next::Fused(link & !FUSED),
-            END => Next::End,
-            link => Next::Link(link),
-        }
+        Next(self.chain[place as usize + 1])
     }
 
     /// The links from a place of a route to its end.
