@@ -7,8 +7,8 @@
 //! each place shows: neither asks what could not be predicted but whether a place is taken.
 //!
 //! The first few events lie in `near`, so that what comes next is known and its data can be asked for in time. Events beyond the year
-//! lie in the heap, and those for which there was no room: where many come at once, or before the last that is known. The heap may hold any
-//! event: the first is the lesser of the two.
+//! lie in the heap, and those for which there was no room where many come at once. The heap may hold any event: the first is the lesser of
+//! the two.
 //!
 //! The constants were tried on fat-trees (`docs/performance.md`); none changes what happens.
 
@@ -16,23 +16,23 @@ use std::hint::select_unpredictable;
 
 use crate::heap::Heap;
 
-/// Events that are known ahead.
+/// Events that are known ahead: a power of two.
 const AHEAD: u32 = 8;
-/// Room for them, and for those that are pushed later and come before the last of them: a power of two.
-const ROOM: usize = 16;
 /// Places that an event may have to go on.
-const STEPS: u32 = 24;
+const STEPS: u64 = 24;
 /// Least and most days of a year.
 const DAYS: (usize, usize) = (256, 1 << 17);
 /// What stands where there is no event: it comes after all.
 const EMPTY: u128 = u128::MAX;
 
 pub struct Calendar {
-    /// A ring, least first, from `first` on: none of them is after one on its day.
-    near: [u128; ROOM],
+    /// A ring of the first, least first, from `first` on: all there are, or [`AHEAD`].
+    near: [u128; AHEAD as usize],
     first: u32,
     known: u32,
-    /// Days before it are over.
+    /// The day of the event taken last, from which on a year is counted.
+    now: u64,
+    /// All other events are on the days from this one on.
     today: u64,
     shift: u32,
     /// Days of a year, less one.
@@ -54,10 +54,11 @@ impl Calendar {
     pub fn new(now: u64, width: u64, days: usize) -> Calendar {
         let (shift, days) = shape(width, days);
         Calendar {
-            near: [EMPTY; ROOM],
+            near: [EMPTY; AHEAD as usize],
             first: 0,
             known: 0,
-            today: now >> shift,
+            now: now >> shift,
+            today: 0,
             shift,
             mask: days as u64 - 1,
             places: vec![EMPTY; days].into_boxed_slice(),
@@ -66,10 +67,12 @@ impl Calendar {
         }
     }
 
-    /// Whether days and year are what they should be, within a factor of three or so.
+    /// Whether days and year are what they should be: days may be a little shorter, in longer ones too many events would meet.
     pub fn fits(&self, width: u64, days: usize) -> bool {
         let (shift, days) = shape(width, days);
-        self.shift.abs_diff(shift) <= 1 && self.places.len() >= days && self.places.len() <= days * 4
+        (shift.saturating_sub(1)..=shift).contains(&self.shift)
+            && self.places.len() >= days
+            && self.places.len() <= days * 4
     }
 
     /// Events here, without those in the heap.
@@ -85,21 +88,33 @@ impl Calendar {
 
     #[inline(never)]
     pub fn push(&mut self, key: u128, heap: &mut Heap) {
-        let last = self.near[near_place(self.first.wrapping_add(self.known).wrapping_sub(1))];
-        if self.known < AHEAD || key < last {
+        if self.known > 0 && key < self.near[near_place(self.first.wrapping_add(self.known).wrapping_sub(1))] {
             return self.insert(key, heap);
         }
-        let mut day = (key >> 64) as u64 >> self.shift;
-        if self.count == 0 {
-            self.today = (last >> 64) as u64 >> self.shift;
+        self.put_on_its_day(key, heap);
+        if self.known < AHEAD && self.count > 0 {
+            self.look_ahead();
         }
-        day = day.max(self.today);
-        if day - self.today > self.mask - u64::from(STEPS) {
+    }
+
+    /// Puts an event that is after all of `near` on its day, or into the heap if that is not within a year.
+    #[inline(always)]
+    fn put_on_its_day(&mut self, mut key: u128, heap: &mut Heap) {
+        let mut day = (key >> 64) as u64 >> self.shift;
+        let most = self.mask - STEPS;
+        if day.saturating_sub(self.now) > most {
             return heap.push(key);
         }
-        let mut key = key;
-        for step in 0..u64::from(STEPS) {
-            let at = ((day + step) & self.mask) as usize;
+        if self.count == 0 {
+            self.today = day;
+        }
+        // Where days before today are over, the place of today will do.
+        day = day.max(self.today);
+        if day - self.today > most {
+            return heap.push(key);
+        }
+        for day in day..day + STEPS {
+            let at = (day & self.mask) as usize;
             let there = self.places[at];
             if there == EMPTY {
                 self.places[at] = key;
@@ -119,27 +134,32 @@ impl Calendar {
     pub fn pop_before(&mut self, bound: u128, heap: &mut Heap) -> Option<u128> {
         let key = self.near[near_place(self.first)];
         if self.known == 0 || heap.first().is_some_and(|other| other < key) {
-            return heap.pop_before(bound);
+            let key = heap.pop_before(bound)?;
+            self.now = (key >> 64) as u64 >> self.shift;
+            return Some(key);
         }
         if key >= bound {
             return None;
         }
+        self.now = (key >> 64) as u64 >> self.shift;
         self.first = self.first.wrapping_add(1);
         self.known -= 1;
-        if self.count > 0 && self.known < AHEAD {
+        if self.count > 0 {
             self.look_ahead();
         }
         Some(key)
     }
 
-    /// Puts an event among the first, or into the heap if there is no room.
+    /// Puts an event among those that are known, of which the last goes back to its day if they are enough.
     #[cold]
     #[inline(never)]
     fn insert(&mut self, key: u128, heap: &mut Heap) {
-        if self.known as usize == ROOM {
-            return heap.push(key);
+        let first = self.first;
+        let place = |n: u32| near_place(first.wrapping_add(n));
+        if self.known == AHEAD {
+            self.known -= 1;
+            self.put_on_its_day(self.near[place(self.known)], heap);
         }
-        let place = |n: u32| near_place(self.first.wrapping_add(n));
         let mut n = self.known;
         while n > 0 && self.near[place(n - 1)] > key {
             self.near[place(n)] = self.near[place(n - 1)];
@@ -176,5 +196,47 @@ impl Calendar {
 
 #[inline]
 fn near_place(n: u32) -> usize {
-    n as usize & (ROOM - 1)
+    (n & (AHEAD - 1)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::cmp::Reverse;
+    use std::collections::BinaryHeap;
+
+    proptest! {
+        /// Pushes a few days ahead, a year and more, with what comes first taken in between: the order is that of a heap.
+        #[test]
+        fn in_order(
+            shift in 0u32..20,
+            ops in proptest::collection::vec(prop_oneof![
+                1 => (0..4u64).prop_map(Some),
+                4 => (0..40u64).prop_map(Some),
+                2 => (0..400u64).prop_map(Some),
+                6 => Just(None),
+            ], 0..1500),
+            parts in 1u64..8,
+        ) {
+            let (mut heap, mut calendar) = (Heap::default(), Calendar::new(0, 1 << shift, 1));
+            let (mut reference, mut now) = (BinaryHeap::new(), 0u128);
+            for (n, op) in (0u128..).zip(ops) {
+                match op {
+                    Some(days) => {
+                        let key = (now >> 64) + (u128::from(days) << shift) / u128::from(parts) << 64 | n;
+                        calendar.push(key, &mut heap);
+                        reference.push(Reverse(key));
+                    }
+                    None => {
+                        let first = reference.pop().map(|Reverse(key)| key);
+                        prop_assert_eq!(calendar.pop_before(EMPTY, &mut heap), first);
+                        now = first.unwrap_or(now);
+                    }
+                }
+                prop_assert_eq!(calendar.len() + heap.len(), reference.len());
+                prop_assert!(reference.len() < AHEAD as usize || calendar.known == AHEAD || calendar.count == 0);
+            }
+        }
+    }
 }
