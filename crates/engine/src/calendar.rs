@@ -224,7 +224,8 @@ mod tests {
             for (n, op) in (0u128..).zip(ops) {
                 match op {
                     Some(days) => {
-                        let key = (now >> 64) + (u128::from(days) << shift) / u128::from(parts) << 64 | n;
+                        let after = (u128::from(days) << shift) / u128::from(parts);
+                        let key = ((now >> 64) + after) << 64 | n;
                         calendar.push(key, &mut heap);
                         reference.push(Reverse(key));
                     }
