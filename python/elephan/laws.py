@@ -101,12 +101,22 @@ def _check(law: Law) -> None:
     if not guest and law.kind.endswith(".py"):
         raise InputError(f"{law.kind}: which class of this file? Write it as {law.kind}:Class")
     if not guest and law.kind not in known:
-        raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, known)}')
+        there = [name for name in known if _refusal(Law(name, name)) is None]
+        raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, there, "there are")}')
+    why = _refusal(law)
+    if why is not None:
+        raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why}")
+
+
+def _refusal(law: Law) -> str | None:
+    """Why the core does not take a law for a connection of TCP, if it does not."""
     try:
         core.resolve(Source(_PROBE, law.label, "toml", "probe"), {f"traffic.flow.{_KEY}": law.value}, 1)
     except InputError as error:
         why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
-        raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why or error}") from None
+        # There is no transport to say here.
+        return why.removesuffix(': say transport = "roce"') or str(error)
+    return None
 
 
 def read_laws(given: str | Sequence[Any]) -> list[Law]:

@@ -181,6 +181,8 @@ def open_source(scenario: Any) -> Source:
     if isinstance(scenario, dict):
         return Source(json_text({k: v for k, v in scenario.items() if v is not None}, "<dict>"), "<dict>", "json", "scenario")
     if isinstance(scenario, str):
+        if not scenario.strip():
+            raise InputError("an empty text is no scenario; give a file, a name of the library, or TOML or JSON text")
         if "\n" in scenario or scenario.lstrip().startswith("{"):
             return _from_text(scenario)
         if scenario in library():

@@ -104,6 +104,7 @@ def test_errors_in_python_repeat_nothing_unseen() -> None:
         (["run", "nosuch.toml"], "No such file"),
         (["run", "scenarios/incast.toml"], 'No such file or directory; did you mean the library\'s "incast"?'),
         (["run", "/"], "is a folder"),
+        (["run", ""], "an empty text is no scenario"),
         (["run", "sawtooth", "-s", "x"], "key=value"),
         (["run", "sawtooth", "-s", "durration=3 s"], "duration"),
         (["run", "sawtooth", "-s", "links[1].loss=nan"], "links[1].loss: nan is not a text, a finite number"),

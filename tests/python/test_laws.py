@@ -44,8 +44,14 @@ def test_every_law_of_the_registry_is_known() -> None:
 
 @pytest.mark.parametrize("name", OF_ROCE)
 def test_laws_of_roce_are_not_for_tcp(name: str) -> None:
-    with pytest.raises(InputError, match="is for RoCE"):
+    with pytest.raises(InputError, match=r"is for RoCE$"):
         read_laws([name])
+
+
+def test_no_law_of_roce_is_suggested() -> None:
+    with pytest.raises(InputError, match='no congestion control "non"; there are: ') as caught:
+        read_laws(["non"])
+    assert "hpcc" not in str(caught.value)
 
 
 def test_a_list_of_names_and_dicts() -> None:
