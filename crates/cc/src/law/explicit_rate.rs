@@ -24,7 +24,7 @@
 use super::Law;
 use crate::declare::{parameters, states};
 use crate::registry::Model;
-use crate::{Ack, Question, Signal, Window};
+use crate::{Ack, MAX_WINDOW_BYTES, Question, Signal, Window};
 use elephan_units::Span;
 
 /// RFC 5681 equation 4.
@@ -73,7 +73,7 @@ impl ExplicitRate {
     fn open(&self, w: &mut Window) {
         if self.is_told() {
             let bytes = self.p.window_rtts * self.srtt.seconds() * self.fair_bps / 8.0;
-            w.cwnd = if self.srtt > Span::ZERO { bytes.max(2.0 * w.mss) } else { f64::MAX };
+            w.cwnd = if self.srtt > Span::ZERO { bytes.max(2.0 * w.mss) } else { MAX_WINDOW_BYTES };
             w.leave_slow_start();
         }
     }
@@ -138,7 +138,7 @@ impl Law for ExplicitRate {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MSS, ack, loss, state};
-    use crate::{Ack, Controller, Question, Signal, Spec};
+    use crate::{Ack, Controller, MAX_WINDOW_BYTES, Question, Signal, Spec};
     use elephan_units::{Span, Time};
 
     const S: f64 = MSS as f64;
@@ -190,6 +190,9 @@ mod tests {
         c.establish(MSS, 10 * MSS);
         assert!(c.window() > 1e9);
         near(c.pacing_rate(), FAIR);
+        // Nor does a timeout before the first round-trip time leave a threshold that no counter holds.
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: MSS });
+        assert_eq!(c.ssthresh(), MAX_WINDOW_BYTES);
     }
 
     /// Losses leave the rate alone; after a timeout one segment, until an ACK comes.
