@@ -4,7 +4,7 @@
 //! What is due within a year lies in the place of its day, `day = time >> shift`, or behind it if that is taken: the lesser of two that
 //! meet stays, the other goes on to the next place. So the places from `today` on are in order, with gaps: a place is free only if no
 //! event of its day, or of one before it, lies behind it. A push takes a place, a pop the next that is taken, which a bit for
-//! each place shows: neither asks what could not be predicted but whether a place is taken.
+//! each place shows: the only branch that cannot be predicted is whether a place is taken.
 //!
 //! The first few events lie in `near`, so that what comes next is known and its data can be asked for in time. Events beyond the year
 //! lie in the heap, and those for which there was no room where many come at once. The heap may hold any event: the first is the lesser of
@@ -86,6 +86,11 @@ impl Calendar {
         (n < self.known).then(|| self.near[near_place(self.first.wrapping_add(n))])
     }
 
+    #[inline]
+    fn day_of(&self, key: u128) -> u64 {
+        (key >> 64) as u64 >> self.shift
+    }
+
     #[inline(never)]
     pub fn push(&mut self, key: u128, heap: &mut Heap) {
         if self.known > 0 && key < self.near[near_place(self.first.wrapping_add(self.known).wrapping_sub(1))] {
@@ -100,7 +105,7 @@ impl Calendar {
     /// Puts an event that is after all of `near` on its day, or into the heap if that is not within a year.
     #[inline(always)]
     fn put_on_its_day(&mut self, mut key: u128, heap: &mut Heap) {
-        let mut day = (key >> 64) as u64 >> self.shift;
+        let mut day = self.day_of(key);
         let most = self.mask - STEPS;
         if day.saturating_sub(self.now) > most {
             return heap.push(key);
@@ -135,13 +140,13 @@ impl Calendar {
         let key = self.near[near_place(self.first)];
         if self.known == 0 || heap.first().is_some_and(|other| other < key) {
             let key = heap.pop_before(bound)?;
-            self.now = (key >> 64) as u64 >> self.shift;
+            self.now = self.day_of(key);
             return Some(key);
         }
         if key >= bound {
             return None;
         }
-        self.now = (key >> 64) as u64 >> self.shift;
+        self.now = self.day_of(key);
         self.first = self.first.wrapping_add(1);
         self.known -= 1;
         if self.count > 0 {

@@ -50,13 +50,6 @@ impl Heap {
         self.sift_up(slot, key);
     }
 
-    /// The least key, if it is known without work.
-    #[inline]
-    pub fn peek(&self) -> Option<u128> {
-        let first = self.groups[0].0[ROOT];
-        (!self.hole && first != EMPTY).then_some(first)
-    }
-
     /// The least key.
     #[inline]
     pub fn first(&mut self) -> Option<u128> {
@@ -64,7 +57,8 @@ impl Heap {
             self.hole = false;
             self.fill_hole();
         }
-        self.peek()
+        let first = self.groups[0].0[ROOT];
+        (first != EMPTY).then_some(first)
     }
 
     /// Takes the least key if it is below `bound`.

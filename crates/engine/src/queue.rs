@@ -6,14 +6,13 @@ use crate::heap::Heap;
 use elephan_units::{Span, Time};
 
 /// From so many events pending for the next year of a calendar it takes over, below half of them the heap: where most events go through
-/// the queue, 16 hosts of a fat-tree take a quarter less with the calendar.
+/// the queue, as in a fat-tree of 16 hosts, the calendar takes a fifth off a run; a dumbbell of 10 or 100 flows, whose frames are in lanes, is as fast with either.
 const MANY: usize = 32;
-/// Days of the calendar for each event that happens.
+/// Days of the calendar for each event that happens: with 2 or 4, fat-trees of 16 to 432 hosts take as long.
 const DAYS_PER_EVENT: u64 = 3;
 /// Days of a year for each pending event: those pushed lie a few mean distances ahead.
 const DAYS_PER_PENDING: usize = 12;
-
-/// How far ahead an event's data are asked for.
+/// Events before the one whose data are asked for: what is asked for comes from the second-level cache in less than theirs take.
 const AHEAD: u32 = 3;
 
 /// Pending events, least first.
