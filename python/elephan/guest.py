@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import copy as copies
+import difflib
 import functools
 import hashlib
 import importlib
@@ -259,6 +260,7 @@ def _load(
     hooks = [hook for hook in _HOOKS if getattr(law, hook) is not getattr(CongestionControl, hook)]
     if not any(hook in hooks for hook in _GROWTH):
         raise InputError(f"{name} has none of on_ack, on_round and on_delivery: its window would never grow")
+    _refuse_misspelled(law)
     for switch in _SWITCHES:
         if not isinstance(value := getattr(law, switch), bool):
             raise InputError(f"{name}.{switch} is True or False, not {value!r}")
@@ -268,6 +270,18 @@ def _load(
             raise InputError(f'{name} names the state "{state}", which is {value!r} after __init__ and not a number')
     make = functools.partial(target, **values)
     return make, name, hooks, law.slow_start, law.measures_rate, list(law.states)
+
+
+def _refuse_misspelled(law: type[CongestionControl]) -> None:
+    """A method that nobody calls, or a switch that nobody reads, is a law that does something else than its author means."""
+    for given in sorted({name for base in law.__mro__ for name in vars(base) if not hasattr(CongestionControl, name)}):
+        hint = ""
+        if given.startswith("on_") and callable(getattr(law, given)):
+            hint = nearest(given, [*_HOOKS, "on_congestion"], "there are")
+        elif close := difflib.get_close_matches(given, _SWITCHES, n=1, cutoff=0.85):
+            hint = f'; did you mean "{close[0]}"?'
+        if hint:
+            raise InputError(f'{law.__name__} defines "{given}", which nothing asks for{hint}')
 
 
 def describe(given: LawFactory) -> dict[str, Any]:

@@ -288,6 +288,15 @@ class CountForSwitch(Reno):
     measures_rate = 1
 
 
+class MisspelledHook(Reno):
+    def on_congested(self, event: Any) -> None:
+        self.ssthresh = self.cwnd * 0.7
+
+
+class MisspelledSwitch(Reno):
+    slow_strat = False
+
+
 class NotOurs:
     pass
 
@@ -318,6 +327,8 @@ def test_nonsense_in_a_run_fails_it(law: Any, message: str) -> None:
         (NoState, 'names the state "w_max", which is None after __init__'),
         (WordForSwitch, "WordForSwitch.slow_start is True or False, not 'no'"),
         (CountForSwitch, "CountForSwitch.measures_rate is True or False, not 1"),
+        (MisspelledHook, 'MisspelledHook defines "on_congested", which nothing asks for; did you mean "on_congestion"?'),
+        (MisspelledSwitch, 'MisspelledSwitch defines "slow_strat", which nothing asks for; did you mean "slow_start"?'),
         (NotOurs, "NotOurs is not an elephan.CongestionControl"),
         (Reno(), "give the class Reno and not an object of it"),
         (functools.lru_cache(maxsize=1)(lambda: Reno()), "gives the same object twice; each connection needs its own"),

@@ -88,8 +88,12 @@ impl Cpu {
 
     /// The key of a value that cannot be, and why.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        if self.logger == Some(Span::ZERO) {
-            return Some(("logger", "0 s: leave it out for none".to_owned()));
+        match self.logger {
+            Some(Span::ZERO) => return Some(("logger", "0 s: leave it out for none".to_owned())),
+            Some(every) if every < LOGGER_MIN => {
+                return Some(("logger", format!("{every}: a line takes {LOGGER_MIN} at least")));
+            }
+            _ => {}
         }
         let costs = [
             ("transmit", self.transmit),
@@ -105,6 +109,8 @@ impl Cpu {
 
 /// Dearer packets are a slip of the pen.
 const COST_MAX: Span = Span::from_s(1);
+/// No process writes lines more often, and each is an event.
+const LOGGER_MIN: Span = Span::from_us(1);
 
 /// One server, first come, first served.
 #[derive(Clone, Copy, Debug, Default)]

@@ -47,10 +47,7 @@ fn frame(name: &str, bytes: &Bound<'_, PyAny>) -> PyResult<u32> {
 
 /// The number of a source or of a congestion point.
 fn whole(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    value.extract().map_err(|_| {
-        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
-        ScenarioError::new_err(format!("{name} is a whole number from 0 to {}, not {given}", u32::MAX))
-    })
+    number::whole(name, value, u64::from(u32::MAX)).map(|number| number as u32)
 }
 
 fn later(before: &mut Time, now: &Bound<'_, PyAny>) -> PyResult<Time> {

@@ -49,3 +49,11 @@ pub fn real(name: &str, value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
         ScenarioError::new_err(format!("{name} is a number of {what}, not {given}"))
     })
 }
+
+/// A whole number from whatever was given.
+pub fn whole(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
+    value.extract().ok().filter(|&number: &u64| number <= most).ok_or_else(|| {
+        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
+        ScenarioError::new_err(format!("{name} is a whole number from 0 to {most}, not {given}"))
+    })
+}

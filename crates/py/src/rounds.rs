@@ -143,8 +143,9 @@ impl Rounds {
     }
 
     /// Goes on until `bytes` more are delivered, for `rounds` round trips at most: seconds, bytes delivered, round trips.
-    fn run(&mut self, bytes: f64, rounds: u64) -> PyResult<(f64, f64, u64)> {
-        from("bytes", bytes, 0.0, "bytes")?;
+    fn run(&mut self, bytes: &Bound<'_, PyAny>, rounds: &Bound<'_, PyAny>) -> PyResult<(f64, f64, u64)> {
+        let bytes = from("bytes", number::real("bytes", bytes, "bytes")?, 0.0, "bytes")?;
+        let rounds = number::whole("rounds", rounds, u64::MAX)?;
         let reached = guard(|| Ok(self.0.run(bytes, rounds)))?;
         self.check()?;
         Ok((reached.time_s, reached.delivered_bytes, reached.rounds))

@@ -11,7 +11,8 @@
 //! Bytes are those on the wire: TCP and IP headers with the options that both ends use, framing, preamble and gap. For
 //! a path with one slow link it is 1.5 RTT + wire bytes / rate. Rates and delays are those at the start of the run; jitter, loss, PAUSE
 //! and what other traffic does are not in it. Where each packet takes its own path (`ecmp = "packet"`), the k links side by side at a
-//! place of the path count as k of their best: of n packets one of them carries n / k, rounded up, and the last need not follow.
+//! place of the path count as k of their best: of n packets one of them carries n / k, rounded up, and from there on the last need not
+//! follow the others: it may overtake them. A single link behind such a place has sent all of them n transmissions after the first came.
 //! A flow of RoCE has no handshake.
 
 use std::collections::BTreeSet;
@@ -49,19 +50,24 @@ impl Hop {
 /// Until the last of `full` packets of `full_bytes` and one of `last_bytes` (IP), sent back to back, is at the end of the path.
 fn through(path: &[Hop], full: u64, full_bytes: u32, last_bytes: u32) -> u128 {
     let (mut before, mut sum, mut longest) = (0, 0, 0);
-    // When the last full packet, and the last of all, have left the link and arrive at the next.
-    let (mut whole, mut last) = (0, 0);
+    // When the last full packet, the last of all, and whichever comes last have left the link and arrive at the next.
+    let (mut whole, mut last, mut all) = (0, 0, 0);
+    let mut in_order = true;
     for hop in path {
         let (tx, own) = (hop.transmission_ps(full_bytes), hop.transmission_ps(last_bytes));
         let others = full.div_ceil(hop.side_by_side).saturating_sub(1);
+        in_order &= hop.side_by_side == 1;
+        if full > 0 && hop.side_by_side == 1 {
+            all = (all + tx.min(own)).max(last.min(before + sum) + u128::from(full) * tx + own);
+        }
         (sum, longest) = (sum + tx, longest.max(u128::from(others) * tx));
         let free = if full > 0 { before + sum + longest } else { 0 };
-        let follows = if hop.side_by_side == 1 { free } else { 0 };
+        let follows = if in_order { free } else { 0 };
         last = last.max(follows) + own + hop.delay_ps;
         before += hop.delay_ps;
-        whole = free + hop.delay_ps;
+        (whole, all) = (free + hop.delay_ps, all + hop.delay_ps);
     }
-    last.max(whole)
+    last.max(whole).max(all)
 }
 
 impl World<'_> {
@@ -190,5 +196,15 @@ mod tests {
         assert_eq!(us(2, 125), 2 * 10 + 250);
         assert_eq!(us(1, 125), 10 + 250);
         assert_eq!(us(0, 1250), 10 + 250);
+    }
+
+    /// Behind the fork the short packet is ahead of the full one and does not delay it; 200 full ones and the short one have to pass a
+    /// slow link one by one, which a full one is the first to reach, after 10 + 250 us.
+    #[test]
+    fn who_took_another_link_may_overtake() {
+        let path = |last_bps| [hop(1_000_000_000, 0), Hop { side_by_side: 2, ..hop(40_000_000, 0) }, hop(last_bps, 3)];
+        let us = |last_bps, full| through(&path(last_bps), full, 1250, 125) / 1_000_000;
+        assert_eq!(us(1_000_000_000, 1), 10 + 250 + 10 + 3);
+        assert_eq!(us(10_000_000, 200), 10 + 250 + 200 * 1000 + 100 + 3);
     }
 }

@@ -32,8 +32,10 @@ use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
 const SOURCES_MAX: u32 = 100_000;
-/// Periods are drawn until one has room for a packet: beyond so many for each packet a run seems to stand still.
-const PERIODS_MAX: f64 = 100_000.0;
+/// Periods are drawn until one has room for a packet: beyond so many for each packet, or for the first of all sources, a run seems to
+/// stand still.
+const PERIODS_MAX: f64 = 1_000.0;
+const FIRST_PERIODS_MAX: f64 = 1e7;
 
 /// Keys of `kind = "onoff"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -177,9 +179,10 @@ impl Spec for Onoff {
             return refuse("packet_size", message);
         }
         let spacing = self.packet_size.0 as f64 * 8.0 * PS_PER_S as f64 / self.peak();
-        if spacing > PERIODS_MAX * self.on.0 as f64 {
+        let most = PERIODS_MAX.min(FIRST_PERIODS_MAX / f64::from(self.sources));
+        if spacing > most * self.on.0 as f64 {
             let message = format!(
-                "{}: too short: at its peak rate, {}, a source has a packet of {} in one of more than {PERIODS_MAX} such periods",
+                "{}: too short: at its peak rate, {}, a source has a packet of {} in one of more than {most} such periods",
                 self.on,
                 Rate(self.peak() as u64),
                 self.packet_size

@@ -179,7 +179,8 @@ class Answer:
         for one in self.rows:
             if (one.law, one.streams) == (law, streams):
                 return one
-        raise InputError(f"no result for {law} with {streams} streams")
+        there = ", ".join(f"{one.law} with {one.streams}" for one in self.rows)
+        raise InputError(f"no result for {law} with {streams} streams; there are {there}")
 
     @property
     def curves_table(self) -> pa.Table:

@@ -210,7 +210,8 @@ impl Resolver<'_> {
             let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
             let apart = self.apart(i).map(|message| (self.queue_path(i, "kind"), message));
             let low = self.below_xoff(i).map(|(key, message)| (self.queue_path(i, key), message));
-            let queue = limit.into_iter().chain(other).chain(apart).chain(low).filter(|_| of_now);
+            let depth = self.too_shallow(i).map(|(key, message)| (self.queue_path(i, key), message));
+            let queue = limit.into_iter().chain(other).chain(depth).chain(apart).chain(low).filter(|_| of_now);
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -258,6 +259,20 @@ impl Resolver<'_> {
             let size = below(queue).filter(|_| priorities & lossless != 0)?;
             Some(("classes", format!("class {class}: queue.limit: {}", words(size.to_string()))))
         })
+    }
+
+    /// A depth beside the limit that no packet of the largest flow fits into. Its key, and what is wrong.
+    fn too_shallow(&self, i: usize) -> Option<(&'static str, String)> {
+        let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
+        let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
+        let depths = match &link.queue {
+            QueueSpec::Tbf(tbf) => vec![("burst", tbf.burst), ("mtu", tbf.peak_rate.map_or(Bytes(u64::MAX), |_| tbf.mtu))],
+            QueueSpec::FqCodel(fq_codel) => vec![("memory_limit", fq_codel.memory_limit)],
+            _ => Vec::new(),
+        };
+        let (key, depth) = depths.into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
+        let shown = self.written(&self.queue_path(i, key), depth);
+        Some((key, format!("{shown} cannot hold one packet of {frame} B ({})", link.name)))
     }
 
     fn queue_problem(&self, i: usize, crossing: &Crossing) -> Option<String> {
