@@ -91,17 +91,24 @@ def _scattered(panel: Panel) -> Drawing:
 
 
 def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
-    """Names beside points, moved up or down where they would cover each other."""
+    """Names beside points, in steps where they would cover each other: who stands further to the left is named higher, so that no
+    line from a point to its name meets another name.
+    """
     (x_low, x_high), (y_low, y_high) = axes.get_xlim(), axes.get_ylim()
+    first, step = 0.028, 0.05
     taken: list[tuple[float, float, float]] = []
-    for label, x, y in sorted(points, key=lambda p: -p[2]):
+    for label, x, y in sorted(points, key=lambda p: -p[1]):
         share_x, share_y = (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low)
         width = 0.012 * len(label) + 0.02
         left = share_x + width > 1
         begin = share_x - width if left else share_x
-        level = share_y + 0.028
-        while any(abs(level - other) < 0.05 and begin < end and start < begin + width for start, end, other in taken):
-            level -= 0.012
+
+        def free(level: float, begin: float = begin, end: float = begin + width) -> bool:
+            return not any(abs(level - other) < 0.95 * step and begin < e and s < end for s, e, other in taken)
+
+        above = [share_y + first + step * k for k in range(len(points))]
+        below = [share_y - first - step * k for k in range(len(points))]
+        level = next((one for one in (*(one for one in above if one < 0.97), *below) if free(one)), above[0])
         taken.append((begin, begin + width, level))
         axes.annotate(
             label,
@@ -112,7 +119,9 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
             color=INK,
             ha="right" if left else "left",
             va="center",
-            arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.4} if abs(level - share_y) > 0.06 else None,
+            arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.6, "relpos": (1.0 if left else 0.0, 0.5)}
+            if abs(level - share_y) > 1.5 * first
+            else None,
         )
 
 
