@@ -293,3 +293,109 @@ def test_accurate_ecn_is_negotiated_and_counts() -> None:
     ):
         with pytest.raises(el.InputError, match=re.escape(message)):
             el.tcp.Endpoint().on_segment(0.0, more)
+
+
+def after_loss(data: int, lost: int, *, stack: str = "rfc", fin: bool = True, mark: int = -1, **options: Any) -> tuple[Any, Any]:
+    """Ten segments (the last with the FIN), of which number `lost` never comes and number `mark` is marked; all ACKs of the others have come."""
+    a = el.tcp.Endpoint(stack, isn=100, timestamps=False, initial_window=10, **options)
+    b = el.tcp.Endpoint(stack, isn=300, auto_read=True, timestamps=False, delayed_ack_segments=1, **options)
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0, 0.05)
+    a.write(1.0, data * a.mss)
+    if fin:
+        a.close(1.0)
+    for n, seg in enumerate([seg for seg in a.poll_transmit(1.0) if seg["len"]]):
+        if n != lost:
+            b.on_segment(1.05 + n * 1e-5, seg | ({"ecn": 3} if n == mark else {}))
+            for ack in b.poll_transmit(1.05 + n * 1e-5):
+                a.on_segment(1.1 + n * 1e-5, ack)
+    return a, b
+
+
+def test_the_segment_with_the_fin_is_sacked_and_counts_as_a_duplicate_ack() -> None:
+    # RFC 2018: the number of the FIN is one of the last segment's; RFC 6675 section 5: the third duplicate ACK begins recovery.
+    a, b = after_loss(10, 6)
+    assert a.stats["fast_retran"] == 1
+    (again,) = [seg for seg in a.poll_transmit(1.2) if seg["len"]]
+    assert again["seq"] == 101 + 6 * a.mss
+    b.on_segment(1.25, again)
+    answers = b.poll_transmit(1.25)
+    assert [ack["ack"] for ack in answers] == [101 + 10 * a.mss + 1]
+    assert (b.received, b.state) == (10 * a.mss, "close_wait")
+
+
+def test_cwr_follows_a_reduction_for_whatever_reason_and_one_window_is_cut_once() -> None:
+    # RFC 3168 section 6.1.2. Segment 2 is lost, segment 7 of the same window is marked.
+    a, b = after_loss(10, 2, fin=False, mark=7, ecn="classic")
+    assert (a.stats["fast_retran"], a.stats["ecn_signals"]) == (1, 0)
+    cut = a.ssthresh
+    a.write(1.2, 20 * a.mss)
+    sent = [seg for seg in a.poll_transmit(1.2) if seg["len"]]
+    assert [("CWR" in seg["flags"], seg["seq"] > 100 + 10 * a.mss) for seg in sent[:2]] == [(False, False), (True, True)]
+    for seg in sent:
+        b.on_segment(1.25, seg)
+        for ack in b.poll_transmit(1.25):
+            a.on_segment(1.3, ack)
+    assert (a.ssthresh, a.stats["ecn_signals"]) == (cut, 0)
+
+
+def test_reading_without_window_scaling_announces_no_room_that_a_window_cannot_say() -> None:
+    # RFC 9293 section 3.8.6.2.2: an update is due where the window that the peer knows moves.
+    # The peer does not scale, so 65,535 B is all that a buffer of 4 MiB can say.
+    a = el.tcp.Endpoint(isn=100, window_scaling=False, receive_window="65535 B")
+    b = el.tcp.Endpoint(isn=300, receive_window="4 MiB")
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0)
+    a.write(1.0, 2 * a.mss)
+    exchange(a, b, 1.0)
+    updates = []
+    for n in range(10):
+        b.read(100, 2.0 + n)
+        updates += b.poll_transmit(2.0 + n)
+    assert updates == []
+
+
+def test_what_paws_drops_is_reported_as_a_duplicate() -> None:
+    # As Linux tcp_send_dupack: RFC 2883 says what has come twice, though the old time stamp makes it unacceptable.
+    a, b = connected(timestamps=True, dsack=True)
+    a.write(1.0, 100)
+    (first,) = a.poll_transmit(1.0)
+    a.write(2.0, 50)
+    b.on_segment(2.0, first | {"ts": (first["ts"][0] + 1000, first["ts"][1])})
+    b.poll_transmit(3.0)
+    (second,) = a.poll_transmit(3.0)
+    b.on_segment(3.0, second | {"ts": (first["ts"][0] + 2000, first["ts"][1])})
+    b.on_timer(4.0)
+    b.poll_transmit(4.0)
+    b.on_segment(5.0, first)
+    (answer,) = b.poll_transmit(5.0)
+    assert answer["sack"] == [(101, 201)]
+
+
+def test_a_syn_ack_that_is_sent_again_is_not_timed() -> None:
+    # RFC 6298 section 3 (Karn): the SYN-ACK of 0.1 s is lost, the one that the second SYN brings is answered 0.2 s after it.
+    a, b = el.tcp.Endpoint(isn=100, timestamps=False), el.tcp.Endpoint(isn=300, timestamps=False, rto_initial="10 s")
+    b.listen(0.0)
+    a.connect(0.0)
+    (syn,) = a.poll_transmit(0.0)
+    b.on_segment(0.1, syn)
+    b.poll_transmit(0.1)
+    b.on_segment(1.1, syn)
+    (answer,) = b.poll_transmit(1.1)
+    a.on_segment(1.2, answer)
+    for seg in a.poll_transmit(1.2):
+        b.on_segment(1.3, seg)
+    assert (b.state, b.srtt) == ("established", None)
+
+
+def test_reducing_for_a_mark_is_no_loss_recovery() -> None:
+    # RFC 8985 section 7.2 and Linux tcp_schedule_loss_probe: a probe may be waited for after ECN has reduced the window.
+    timers = []
+    for mark in (-1, 1):
+        a, _b = after_loss(6, -1, stack="linux", fin=False, mark=mark, ecn="classic")
+        a.write(1.2, 3 * a.mss)
+        a.poll_transmit(1.2)
+        timers.append(round(a.next_timer() - 1.2, 3))
+    assert timers[0] == timers[1] < 0.25

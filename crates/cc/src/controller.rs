@@ -205,10 +205,10 @@ impl Controller {
                 self.backed_off = false;
                 self.w.ssthresh = ssthresh;
                 // RFC 9438 section 4.9: a window that has passed the old one keeps its course.
-                if self.w.cwnd >= cwnd {
+                if self.w.cwnd >= cwnd && !self.law.steers_recovery() {
                     return;
                 }
-                self.w.cwnd = cwnd;
+                self.w.cwnd = self.w.cwnd.max(cwnd);
             }
             Signal::Rto { now, .. } if self.backed_off => {
                 self.law.on_timeout_again(&mut self.w, *now);

@@ -30,6 +30,7 @@ mod repair;
 mod round;
 pub mod rounds;
 pub mod slow_start;
+mod tally;
 #[cfg(test)]
 mod testing;
 pub mod train;

@@ -23,12 +23,29 @@ impl Plateau {
         self.rounds += 1;
         self.rounds >= rounds
     }
+
+    /// The same of the rate that each ACK has measured, whose rounds count when they begin (draft-ietf-ccwg-bbr, CheckFullBWReached).
+    pub fn watched(&mut self, rate: Option<f64>, new_round: bool, growth: f64, rounds: u32) -> bool {
+        let grown = rate.filter(|rate| *rate > 0.0 && *rate >= self.bw * growth);
+        if let Some(rate) = grown {
+            *self = Plateau::from(rate);
+        }
+        self.rounds += u32::from(new_round && grown.is_none());
+        self.rounds >= rounds
+    }
+
+    /// It was `bw` last.
+    pub fn from(bw: f64) -> Plateau {
+        Plateau { bw, rounds: 0 }
+    }
 }
 
 /// What a loss changes and an undone one restores (Linux `tcp_bbr.c`, `bbr_save_cwnd` and
 /// `bbr_set_cwnd_to_recover_or_restore`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repair {
+    /// Packets are conserved in the first round of recovery, as in version 1.
+    conserves: bool,
     /// Recovery, or what follows a timeout, is under way.
     recovering: bool,
     /// The first ACK of recovery is still to come; recovery is over with the next ACK.
@@ -43,6 +60,11 @@ pub(crate) struct Repair {
 }
 
 impl Repair {
+    /// With packet conservation.
+    pub fn conserving() -> Repair {
+        Repair { conserves: true, ..Repair::default() }
+    }
+
     /// Remembers the window to return to; while it is low already, the larger one.
     pub fn save(&mut self, w: &Window, probing_rtt: bool) {
         self.before = if self.recovering || self.returns || probing_rtt { self.before.max(w.cwnd) } else { w.cwnd };
@@ -65,14 +87,16 @@ impl Repair {
             self.ends = false;
             return;
         }
-        (self.recovering, self.begins, self.returns) = (true, true, false);
-        w.cwnd = w.cwnd.min(inflight as f64);
+        (self.recovering, self.begins, self.returns) = (true, self.conserves, false);
+        if self.conserves {
+            w.cwnd = w.cwnd.min(inflight as f64);
+        }
     }
 
     /// The retransmission timer has expired.
     fn time_out(&mut self, w: &mut Window, probing_rtt: bool) {
         self.save(w, probing_rtt);
-        *self = Repair { recovering: true, before: self.before, ..Repair::default() };
+        *self = Repair { recovering: true, conserves: self.conserves, before: self.before, ..Repair::default() };
         w.cwnd = w.mss;
     }
 
@@ -84,7 +108,7 @@ impl Repair {
     /// What an ACK makes of the window before the law does; answers whether packets are conserved, so that the law does not.
     pub fn steer(&mut self, w: &mut Window, ack: &Ack, path: &mut Path) -> bool {
         let most = w.cwnd;
-        if ack.newly_lost > 0 {
+        if self.conserves && ack.newly_lost > 0 {
             w.cwnd = (w.cwnd - ack.newly_lost as f64).max(w.mss);
         }
         let kept = ack.inflight.saturating_sub(ack.newly_lost);
@@ -106,17 +130,40 @@ impl Repair {
         self.conserving
     }
 
-    /// PROBE_RTT is over.
-    pub fn probed(&mut self) {
+    /// What an ACK means for PROBE_RTT, which begins where the smallest round-trip time has `expired` and ends when no more than `most` bytes
+    /// have been in flight for `time` and a round.
+    pub fn visit(
+        &mut self,
+        (stay, expired): (Option<Stay>, bool),
+        (w, path, ack): (&Window, &mut Path, &Ack),
+        new_round: bool,
+        (most, time): (f64, Span),
+    ) -> Visit {
+        let begins = expired && !path.restarted && stay.is_none();
+        if begins {
+            self.save(w, false);
+        }
+        let Some(mut stay) = stay.or(begins.then(Stay::default)) else { return Visit::None };
+        if !stay.over(path, ack, new_round, most, time) {
+            return Visit::Stays(stay);
+        }
         self.returns = true;
+        Visit::Over
     }
 
     /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
     pub fn undo(&mut self) {
         if self.recovering {
-            *self = Repair { before: self.before, returns: true, ..Repair::default() };
+            *self = Repair { conserves: self.conserves, before: self.before, returns: true, ..Repair::default() };
         }
     }
+}
+
+/// See [`Repair::visit`].
+pub(crate) enum Visit {
+    None,
+    Stays(Stay),
+    Over,
 }
 
 /// A stay in PROBE_RTT.
@@ -130,7 +177,7 @@ pub(crate) struct Stay {
 
 impl Stay {
     /// Takes in an ACK; answers whether no more than `most` bytes have been in flight for `time` and a round.
-    pub fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
+    fn over(&mut self, path: &mut Path, ack: &Ack, new_round: bool, most: f64, time: Span) -> bool {
         path.limit();
         let inflight = ack.inflight.saturating_sub(ack.acked);
         match self.until {

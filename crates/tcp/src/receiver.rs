@@ -234,6 +234,14 @@ impl Receiver {
         Due::Now
     }
 
+    /// What PAWS drops of `[left, left + len)` that is there already is a duplicate all the same (Linux `tcp_send_dupack`).
+    pub fn note_old(&mut self, left: u64, len: u64) {
+        if left < self.nxt && len > 0 {
+            self.duplicate = Some((left, self.nxt.min(left + len)));
+            self.count_blocks();
+        }
+    }
+
     /// A FIN at offset `at` arrived (see [`Receiver::take_fin`]).
     pub fn note_fin(&mut self, at: u64) {
         if at <= self.edge {
@@ -299,7 +307,7 @@ impl Receiver {
         let taken = bytes.min(self.payload() - self.read);
         self.read += taken;
         self.field_holds = false;
-        let gain = (self.nxt + self.space()).saturating_sub(self.edge);
+        let gain = (self.nxt + self.space().min(65_535 << self.shift)).saturating_sub(self.edge);
         (taken, taken > 0 && gain >= (2 * self.mss).min(self.buffer / 2))
     }
 
@@ -329,6 +337,8 @@ impl Receiver {
         };
         self.count_blocks();
         for (wire, &(left, right)) in out.iter_mut().zip(&blocks[..count]) {
+            // The FIN that came with the last byte has a number too: without it the sender would not know that segment to be here.
+            let right = right + u64::from(right == self.fin_at);
             *wire = (origin.wrapping_add(left as u32), origin.wrapping_add(right as u32));
         }
         count as u8

@@ -219,6 +219,15 @@ impl Sender {
         self.refresh();
     }
 
+    /// The controller is told of `len` bytes of new data. A law of its own kind may change its rate when silence ends.
+    #[inline]
+    pub fn note_sent(&mut self, now: Time, len: u32, pipe: u64) {
+        self.cc.on_sent(now, u64::from(len), pipe);
+        if pipe == 0 && self.cc.steers_recovery() {
+            self.refresh();
+        }
+    }
+
     /// Takes over what the controller wants after it was told something.
     #[inline]
     pub fn refresh(&mut self) {

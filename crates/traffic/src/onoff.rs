@@ -34,7 +34,7 @@ const PAYLOAD_MAX_BYTES: u64 = 65_507;
 const SOURCES_MAX: u32 = 100_000;
 /// Periods are drawn until one has room for a packet: beyond so many for each packet, or for the first of all sources, a run seems to
 /// stand still.
-const PERIODS_MAX: f64 = 1_000.0;
+const PERIODS_MAX: f64 = 100_000.0;
 const FIRST_PERIODS_MAX: f64 = 1e7;
 
 /// Keys of `kind = "onoff"`.

@@ -282,7 +282,8 @@ impl Cubic {
     #[cold]
     fn begin_epoch(&mut self, w: &Window, now: Time) {
         if self.curve.stage == Stage::Fresh {
-            self.curve.cwnd_prior = w.cwnd;
+            // What a timeout has cut is still the window before the last reduction (RFC 9438 section 4.1.2).
+            self.curve.cwnd_prior = if self.curve.cwnd_prior > 0.0 { self.curve.cwnd_prior } else { w.cwnd };
             self.curve.w_max = w.cwnd;
         }
         self.curve.w_max = self.curve.w_max.max(w.cwnd);

@@ -149,15 +149,16 @@ impl Law for Htcp {
         if let Some(rtt) = ack.rtt {
             self.sample_rtt(rtt.seconds());
         }
-        if self.p.adaptive_backoff {
+        if !self.epoch.open {
+            self.sample_from = (ack.now, ack.delivered);
+        } else if self.p.adaptive_backoff {
             self.sample_rate(w, ack);
         }
     }
 
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         if !self.epoch.open {
-            (self.epoch.open, self.epoch.delta) = (true, Span::ZERO);
-            self.sample_from = (ack.now, ack.delivered);
+            self.on_recovered(w);
         }
         if ack.app_limited {
             return;
@@ -175,6 +176,10 @@ impl Law for Htcp {
         epoch.rtt_max_s = self.rtt_min_s + self.p.rtt_max_kept * (epoch.rtt_max_s - self.rtt_min_s);
         (epoch.delta, epoch.open) = (Span::ZERO, false);
         w.cut(signal, beta * w.cwnd);
+    }
+
+    fn on_recovered(&mut self, _w: &mut Window) {
+        (self.epoch.open, self.epoch.delta) = (true, Span::ZERO);
     }
 
     fn on_undo(&mut self, _w: &mut Window, now: Time) {
@@ -206,7 +211,8 @@ impl Htcp {
         }
         self.sample_from = (ack.now, ack.delivered);
         let (sample, epoch) = (bytes / span_s, &mut self.epoch);
-        if epoch.delta.seconds() <= self.p.fresh_rounds * self.rtt_min_s {
+        // Linux counts whole round trips.
+        if epoch.delta.seconds() < (self.p.fresh_rounds + 1.0) * self.rtt_min_s {
             (epoch.rate, epoch.rate_max) = (sample, sample);
         } else {
             epoch.rate = 0.75 * epoch.rate + 0.25 * sample;

@@ -46,6 +46,8 @@ pub struct Hystart {
     rtt_min: Span,
     round_rtt: Span,
     sampled: u32,
+    /// Slow start was ended; it looks again after a timeout only.
+    found: bool,
 }
 
 impl Internals for Hystart {}
@@ -62,6 +64,7 @@ impl Model for Hystart {
             rtt_min: Span::MAX,
             round_rtt: Span::MAX,
             sampled: 0,
+            found: false,
         }
     }
 
@@ -105,14 +108,17 @@ impl SlowStart for Hystart {
             (self.round_rtt, self.sampled) = (Span::MAX, 0);
         }
         let looks = w.cwnd >= self.parameters.low_window * w.mss && self.rtt_min != Span::MAX;
-        if looks && self.congested(ack.now, ack.rtt) {
+        if looks && !self.found && self.congested(ack.now, ack.rtt) {
+            self.found = true;
             w.ssthresh = w.cwnd;
         }
         allowed
     }
 
-    fn on_congestion(&mut self, _: &Signal) {
+    fn on_congestion(&mut self, signal: &Signal) {
         self.round = Round::default();
+        // A slow start that a timeout does not begin, as after silence, leads to a threshold that is known (Linux `bictcp_reset`).
+        self.found &= !matches!(signal, Signal::Rto { .. });
     }
 
     /// Paced ACKs come over the whole round trip (Linux: the threshold is halved for `SK_PACING_NONE` only).

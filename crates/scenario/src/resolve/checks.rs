@@ -266,7 +266,9 @@ impl Resolver<'_> {
         let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
         let depths = match &link.queue {
-            QueueSpec::Tbf(tbf) => vec![("burst", tbf.burst), ("mtu", tbf.peak_rate.map_or(Bytes(u64::MAX), |_| tbf.mtu))],
+            QueueSpec::Tbf(tbf) => {
+                vec![("burst", tbf.burst), ("mtu", tbf.peak_rate.map_or(Bytes(u64::MAX), |_| tbf.mtu))]
+            }
             QueueSpec::FqCodel(fq_codel) => vec![("memory_limit", fq_codel.memory_limit)],
             _ => Vec::new(),
         };

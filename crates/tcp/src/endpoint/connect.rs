@@ -26,8 +26,11 @@ impl Endpoint {
     }
 
     fn open(&mut self, now: Time, state: State) {
+        // Of a simultaneous open too what is timed is the SYN, which the peer's SYN-ACK answers.
+        if self.state != State::SynSent {
+            self.syn_at = now;
+        }
         self.state = state;
-        self.syn_at = now;
         self.work = work::CONTROL;
         self.rtx_at = now.saturating_add(self.tx.rtt.rto());
     }
@@ -175,7 +178,7 @@ impl Endpoint {
         self.work = 0;
         self.reconsider();
         self.rtx_at = Time::NEVER;
-        if self.syn_losses == 0 {
+        if self.syn_losses == 0 && self.syn_at != Time::NEVER {
             self.sample_rtt(now, now.since(self.syn_at));
         } else if self.timestamps && seg.tsecr != 0 {
             let rtt = self.echoed_rtt(now, seg.tsecr);
@@ -208,6 +211,8 @@ impl Endpoint {
             self.establish(now, seg);
             self.work |= work::ACK;
         } else {
+            // The SYN-ACK is sent again: what answers it times neither (Karn).
+            self.syn_at = Time::NEVER;
             self.work |= work::CONTROL;
         }
     }

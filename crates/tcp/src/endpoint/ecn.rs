@@ -8,7 +8,7 @@
 //! - DCTCP receiver: ECE says whether the acknowledged segments carried CE; where that changes, what is not yet
 //!   acknowledged is acknowledged at once with the old state.
 //! - Sender: an ACK with ECE does not open the window and, at most once per window of data and not in recovery, is one
-//!   congestion signal; the next new segment carries CWR.
+//!   congestion signal; after a reduction for whatever reason the next new segment carries CWR.
 //! - AccECN: the SYN carries AE as well. A peer that knows RFC 3168 only answers with ECE, and both do as it does. CWR says
 //!   nothing; an ACK that tells of new marks is one with ECE.
 
@@ -146,7 +146,6 @@ impl Endpoint {
         if self.tx.board.una() > self.tx.cwr_point && !self.tx.rec.is_recovery() {
             self.stats.ecn_signals += 1;
             self.tx.reduce_without_loss(&Signal::Ecn { now, inflight: flight }, delivered, &mut self.stats);
-            self.tx.cwr_due = self.accecn.is_none();
         }
     }
 
@@ -157,7 +156,7 @@ impl Endpoint {
             return;
         }
         seg.ecn = ECN_ECT0;
-        if std::mem::take(&mut self.tx.cwr_due) {
+        if std::mem::take(&mut self.tx.cwr_due) && self.accecn.is_none() {
             seg.flags |= Flags::CWR;
         }
     }

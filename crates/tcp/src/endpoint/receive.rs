@@ -30,6 +30,7 @@ impl Endpoint {
             let newer = seg.tsval.wrapping_sub(self.rx.ts_recent) as i32;
             // PAWS. A pure ACK that was overtaken is harmless and is not answered (as Linux `tcp_disordered_ack`).
             if newer < 0 && seg.seq_len() > 0 && !seg.flags.any(Flags::RST) {
+                self.rx.note_old(seq, u64::from(seg.len));
                 self.work |= work::ACK;
                 return;
             }

@@ -102,7 +102,7 @@ impl Endpoint {
         if self.is_held(now) {
             return false;
         }
-        if self.tx.board.flight() == 0 {
+        if self.tx.board.flight() == 0 && self.backlog() > 0 {
             self.after_idle(now);
         }
         let mut budget = self.tx.budget(self.options.limited_transmit);
@@ -226,7 +226,7 @@ impl Endpoint {
         let (seq, pipe, len) = (self.tx.board.nxt(), self.tx.board.pipe(), self.tx.mss);
         self.quota -= u64::from(len);
         self.tx.board.push(len, 0, now.0);
-        self.tx.cc.on_sent(now, u64::from(len), pipe);
+        self.tx.note_sent(now, len, pipe);
         self.emit_payload(now, seg, sack, seq, len, Flags::ACK);
         self.mark_new(seg);
         if self.quota < u64::from(len)
@@ -261,7 +261,7 @@ impl Endpoint {
         self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, at);
         self.tx.log_sent(now, self.tx.board.ordinals().1 - 1, idle);
         self.tx.sent_new(u64::from(len));
-        self.tx.cc.on_sent(now, u64::from(len), pipe);
+        self.tx.note_sent(now, len, pipe);
         let mut flags = Flags::ACK;
         if fin {
             flags |= Flags::FIN;

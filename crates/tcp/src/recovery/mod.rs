@@ -238,6 +238,7 @@ impl Sender {
         self.refresh();
         self.cwr_point = self.board.nxt();
         self.cwr_suffices = false;
+        self.cwr_due = true;
         if self.cwnd < before {
             stats.cong_signals += 1;
             let rare = stats.rare();

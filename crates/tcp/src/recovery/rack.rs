@@ -102,7 +102,7 @@ impl Sender {
             min_rtt: if self.min_rtt == elephan_units::Span::MAX { 0 } else { self.min_rtt.0 },
             srtt: self.rtt.srtt().map_or(0, |srtt| srtt.0),
             reordering_seen: self.board.saw_reordering(),
-            recovering: self.rec.mode != Mode::Open,
+            recovering: matches!(self.rec.mode, Mode::Recovery | Mode::Loss),
             segs_sacked: self.board.segments_sacked(),
             dup_threshold: u64::from(o.dup_ack_threshold),
         };

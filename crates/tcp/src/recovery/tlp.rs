@@ -63,7 +63,8 @@ impl Tlp {
 impl Sender {
     /// Whether a probe may be waited for.
     fn may_probe(&self, tlp: &Tlp) -> bool {
-        self.rec.mode == Mode::Open && !self.board.is_marked() && tlp.end.is_none() && tlp.sampled && !tlp.due
+        let calm = matches!(self.rec.mode, Mode::Open | Mode::Cwr);
+        calm && !self.board.is_marked() && tlp.end.is_none() && tlp.sampled && !tlp.due
     }
 
     /// New data was sent or acknowledged: the probe's time starts anew.
@@ -71,7 +72,8 @@ impl Sender {
         let Some(tlp) = self.rec.watch.as_ref().and_then(|watch| watch.tlp) else { return };
         let pto = match self.rtt.srtt() {
             Some(srtt) => {
-                let one = self.board.flight() <= u64::from(self.mss);
+                let (first, next) = self.board.ordinals();
+                let one = next - first <= 1;
                 srtt.saturating_mul(2).saturating_add(if one { options.max_ack_delay } else { options.timer_slack })
             }
             None => PTO_INITIAL,

@@ -47,7 +47,7 @@ use crate::draw::Draw;
 use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, drained, pace, window_rate};
 use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
-use crate::repair::{Repair, Stay};
+use crate::repair::{Repair, Stay, Visit};
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
 use elephan_units::{Span, Time};
@@ -91,7 +91,7 @@ impl Model for Bbr {
             draw: Draw(0),
             mode: Mode::Startup,
             path: Path::new(p.bw_rounds, p.extra_acked_rounds, p.extra_acked_max),
-            repair: Repair::default(),
+            repair: Repair::conserving(),
             policer: Policer::default(),
             full: false,
             pacing_gain: p.startup_gain,
@@ -124,6 +124,9 @@ states! {
 impl Law for Bbr {
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
         self.path.sent(now, inflight);
+        if inflight == 0 && matches!(self.mode, Mode::ProbeBw { .. }) {
+            self.pacing = (1.0 - self.p.pacing_margin) * self.bw();
+        }
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -223,7 +226,7 @@ impl Bbr {
         match self.mode {
             Mode::Startup => (self.p.startup_gain, self.p.startup_gain),
             Mode::Drain => (1.0 / self.p.startup_gain, self.p.startup_gain),
-            Mode::ProbeBw { .. } if self.path.restarted || self.policer.bps().is_some() => (1.0, self.p.cwnd_gain),
+            Mode::ProbeBw { .. } if self.policer.bps().is_some() => (1.0, self.p.cwnd_gain),
             Mode::ProbeBw { phase, .. } => (self.phase_gain(phase), self.p.cwnd_gain),
             Mode::ProbeRtt(_) => (1.0, 1.0),
         }
@@ -265,20 +268,13 @@ impl Bbr {
     /// PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
     fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
-        if expired && !self.path.restarted && !self.probing_rtt() {
-            self.mode = Mode::ProbeRtt(Stay::default());
-            self.repair.save(w, false);
-        }
-        let Mode::ProbeRtt(mut stay) = self.mode else { return };
-        let most = self.p.min_segments * w.mss;
-        let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
-        self.mode = Mode::ProbeRtt(stay);
-        if over {
-            self.repair.probed();
-            match self.full {
-                true => self.begin_probe_bw(ack.now),
-                false => self.mode = Mode::Startup,
-            }
+        let stay = if let Mode::ProbeRtt(stay) = self.mode { Some(stay) } else { None };
+        let little = (self.p.min_segments * w.mss, self.p.probe_rtt_time);
+        match self.repair.visit((stay, expired), (w, &mut self.path, ack), new_round, little) {
+            Visit::None => {}
+            Visit::Stays(stay) => self.mode = Mode::ProbeRtt(stay),
+            Visit::Over if self.full => self.begin_probe_bw(ack.now),
+            Visit::Over => self.mode = Mode::Startup,
         }
     }
 

@@ -19,24 +19,16 @@ pub(super) struct Bounds {
 impl Bounds {
     pub const NONE: Bounds = Bounds { bw_lo: f64::INFINITY, inflight_lo: f64::INFINITY, inflight_hi: f64::INFINITY };
 
+    /// To those of before, where they were higher.
+    pub fn raise(&mut self, other: &Bounds) {
+        self.bw_lo = self.bw_lo.max(other.bw_lo);
+        self.inflight_lo = self.inflight_lo.max(other.inflight_lo);
+        self.inflight_hi = self.inflight_hi.max(other.inflight_hi);
+    }
+
     pub fn forget_low(&mut self) {
         (self.bw_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
     }
-}
-
-/// What this round has seen.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
-    /// Bytes lost so far over the life of the connection, as the last ACK said.
-    lost_total: u64,
-    pub lost: u64,
-    /// Ranges found lost before it.
-    ranges_before: u16,
-    /// Bytes in flight at its beginning, and delivered by then.
-    pub inflight: u64,
-    delivered: u64,
-    /// Largest rate, bit/s.
-    rate: f64,
 }
 
 /// How UP raises the upper bound.
@@ -46,29 +38,10 @@ pub(super) struct Climb {
     acked: f64,
 }
 
-impl Tally {
-    pub fn count(&mut self, ack: &Ack) {
-        self.lost += ack.lost.saturating_sub(self.lost_total);
-        self.lost_total = ack.lost;
-        self.rate = self.rate.max(ack.rate_bps.filter(|rate| rate.is_finite()).unwrap_or(0.0));
-    }
-
-    /// Ranges that this round has lost.
-    pub fn ranges(&self, ack: &Ack) -> f64 {
-        f64::from(ack.lost_ranges.wrapping_sub(self.ranges_before))
-    }
-
-    fn begin(&mut self, ack: &Ack) {
-        let inflight = ack.inflight.saturating_sub(ack.acked);
-        let (lost_total, ranges_before, delivered) = (self.lost_total, ack.lost_ranges, ack.delivered);
-        *self = Tally { lost_total, ranges_before, inflight, delivered, ..Tally::default() };
-    }
-}
-
 impl Bbr3 {
     /// Whether this round loses more than the path is meant to.
     pub(super) fn loses_too_much(&self) -> bool {
-        self.tally.lost as f64 > self.p.loss_thresh * self.tally.inflight as f64
+        self.tally.loses(self.p.loss_thresh)
     }
 
     /// Acts upon what the tally says of losses; to be called before a new round's begins.
@@ -82,13 +55,13 @@ impl Bbr3 {
             if self.mode == Mode::Up {
                 self.begin_down(ack.now);
             }
-        } else if self.bounds.inflight_hi.is_finite() {
+        } else if self.bounds.inflight_hi.is_finite() && !self.tally.too_much && !self.loses_too_much() {
             self.bounds.inflight_hi = self.bounds.inflight_hi.max(ack.inflight as f64).max(w.mss);
             self.climb(w, ack, new_round);
         }
         if new_round {
             self.lower(w, ack);
-            self.tally.begin(ack);
+            self.tally.begin(ack, self.loses_too_much());
         }
     }
 

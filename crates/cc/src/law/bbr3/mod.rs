@@ -5,30 +5,32 @@
 //! ```text
 //! max_bw       = largest delivery rate of the last 2 probes,   bw = min(max_bw, bw_lo)
 //! min_rtt      = smallest round-trip time of the last 10 s
-//! inflight(g)  = g bw min_rtt + 3 bursts, at least 4 segments
+//! inflight(g)  = max(g bw min_rtt, 3 bursts, 4 segments), and 2 segments more in UP
 //! pacing rate  = 0.99 pacing_gain bw            (before the pipe is full: never lowered)
-//! cwnd         = min(cwnd + acked, inflight(cwnd_gain) + what ACKs brought beyond bw, bound), at least 4 segments
+//! cwnd         = min(cwnd + acked, inflight(cwnd_gain) with what ACKs brought beyond bw, bound), at least 4 segments
 //! bound        = inflight_lo, and inflight_hi in DOWN, REFILL, UP, 0.85 inflight_hi in CRUISE and PROBE_RTT
 //! ```
 //!
 //! | mode | pacing gain | window gain | leaves it |
 //! |---|---|---|---|
-//! | STARTUP | 2.77 | 2 | three rounds with less than 1.25 times the bandwidth, or a round losing > 2 % and >= 6 ranges |
-//! | DRAIN | 0.5 | 2 | inflight <= inflight(1) |
+//! | STARTUP | 2.77 | 2 | three rounds without a delivery rate 1.25 times as large, or a round losing > 2 % and >= 6 ranges |
+//! | DRAIN | 0.5 | 2 | inflight <= inflight(1), or more than three rounds |
 //! | DOWN | 0.9 | 2 | to CRUISE: inflight <= min(inflight(1), 0.85 inflight_hi) |
 //! | CRUISE | 1 | 2 | to REFILL, as DOWN: 2 s and a time drawn from 0 to 1 s, or min(63, BDP in segments) rounds, of which none or one (drawn) is over |
 //! | REFILL | 1 | 2 | a round; the low bounds are forgotten at its beginning |
-//! | UP | 1.25 | 2.25 | the bandwidth stops growing below inflight_hi, or more than 2 % of a round is lost |
+//! | UP | 1.25 | 2.25 | the delivery rate stops growing below inflight_hi, or more than 2 % of a round is lost |
 //! | PROBE_RTT | 1 | 0.5 | every 5 s without a smaller round-trip time: 200 ms and a round |
 //!
 //! Losses: more than 2 % of what was in flight, in UP or the round after it: inflight_hi = max(what was in flight,
-//! 0.7 min(BDP, cwnd)); UP raises it by 1, 2, 4 ... segments a round while the window is at it. A round with losses in other
-//! modes: bw_lo and inflight_lo = 0.7 of what they were, at least what the round has delivered.
+//! 0.7 min(BDP, cwnd)), which then holds for a round; UP raises it by 1, 2, 4 ... segments a round while the window is at it. A round with losses in other
+//! modes: bw_lo and inflight_lo = 0.7 of what they were, at least what the round has delivered. Losses that were none: bounds are no lower
+//! than before, and the STARTUP or UP that they have ended goes on. What follows silence leaves at bw.
 //!
-//! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before).
+//! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before, and no end of DRAIN by rounds).
 //!
 //! Chosen where the draft asks what a law is not told: losses are judged by rounds (lost in the round against in flight at
-//! its beginning) instead of by segments, packet conservation lasts a round. Left out: segmentation offload, and ECN.
+//! its beginning) instead of by segments. Left out: segmentation offload, ECN, a full round of fast recovery as a condition for leaving STARTUP
+//! by losses, the end of PROBE_RTT in silence, and what -06 adds.
 
 mod bounds;
 mod parameters;
@@ -41,10 +43,11 @@ use crate::declare::states;
 use crate::draw::Draw;
 use crate::path::{BURSTS, MinRtt, Path, RTT_ASSUMED, approach, drained, pace, window_rate};
 use crate::registry::Model;
-use crate::repair::{Repair, Stay};
+use crate::repair::{Repair, Stay, Visit};
+use crate::tally::Tally;
 use crate::train::Start;
 use crate::{Ack, Signal, Window};
-use bounds::{Bounds, Climb, Tally};
+use bounds::{Bounds, Climb};
 use elephan_units::{Span, Time};
 pub use parameters::Parameters;
 
@@ -58,6 +61,9 @@ enum Mode {
     Up,
     ProbeRtt(Stay),
 }
+
+/// Segments added in UP, so that small windows probe at all.
+const UP_EXTRA_SEGMENTS: f64 = 2.0;
 
 /// All but PROBE_RTT by their number.
 const MODES: [Mode; 6] = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
@@ -83,7 +89,7 @@ pub struct Bbr3 {
     judging: bool,
     repair: Repair,
     /// As they were before the last event.
-    prior: Bounds,
+    prior: (Mode, Bounds),
     /// The bandwidth has stopped growing: STARTUP is done for good.
     full: bool,
     /// bit/s, 0 until a round-trip time is known.
@@ -109,7 +115,7 @@ impl Model for Bbr3 {
             climb: Climb::default(),
             judging: false,
             repair: Repair::default(),
-            prior: Bounds::NONE,
+            prior: (Mode::Startup, Bounds::NONE),
             full: false,
             pacing: 0.0,
             p: p.clone(),
@@ -118,7 +124,7 @@ impl Model for Bbr3 {
 
     fn preset(name: &str) -> Parameters {
         let latest = Parameters::default();
-        if name == "draft-04" { Parameters { drain_gain: 0.35, ..latest } } else { latest }
+        if name == "draft-04" { Parameters { drain_gain: 0.35, drain_rounds: u32::MAX, ..latest } } else { latest }
     }
 }
 
@@ -144,6 +150,9 @@ states! {
 impl Law for Bbr3 {
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
         self.path.sent(now, inflight);
+        if inflight == 0 && (2.0..6.0).contains(&self.mode_number()) {
+            self.pacing = (1.0 - self.p.pacing_margin) * self.bw();
+        }
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -172,9 +181,7 @@ impl Law for Bbr3 {
         self.path.sample_extra(ack, self.path.bw(), w.cwnd, new_round);
         self.repair.conserving &= !new_round;
         self.tally.count(ack);
-        if new_round {
-            self.look_for_full_pipe(w, ack);
-        }
+        self.look_for_full_pipe(w, ack, new_round);
         self.look_at_losses(w, ack, new_round);
         self.drain(w, ack);
         self.cycle(w, ack, new_round);
@@ -185,7 +192,7 @@ impl Law for Bbr3 {
     }
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
-        self.prior = self.bounds;
+        self.prior = (self.mode, self.bounds);
         self.repair.event(w, signal, self.probing_rtt());
     }
 
@@ -199,7 +206,11 @@ impl Law for Bbr3 {
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
         self.repair.undo();
-        self.bounds = self.prior;
+        let (mode, bounds) = self.prior;
+        self.bounds.raise(&bounds);
+        if matches!(mode, Mode::Startup | Mode::Up) && !self.probing_rtt() {
+            (self.mode, self.full, self.judging) = (mode, mode == Mode::Up, mode == Mode::Up);
+        }
     }
 
     fn pacing_rate(&self, w: &Window) -> Option<f64> {
@@ -237,8 +248,8 @@ impl Bbr3 {
         match self.mode {
             Mode::Startup => (p.startup_gain, p.cwnd_gain),
             Mode::Drain => (p.drain_gain, p.cwnd_gain),
-            Mode::Down if !self.path.restarted => (p.down_gain, p.cwnd_gain),
-            Mode::Up if !self.path.restarted => (p.up_gain, p.up_cwnd_gain),
+            Mode::Down => (p.down_gain, p.cwnd_gain),
+            Mode::Up => (p.up_gain, p.up_cwnd_gain),
             Mode::ProbeRtt(_) => (1.0, p.probe_rtt_gain),
             _ => (1.0, p.cwnd_gain),
         }
@@ -257,8 +268,13 @@ impl Bbr3 {
 
     /// Bytes in flight at `gain`, with room for bursts; infinite while the path is unknown.
     fn inflight(&self, w: &Window, gain: f64) -> f64 {
-        let bursts = BURSTS * self.p.burst_segments * w.mss;
-        self.bdp(gain).map_or(f64::INFINITY, |bdp| (bdp + bursts).max(self.p.min_segments * w.mss))
+        self.bdp(gain).map_or(f64::INFINITY, |bdp| self.quantized(w, bdp))
+    }
+
+    /// Room for bursts, for an ACK at any time, and to probe (`BBRQuantizationBudget`).
+    fn quantized(&self, w: &Window, bytes: f64) -> f64 {
+        let extra = if self.mode == Mode::Up { UP_EXTRA_SEGMENTS } else { 0.0 };
+        bytes.max((BURSTS * self.p.burst_segments).max(self.p.min_segments) * w.mss) + extra * w.mss
     }
 
     /// The upper bound less what is left to others.
@@ -269,12 +285,13 @@ impl Bbr3 {
         left.min(hi - w.mss).max(self.p.min_segments * w.mss)
     }
 
-    fn look_for_full_pipe(&mut self, w: &Window, ack: &Ack) {
-        if self.full || self.path.limited(ack) {
+    fn look_for_full_pipe(&mut self, w: &Window, ack: &Ack, new_round: bool) {
+        if self.full {
             return;
         }
-        self.full = self.repair.plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds);
-        if self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
+        self.full = self.stops_growing(ack, new_round);
+        if new_round
+            && self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
             self.full = true;
             self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
         }
@@ -283,9 +300,10 @@ impl Bbr3 {
     fn drain(&mut self, w: &mut Window, ack: &Ack) {
         let begins = self.mode == Mode::Startup && self.full;
         if begins {
-            self.mode = Mode::Drain;
+            (self.mode, self.rounds) = (Mode::Drain, 0);
         }
-        if self.mode == Mode::Drain && drained(ack, self.inflight(w, 1.0), w, begins) {
+        let late = self.rounds > u64::from(self.p.drain_rounds);
+        if self.mode == Mode::Drain && (drained(ack, self.inflight(w, 1.0), w, begins) || late) {
             self.begin_down(ack.now);
         }
     }
@@ -293,20 +311,17 @@ impl Bbr3 {
     fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         let expired = self.path.sample_rtt(ack, self.p.probe_rtt_interval);
         self.min_rtt.sample(ack.now, self.path.min_rtt(), self.p.min_rtt_window);
-        if expired && !self.path.restarted && !self.probing_rtt() {
-            self.mode = Mode::ProbeRtt(Stay::default());
-            self.repair.save(w, false);
-        }
-        let Mode::ProbeRtt(mut stay) = self.mode else { return };
-        let most = self.probe_rtt_window(w);
-        let over = stay.over(&mut self.path, ack, new_round, most, self.p.probe_rtt_time);
-        self.mode = Mode::ProbeRtt(stay);
-        if over {
-            self.repair.probed();
-            self.bounds.forget_low();
-            match self.full {
-                true => self.begin_down(ack.now),
-                false => self.mode = Mode::Startup,
+        let stay = if let Mode::ProbeRtt(stay) = self.mode { Some(stay) } else { None };
+        let little = (self.probe_rtt_window(w), self.p.probe_rtt_time);
+        match self.repair.visit((stay, expired), (w, &mut self.path, ack), new_round, little) {
+            Visit::None => {}
+            Visit::Stays(stay) => self.mode = Mode::ProbeRtt(stay),
+            Visit::Over => {
+                self.bounds.forget_low();
+                match self.full {
+                    true => self.begin_down(ack.now),
+                    false => self.mode = Mode::Startup,
+                }
             }
         }
     }
@@ -324,7 +339,8 @@ impl Bbr3 {
     fn set_window(&mut self, w: &mut Window, ack: &Ack) {
         let (probing_rtt, least) = (self.probing_rtt(), self.p.min_segments * w.mss);
         if !self.repair.steer(w, ack, &mut self.path) {
-            let target = self.inflight(w, self.gains().1) + self.path.extra_bytes(self.path.bw());
+            let extra = self.path.extra_bytes(self.path.bw());
+            let target = self.bdp(self.gains().1).map_or(f64::INFINITY, |bdp| self.quantized(w, bdp + extra));
             approach(w, ack, least, self.full.then_some(target), target, self.path.young());
         }
         let hi = match self.mode {

@@ -8,6 +8,8 @@ parameters! {
     startup_gain: f64 = 2.77, "draft-ietf-ccwg-bbr, StartupPacingGain" (min = 1, max = 100);
     /// Pacing gain in DRAIN.
     drain_gain: f64 = 0.5, "draft-ietf-ccwg-bbr-05, DrainPacingGain; 0.35 up to -04" (min = 0, max = 1);
+    /// Rounds of DRAIN, at most: one more ends it.
+    drain_rounds: u32 = 3, "draft-ietf-ccwg-bbr-05, CheckDrainDone; without end up to -04";
     /// Window gain, but in UP.
     cwnd_gain: f64 = 2.0, "draft-ietf-ccwg-bbr, DefaultCwndGain" [min = 1, max = 100];
     /// Growth of the bandwidth in a round below which the pipe may be full.

@@ -44,9 +44,9 @@ impl Bbr3 {
             Mode::Refill if self.rounds > 0 => {
                 self.judging = true;
                 (self.mode, self.since) = (Mode::Up, ack.now);
-                self.repair.plateau = Plateau::default();
+                self.repair.plateau = Plateau::from(ack.rate_bps.unwrap_or(0.0));
             }
-            Mode::Up if new_round => self.leave_full_pipe(w, ack),
+            Mode::Up => self.leave_full_pipe(w, ack, new_round),
             _ => {}
         }
     }
@@ -59,12 +59,18 @@ impl Bbr3 {
     }
 
     /// UP is over where the bandwidth no longer grows and it is not the upper bound that keeps it from growing.
-    fn leave_full_pipe(&mut self, w: &Window, ack: &Ack) {
-        let plateau = &mut self.repair.plateau;
+    fn leave_full_pipe(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
-            *plateau = Plateau::default();
-        } else if plateau.reached(self.path.bw(), self.p.full_growth, self.p.full_rounds) {
+            self.repair.plateau = Plateau::from(ack.rate_bps.unwrap_or(0.0));
+        } else if self.stops_growing(ack, new_round) {
             self.begin_down(ack.now);
         }
+    }
+
+    /// Whether the delivery rate has not grown for some rounds; samples that say nothing about the path do not count.
+    pub(super) fn stops_growing(&mut self, ack: &Ack, new_round: bool) -> bool {
+        let p = &self.p;
+        !self.path.limited(ack)
+            && self.repair.plateau.watched(ack.rate_bps, new_round, p.full_growth, p.full_rounds)
     }
 }
