@@ -25,6 +25,9 @@ FORMAT = "elephan"
 FORMAT_VERSION = 1
 
 
+_WRITER = "writer.json"  # says who writes a partial folder, until it is renamed
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a result folder, or None when the folder is not one."""
     try:
@@ -114,18 +117,27 @@ def _check_replaceable(folder: Path, kind: str | None) -> None:
         raise InputError(f"{folder / foreign}: not written by elephan and would be lost; move it or choose another folder")
 
 
+def _complete(partial: Path, folder: Path) -> None:
+    (partial / _WRITER).unlink()
+    wrote(partial, files(partial))
+    _replace(partial, folder)
+
+
 def _check_free(partial: Path) -> None:
     """Refuses a folder that a live process is writing; what a dead one left behind may go."""
-    manifest = read_manifest(partial) or {}
-    if manifest.get("host") != socket.gethostname() or not isinstance(manifest.get("process"), int):
+    try:
+        writer = read_object(partial / _WRITER)
+    except InputError:
+        return
+    if writer.get("host") != socket.gethostname() or not isinstance(writer.get("process"), int):
         return
     try:
-        os.kill(manifest["process"], 0)
+        os.kill(writer["process"], 0)
     except ProcessLookupError:
         return
     except PermissionError:
         pass
-    raise InputError(f"{partial}: process {manifest['process']} is writing it; choose another folder or wait")
+    raise InputError(f"{partial}: process {writer['process']} is writing it; choose another folder or wait")
 
 
 def _why(error: OSError, folder: Path) -> OutputError:
@@ -188,15 +200,14 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
     try:
         # marks the partial folder as ours, so that the next run may remove what a crash left behind
         mark = {"format": FORMAT, "version": FORMAT_VERSION, "complete": False}
-        write_json(partial / "manifest.json", mark | {"host": socket.gethostname(), "process": os.getpid()})
+        write_json(partial / "manifest.json", mark)
+        write_json(partial / _WRITER, {"host": socket.gethostname(), "process": os.getpid()})
         yield partial
-        wrote(partial, files(partial))
-        _replace(partial, folder)
+        _complete(partial, folder)
     except _Undrawn as undrawn:
         shutil.rmtree(partial / "figures", ignore_errors=True)
         (partial / "report.html").unlink(missing_ok=True)
-        wrote(partial, files(partial))
-        _replace(partial, folder)
+        _complete(partial, folder)
         why = f"{type(undrawn.__cause__).__name__}: {undrawn.__cause__}"
         raise ElephanError(
             f"{folder}: the tables are written, but the report could not be drawn ({why}); please report it. "

@@ -161,6 +161,8 @@ class Part:
             self._port = _port(self._run, rest)
         elif word == "during" and rest:
             self._span = _span_ns(rest)
+            if self._span[1] > self._run.duration_ns:
+                raise NoSuchPart(f'"{condition}": the run ends at {self._run.duration_ns / 1e9:g} s')
         else:
             raise NoSuchPart(f'"{condition}": the run has no such traffic{nearest(condition, entries, "it has")}')
 

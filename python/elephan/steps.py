@@ -63,8 +63,14 @@ def paths(run: Run, ends: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str,
 
 
 def _path(after: dict[str, list[str]], source: str, destination: str) -> list[tuple[str, str]]:
+    if source == destination:
+        return []
     came_from, front = {source: ""}, [source]
+    before = set(after.get(destination, ()))  # links go both ways
     while front and destination not in came_from:
+        if last := next((node for node in front if node in before), None):
+            came_from[destination] = last
+            break
         reached = [(peer, node) for node in front for peer in after.get(node, [])]
         front = [peer for peer, node in reached if came_from.setdefault(peer, node) == node]
     if destination not in came_from:
