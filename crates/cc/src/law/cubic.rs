@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The congestion avoidance that follows a timer or a slow start left without an event has K = 0 and
-//! W_max = cwnd_prior = cwnd at its beginning (sections 4.8 and 4.10). An epoch begins with the first ACK in
+//! W_max = cwnd at its beginning (sections 4.8 and 4.10); cwnd_prior too, unless it is known from an event (section 4.1.2). An epoch begins with the first ACK in
 //! congestion avoidance. t does not run while the application limits the flow or while it is idle (sections 4.2 and
 //! 5.8): time counts between two ACKs that both grew the window. An undone event restores all variables (section 4.9).
 //!

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A train of half the smallest round trip has filled half the path at the rate of the bottleneck, and doubling would
-//! fill it. Paced segments come over the whole round trip, so their train has to last twice as long. Left out: Linux's
+//! fill it. Once one is seen, only a timeout lets it look again. Paced segments come over the whole round trip, so their train has to last twice as long. Left out: Linux's
 //! allowance for ACKs delayed by offloading (`hystart_ack_delay`).
 
 use super::SlowStart;
