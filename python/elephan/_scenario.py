@@ -737,6 +737,7 @@ class Bbr3(Table):
     preset: Set of parameters to start from.
     startup_gain: Pacing gain in STARTUP, 4 ln 2. Default: 2.77.
     drain_gain: Pacing gain in DRAIN. Default: 0.5.
+    drain_rounds: Rounds of DRAIN, at most: one more ends it. Default: 3.
     cwnd_gain: Window gain, but in UP. Default: 2.0.
     full_growth: Growth of the bandwidth in a round below which the pipe may be full. Default: 1.25.
     full_rounds: Rounds without that growth until the pipe is full. Default: 3.
@@ -769,6 +770,7 @@ class Bbr3(Table):
     preset: Literal["draft-05", "draft-04"] | None = None
     startup_gain: float | None = None
     drain_gain: float | None = None
+    drain_rounds: int | None = None
     cwnd_gain: float | None = None
     full_growth: float | None = None
     full_rounds: int | None = None
