@@ -2,7 +2,7 @@
 //! closes. One generator serves all pairs of the traffic entry.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate};
+use elephan_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,14 @@ pub struct Transfers {
     /// Law of the gaps between arrivals.
     #[serde(default)]
     pub gaps: GapLaw,
+}
+
+impl Transfers {
+    /// Transfers that arrive within `span` in the mean, and the key that says so.
+    pub fn expected(&self, span: Span) -> (f64, &'static str) {
+        let per_s = self.offered_bps().map_or(0.0, |bps| bps / (self.size.mean() * 8.0));
+        (per_s * span.seconds(), if self.load.is_some() { "load" } else { "arrivals_per_s" })
+    }
 }
 
 /// Sizes, gaps and pairs.
