@@ -75,6 +75,8 @@ FOUND = {
             "C002-5": "fails",
             "C002-5/pcp": "fails",
             "C002-8": "inconclusive",
+            "C002-9": "inconclusive",
+            "C002-9/tcp": "inconclusive",
         },
         15,
     ),
