@@ -177,7 +177,9 @@ def _from_module(name: str, wanted: str) -> ModuleType:
     except InputError as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is not None and (name == missing or name.startswith(missing + ".")):
-            raise InputError(f'no module "{missing}"; a file is named by its path, such as "{name.replace(".", "/")}.py:Class"') from error
+            raise InputError(
+                f'no module "{missing}"; a file is named by its path, such as "{name.replace(".", "/")}.py:Class"'
+            ) from error
         raise
 
 

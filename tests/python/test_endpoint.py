@@ -296,7 +296,7 @@ def test_accurate_ecn_is_negotiated_and_counts() -> None:
 
 
 def after_loss(data: int, lost: int, *, stack: str = "rfc", fin: bool = True, mark: int = -1, **options: Any) -> tuple[Any, Any]:
-    """Ten segments (the last with the FIN), of which number `lost` never comes and number `mark` is marked; all ACKs of the others have come."""
+    """Ten segments (the last with the FIN); `lost` never comes, `mark` is marked; all ACKs of the others have come."""
     a = el.tcp.Endpoint(stack, isn=100, timestamps=False, initial_window=10, **options)
     b = el.tcp.Endpoint(stack, isn=300, auto_read=True, timestamps=False, delayed_ack_segments=1, **options)
     b.listen(0.0)

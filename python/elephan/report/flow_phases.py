@@ -57,7 +57,9 @@ def plot(
     width = d.whole_rounds(max(end_ns / 400, found.interval_s * 1e9), round_ns)
     time, rate = d.rates(time_ns, total, width, round_ns)
     others = {label: d.rates(times, amount, width, round_ns) for label, (_, times, amount) in (beside or {}).items()}
-    top = max([float(rate.max(initial=0)), ROOM * found.plateau_bps, *(float(other.max()) for _, other in others.values() if other.size)])
+    top = max(
+        [float(rate.max(initial=0)), ROOM * found.plateau_bps, *(float(other.max()) for _, other in others.values() if other.size)]
+    )
     factor = d.value_axis(axes, f"goodput in windows of {show(width, 'ns')}", top, "bps")
     x = d.time_scale(end_ns)[0]
     shade(axes, found, x * 1e9)

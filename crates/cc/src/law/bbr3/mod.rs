@@ -290,8 +290,7 @@ impl Bbr3 {
             return;
         }
         self.full = self.stops_growing(ack, new_round);
-        if new_round
-            && self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
+        if new_round && self.loses_too_much() && self.tally.ranges(ack) >= self.p.full_losses {
             self.full = true;
             self.bounds.inflight_hi = self.bdp(1.0).unwrap_or(0.0).max(self.tally.inflight as f64).max(w.mss);
         }

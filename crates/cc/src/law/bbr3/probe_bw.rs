@@ -70,7 +70,6 @@ impl Bbr3 {
     /// Whether the delivery rate has not grown for some rounds; samples that say nothing about the path do not count.
     pub(super) fn stops_growing(&mut self, ack: &Ack, new_round: bool) -> bool {
         let p = &self.p;
-        !self.path.limited(ack)
-            && self.repair.plateau.watched(ack.rate_bps, new_round, p.full_growth, p.full_rounds)
+        !self.path.limited(ack) && self.repair.plateau.watched(ack.rate_bps, new_round, p.full_growth, p.full_rounds)
     }
 }

@@ -270,7 +270,9 @@ fn a_bound_is_not_raised_by_what_was_sent_before_it() {
 fn up_ends_after_three_rounds_without_growth() {
     let grows = |n: u64| 1e6 * 1.3f64.powi(n as i32);
     let flat = |_: u64| RATE_BPS;
-    for (rate, limited, rounds) in [(&flat as &dyn Fn(u64) -> f64, false, Some(4)), (&flat, true, None), (&grows, false, None)] {
+    for (rate, limited, rounds) in
+        [(&flat as &dyn Fn(u64) -> f64, false, Some(4)), (&flat, true, None), (&grows, false, None)]
+    {
         let mut c = on_path(4.0, json!({ "probe_wait": "100 s" }));
         let ended = (1..8).find(|&n| {
             let rate_bps = Some(rate(n));
