@@ -28,7 +28,6 @@ FOUND = {
             "C001-5/short": "fails",
             "C001-8/800": "fails",
             "ToN-1": "fails",
-            "ToN-1/standard": "inconclusive",
             "ToN-2": "fails",
             "ToN-3": "inconclusive",
             "ToN-3/standard": "inconclusive",
