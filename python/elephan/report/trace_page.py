@@ -42,9 +42,9 @@ def _whole(count: int, what: str) -> str:
 def answer(trace: Trace) -> list[str]:
     """What was seen, in a few sentences."""
     summary, rows = trace.summary, trace.ranked
-    span = show(trace.span_ns, "ns", 3)
     if not rows:
-        return [f"{_whole(summary['packets'], 'packet')} in {span}, no TCP or UDP among them."]
+        return [f"{_whole(summary['packets'], 'packet')}, no TCP or UDP among them."]
+    span = show(trace.span_ns, "ns", 3)
     packets = _whole(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
     count = len(
         {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
