@@ -23,8 +23,6 @@ from elephan.source import as_path, read_json, read_object
 
 FORMAT = "elephan"
 FORMAT_VERSION = 1
-
-
 _WRITER = "writer.json"  # says who writes a partial folder, until it is renamed
 
 

@@ -66,9 +66,9 @@ def _path(after: dict[str, list[str]], source: str, destination: str) -> list[tu
     if source == destination:
         return []
     came_from, front = {source: ""}, [source]
-    before = set(after.get(destination, ()))  # links go both ways
+    neighbours = set(after.get(destination, ()))  # links go both ways: who of them is reached has the last link
     while front and destination not in came_from:
-        if last := next((node for node in front if node in before), None):
+        if last := next((node for node in front if node in neighbours), None):
             came_from[destination] = last
             break
         reached = [(peer, node) for node in front for peer in after.get(node, [])]

@@ -399,3 +399,16 @@ def test_reducing_for_a_mark_is_no_loss_recovery() -> None:
         a.poll_transmit(1.2)
         timers.append(round(a.next_timer() - 1.2, 3))
     assert timers[0] == timers[1] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1e9, -1), "rounds is a whole number from 0 to 18446744073709551615, not -1"),
+        (("1 GB", 3), "bytes is a number of bytes, not '1 GB'"),
+    ],
+)
+def test_rounds_are_asked_for_in_numbers(arguments: tuple[Any, ...], message: str) -> None:
+    rounds = el.rounds.new("cubic", 4, rate="1 Gbps", rtt="50 ms")
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rounds.run(*arguments)

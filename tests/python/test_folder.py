@@ -124,16 +124,19 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
         ):
             pass
         assert (partial / "data").read_text() == "first"
+        # A run has its own manifest before its report is drawn, and is not complete before that.
         folder.write_json(partial / "manifest.json", {"format": "elephan", "version": 1, "complete": True, "kind": "run"})
-    assert (tmp_path / "r" / "data").read_text() == "first"
+        with pytest.raises(InputError, match="is writing it"), folder.result_folder(tmp_path / "r"):
+            pass
+    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["data", "manifest.json"]
 
 
 def test_the_mark_of_a_dead_process_does_not_hold(tmp_path: Path) -> None:
     done = subprocess.Popen(["true"])
     done.wait()
     (tmp_path / "r.partial").mkdir()
-    mark = {"format": "elephan", "complete": False, "host": socket.gethostname(), "process": done.pid}
-    folder.write_json(tmp_path / "r.partial" / "manifest.json", mark)
+    folder.write_json(tmp_path / "r.partial" / "manifest.json", {"format": "elephan", "complete": False})
+    folder.write_json(tmp_path / "r.partial" / "writer.json", {"host": socket.gethostname(), "process": done.pid})
     write(tmp_path / "r")
     assert (tmp_path / "r" / "data").exists()
 

@@ -419,6 +419,8 @@ def test_a_measure_of_a_host_a_port_and_a_time() -> None:
     assert measures.statistic(run, "goodput_bps[to h[0], without timeouts].sum") == 1
     assert measures.statistic(run, "delivered_bps[to h[0], during 2-8 ms].sum") == pytest.approx(8e3 * (1000 + 5))
     assert measures.statistic(run, "delivered_bps[during 2000-4000 us, with timeouts].mean") == pytest.approx(8e4)
+    with pytest.raises(InputError, match=r"during 2-80 ms.*the run ends at"):
+        measures.statistic(run, "delivered_bps[during 2-80 ms].sum")
     assert measures.statistic(run, "silence_ns[with timeouts].min") == 4e6  # from the sample at 4 ms to that at 8 ms
     assert measures.statistic(run, "timeouts.positive") == 1
     assert measures.statistic(run, "timeouts.sum") == 5

@@ -21,7 +21,7 @@ from elephan.report.view import View, arrow, nice_step
 from elephan.rows import column, texts
 from elephan.runs import Run
 from elephan.source import library, open_source
-from elephan.steps import link_of
+from elephan.steps import link_of, path_ports
 
 
 class Outside(HTMLParser):
@@ -309,3 +309,16 @@ def test_links_between_parts_of_a_group() -> None:
     assert (there[1], back[1]) == ("forward", "backward")
     assert link_of(run, "sw[3]", "b")[0]["rate"] == "1 Gbps"
     assert run._repr_html_()
+
+
+def test_a_flow_with_one_sample_has_a_report() -> None:
+    run = el.run("sawtooth", set={"duration": "20 s", "warmup": "0 s", "record.every": "15 s"})
+    assert "</html>" in render(run_page(run))
+
+
+def test_a_way_through_a_hub_is_the_shortest() -> None:
+    run = el.run("incast", set={"duration": "10 ms"})
+    source, destination = texts(run.flows, "source")[3], texts(run.flows, "destination")[3]
+    hub = path_ports(run, source, destination)[0][1]
+    assert path_ports(run, source, destination) == [(source, hub), (hub, destination)]
+    assert path_ports(run, source, source) == []

@@ -18,6 +18,9 @@ pub(crate) const RTT_ASSUMED: Span = Span::from_ms(1);
 /// Bursts that the window has room for beyond bandwidth times delay: in the host, on the way, in the receiver (draft-ietf-ccwg-bbr,
 /// BBRUpdateOffloadBudget).
 pub(crate) const BURSTS: f64 = 3.0;
+/// Segments added while the flow probes for more, so that small windows probe at all (Linux `bbr_quantization_budget`,
+/// draft-ietf-ccwg-bbr QuantizationBudget).
+pub(crate) const PROBE_EXTRA_SEGMENTS: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Path {

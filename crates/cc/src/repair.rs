@@ -28,14 +28,14 @@ impl Plateau {
     pub fn watched(&mut self, rate: Option<f64>, new_round: bool, growth: f64, rounds: u32) -> bool {
         let grown = rate.filter(|rate| *rate > 0.0 && *rate >= self.bw * growth);
         if let Some(rate) = grown {
-            *self = Plateau::from(rate);
+            *self = Plateau::since(rate);
         }
         self.rounds += u32::from(new_round && grown.is_none());
         self.rounds >= rounds
     }
 
-    /// It was `bw` last.
-    pub fn from(bw: f64) -> Plateau {
+    /// The bandwidth has just grown to `bw`.
+    pub fn since(bw: f64) -> Plateau {
         Plateau { bw, rounds: 0 }
     }
 }

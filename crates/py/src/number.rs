@@ -42,18 +42,19 @@ pub fn span(name: &str, seconds: f64) -> PyResult<Span> {
     Ok(Span::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
 }
 
+/// What was given, for an error.
+pub fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string())
+}
+
 /// A plain number from whatever was given; `what` it is, with its unit, is for the error.
 pub fn real(name: &str, value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
-    value.extract().map_err(|_| {
-        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
-        ScenarioError::new_err(format!("{name} is a number of {what}, not {given}"))
-    })
+    value.extract().map_err(|_| ScenarioError::new_err(format!("{name} is a number of {what}, not {}", shown(value))))
 }
 
 /// A whole number from whatever was given.
 pub fn whole(name: &str, value: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     value.extract().ok().filter(|&number: &u64| number <= most).ok_or_else(|| {
-        let given = value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string());
-        ScenarioError::new_err(format!("{name} is a whole number from 0 to {most}, not {given}"))
+        ScenarioError::new_err(format!("{name} is a whole number from 0 to {most}, not {}", shown(value)))
     })
 }

@@ -212,8 +212,7 @@ impl TcpEndpoint {
 }
 
 fn wrong(key: &str, what: &str, given: &Bound<'_, PyAny>) -> PyErr {
-    let given = given.repr().map_or_else(|_| "that".to_owned(), |text| text.to_string());
-    ScenarioError::new_err(format!("segment: {key} is {what}, not {given}"))
+    ScenarioError::new_err(format!("segment: {key} is {what}, not {}", number::shown(given)))
 }
 
 /// A hint for an unknown name, as everywhere in the package.

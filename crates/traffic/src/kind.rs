@@ -151,6 +151,11 @@ pub trait Spec {
         None
     }
 
+    /// Flows that come within `span` in the mean, where they come one by one, and the key that says how many.
+    fn expected_flows(&self, _span: Span) -> Option<(f64, &'static str)> {
+        None
+    }
+
     /// The program that copies from disk to disk, if one does.
     fn copy(&self) -> Option<Program> {
         None
@@ -277,6 +282,11 @@ macro_rules! registry {
             /// Mean payload rate in bit/s that one generator offers, if it has one.
             pub fn offered_bps(&self) -> Option<f64> {
                 match self { $(Kind::$kind(spec) => spec.offered_bps(),)+ }
+            }
+
+            /// Flows that come within `span` in the mean, where they come one by one, and the key that says how many.
+            pub fn expected_flows(&self, span: elephan_units::Span) -> Option<(f64, &'static str)> {
+                match self { $(Kind::$kind(spec) => spec.expected_flows(span),)+ }
             }
 
             /// The program that copies from disk to disk, if one does.

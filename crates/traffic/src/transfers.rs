@@ -29,14 +29,6 @@ pub struct Transfers {
     pub gaps: GapLaw,
 }
 
-impl Transfers {
-    /// Transfers that arrive within `span` in the mean, and the key that says so.
-    pub fn expected(&self, span: Span) -> (f64, &'static str) {
-        let per_s = self.offered_bps().map_or(0.0, |bps| bps / (self.size.mean() * 8.0));
-        (per_s * span.seconds(), if self.load.is_some() { "load" } else { "arrivals_per_s" })
-    }
-}
-
 /// Sizes, gaps and pairs.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -81,6 +73,11 @@ impl Spec for Transfers {
     fn offered_bps(&self) -> Option<f64> {
         let by_rate = self.arrivals_per_s.map(|rate| rate * self.size.mean() * 8.0);
         self.load.map(|load| load.0 as f64).or(by_rate)
+    }
+
+    fn expected_flows(&self, span: Span) -> Option<(f64, &'static str)> {
+        let per_s = self.offered_bps()? / (self.size.mean() * 8.0);
+        Some((per_s * span.seconds(), if self.load.is_some() { "load" } else { "arrivals_per_s" }))
     }
 }
 

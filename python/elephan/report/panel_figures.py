@@ -95,7 +95,7 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
     line from a point to its name meets another name.
     """
     (x_low, x_high), (y_low, y_high) = axes.get_xlim(), axes.get_ylim()
-    first, step = 0.028, 0.05
+    first, step, top = 0.028, 0.05, 0.97  # shares of the height: half a line of text, a line, the last line that is inside
     taken: list[tuple[float, float, float]] = []
     for label, x, y in sorted(points, key=lambda p: -p[1]):
         share_x, share_y = (x - x_low) / (x_high - x_low), (y - y_low) / (y_high - y_low)
@@ -108,7 +108,7 @@ def _label_points(axes: Axes, points: Sequence[tuple[str, float, float]]) -> Non
 
         above = [share_y + first + step * k for k in range(len(points))]
         below = [share_y - first - step * k for k in range(len(points))]
-        level = next((one for one in (*(one for one in above if one < 0.97), *below) if free(one)), above[0])
+        level = next((one for one in (*(one for one in above if one < top), *below) if free(one)), above[0])
         taken.append((begin, begin + width, level))
         axes.annotate(
             label,

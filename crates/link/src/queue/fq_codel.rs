@@ -70,6 +70,10 @@ impl Default for FqCodelSpec {
 impl Parameters for FqCodelSpec {
     type Queue = FqCodel;
 
+    fn depths(&self) -> Vec<(&'static str, Bytes)> {
+        vec![("memory_limit", self.memory_limit)]
+    }
+
     fn build(&self, bdp_bytes: u64) -> FqCodel {
         FqCodel {
             limit: Limit::of(Some(self.limit), bdp_bytes),

@@ -8,7 +8,7 @@ pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};
 
 use elephan_random::Stream;
-use elephan_units::{Rate, Span, Time};
+use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,11 @@ pub trait Parameters {
     /// What of the parameters cannot be, beyond the ranges that the schema gives.
     fn problem(&self) -> Option<Problem> {
         None
+    }
+
+    /// What a packet has to fit into beside the limit, by its key.
+    fn depths(&self) -> Vec<(&'static str, Bytes)> {
+        Vec::new()
     }
 }
 
@@ -184,6 +189,10 @@ macro_rules! queues {
 
             fn problem(&self) -> Option<Problem> {
                 match self { $(QueueSpec::$variant(spec) => spec.problem(),)+ }
+            }
+
+            fn depths(&self) -> Vec<(&'static str, Bytes)> {
+                match self { $(QueueSpec::$variant(spec) => spec.depths(),)+ }
             }
         }
 

@@ -68,6 +68,11 @@ impl Default for TbfSpec {
 impl Parameters for TbfSpec {
     type Queue = Tbf;
 
+    fn depths(&self) -> Vec<(&'static str, Bytes)> {
+        let peak = self.peak_rate.map(|_| ("mtu", self.mtu));
+        [("burst", self.burst)].into_iter().chain(peak).collect()
+    }
+
     fn build(&self, bdp_bytes: u64) -> Tbf {
         let by_latency = self.rate.bytes_in(self.latency).saturating_add(self.burst.0);
         let by_peak = self.peak_rate.map(|peak| peak.bytes_in(self.latency).saturating_add(self.mtu.0));

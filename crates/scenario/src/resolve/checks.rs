@@ -265,14 +265,7 @@ impl Resolver<'_> {
     fn too_shallow(&self, i: usize) -> Option<(&'static str, String)> {
         let (link, ip_bytes) = (&self.links[i], self.crossings[i].ip_bytes);
         let frame = u64::from(link.framing.charged_bytes(u32::try_from(ip_bytes).unwrap_or(u32::MAX / 2)));
-        let depths = match &link.queue {
-            QueueSpec::Tbf(tbf) => {
-                vec![("burst", tbf.burst), ("mtu", tbf.peak_rate.map_or(Bytes(u64::MAX), |_| tbf.mtu))]
-            }
-            QueueSpec::FqCodel(fq_codel) => vec![("memory_limit", fq_codel.memory_limit)],
-            _ => Vec::new(),
-        };
-        let (key, depth) = depths.into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
+        let (key, depth) = link.queue.depths().into_iter().find(|&(_, depth)| ip_bytes > 0 && depth.0 < frame)?;
         let shown = self.written(&self.queue_path(i, key), depth);
         Some((key, format!("{shown} cannot hold one packet of {frame} B ({})", link.name)))
     }

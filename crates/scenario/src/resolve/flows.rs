@@ -19,8 +19,6 @@ use crate::written::{FlowPairing, Scenario, TrafficWords};
 
 /// Flows of one run, at most.
 const FLOWS_MAX: usize = 10_000_000;
-/// Each is a row of `flows`: more are a slip of the pen.
-const TRANSFERS_MAX: f64 = 1e7;
 
 impl Resolver<'_> {
     pub(super) fn traffic(&mut self, words: &mut Scenario) {
@@ -66,11 +64,10 @@ impl Resolver<'_> {
         let keyed = |at: &Path, key: &str| key.split('.').filter(|k| !k.is_empty()).fold(at.clone(), |p, k| p.key(k));
         if let Err(invalid) = traffic.kind.validate() {
             self.report(keyed(&at, &invalid.key), invalid.message);
-        } else if let Kind::Transfers(transfers) = &traffic.kind
-            && let (expected, key) = transfers.expected(words.duration)
-            && expected > TRANSFERS_MAX
+        } else if let Some((expected, key)) = traffic.kind.expected_flows(words.duration)
+            && expected > FLOWS_MAX as f64
         {
-            let message = format!("gives more than {TRANSFERS_MAX} transfers in {}", words.duration);
+            let message = format!("gives more than {FLOWS_MAX} flows in {}", words.duration);
             self.report_between(at.key(key), &at!["duration"], message);
         }
         if let Err(invalid) = traffic.start.validate("start") {

@@ -30,6 +30,9 @@
 //! seen         : |rate - rate before| <= max(rate before / 8, 4 kbit/s);    bw = (rate + rate before) / 2 for 48 rounds, gain 1
 //! ```
 //!
+//! What follows silence in PROBE_BW leaves at bw; with the first ACK the gain of the phase is back (Linux `bbr_cwnd_event`). Left out: that
+//! silence ends a PROBE_RTT that is over.
+//!
 //! PROBE_BW begins with a phase drawn from 0 and 2 to 7, alike each, so that flows do not probe in step (Linux
 //! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
 //!
@@ -44,7 +47,7 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{BURSTS, Path, RTT_ASSUMED, approach, ceiling, drained, pace, window_rate};
+use crate::path::{BURSTS, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, approach, ceiling, drained, pace, window_rate};
 use crate::policer::{Moment, Policer};
 use crate::registry::{Invalid, Model};
 use crate::repair::{Repair, Stay, Visit};
@@ -55,8 +58,6 @@ pub use parameters::Parameters;
 
 /// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
 const SLOW_BPS: f64 = 1.2e6;
-/// Segments added in the probing phase, so that small windows probe at all.
-const PROBE_EXTRA_SEGMENTS: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {

@@ -41,7 +41,7 @@ mod tests;
 use super::Law;
 use crate::declare::states;
 use crate::draw::Draw;
-use crate::path::{BURSTS, MinRtt, Path, RTT_ASSUMED, approach, drained, pace, window_rate};
+use crate::path::{BURSTS, MinRtt, PROBE_EXTRA_SEGMENTS, Path, RTT_ASSUMED, approach, drained, pace, window_rate};
 use crate::registry::Model;
 use crate::repair::{Repair, Stay, Visit};
 use crate::tally::Tally;
@@ -61,9 +61,6 @@ enum Mode {
     Up,
     ProbeRtt(Stay),
 }
-
-/// Segments added in UP, so that small windows probe at all.
-const UP_EXTRA_SEGMENTS: f64 = 2.0;
 
 /// All but PROBE_RTT by their number.
 const MODES: [Mode; 6] = [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up];
@@ -150,7 +147,7 @@ states! {
 impl Law for Bbr3 {
     fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
         self.path.sent(now, inflight);
-        if inflight == 0 && (2.0..6.0).contains(&self.mode_number()) {
+        if inflight == 0 && !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt(_)) {
             self.pacing = (1.0 - self.p.pacing_margin) * self.bw();
         }
     }
@@ -273,7 +270,7 @@ impl Bbr3 {
 
     /// Room for bursts, for an ACK at any time, and to probe (`BBRQuantizationBudget`).
     fn quantized(&self, w: &Window, bytes: f64) -> f64 {
-        let extra = if self.mode == Mode::Up { UP_EXTRA_SEGMENTS } else { 0.0 };
+        let extra = if self.mode == Mode::Up { PROBE_EXTRA_SEGMENTS } else { 0.0 };
         bytes.max((BURSTS * self.p.burst_segments).max(self.p.min_segments) * w.mss) + extra * w.mss
     }
 

@@ -44,7 +44,7 @@ impl Bbr3 {
             Mode::Refill if self.rounds > 0 => {
                 self.judging = true;
                 (self.mode, self.since) = (Mode::Up, ack.now);
-                self.repair.plateau = Plateau::from(ack.rate_bps.unwrap_or(0.0));
+                self.repair.plateau = Plateau::since(ack.rate_bps.unwrap_or(0.0));
             }
             Mode::Up => self.leave_full_pipe(w, ack, new_round),
             _ => {}
@@ -61,7 +61,7 @@ impl Bbr3 {
     /// UP is over where the bandwidth no longer grows and it is not the upper bound that keeps it from growing.
     fn leave_full_pipe(&mut self, w: &Window, ack: &Ack, new_round: bool) {
         if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
-            self.repair.plateau = Plateau::from(ack.rate_bps.unwrap_or(0.0));
+            self.repair.plateau = Plateau::since(ack.rate_bps.unwrap_or(0.0));
         } else if self.stops_growing(ack, new_round) {
             self.begin_down(ack.now);
         }
