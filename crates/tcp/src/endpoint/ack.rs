@@ -8,9 +8,9 @@ use crate::sender::AckEvent;
 use elephan_units::{Span, Time};
 
 impl Endpoint {
-    /// The acknowledgement field of a segment whose sequence number is `seq`.
+    /// The acknowledgement field of a segment whose sequence number is `seq`; answers whether the rest of it may be taken.
     #[inline]
-    pub(super) fn on_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) {
+    pub(super) fn on_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) -> bool {
         self.tx.note_most();
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
@@ -20,8 +20,9 @@ impl Endpoint {
         if ahead != 0 && u64::from(ahead) <= flight && self.tx.is_clean() && plain && !self.fin_sent {
             self.take_window(seg, seq, una + u64::from(ahead), self.tx.window_shift);
             self.on_clean_ack(now, seg, u64::from(ahead), flight);
+            true
         } else {
-            self.on_other_ack(now, seg, seq, sack);
+            self.on_other_ack(now, seg, seq, sack)
         }
     }
 
@@ -61,13 +62,13 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn on_other_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) {
+    fn on_other_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) -> bool {
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
         let ack = una.wrapping_add_signed(i64::from(ahead));
         if ack > self.tx.board.nxt().max(self.tx.probed) {
             self.work |= work::ACK;
-            return;
+            return false;
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
@@ -96,7 +97,7 @@ impl Endpoint {
             if window_before != self.tx.window_edge {
                 self.reconsider();
             }
-            return;
+            return true;
         }
         let delivered = cumulative.delivered + sacked.delivered;
         let (echoed, ce) = self.read_echo(seg, acked, delivered);
@@ -142,6 +143,7 @@ impl Endpoint {
         if self.fin_sent && self.tx.board.una() == self.total + 2 {
             self.on_fin_acked(now);
         }
+        true
     }
 
     /// The window field (RFC 9293 section 3.10.7.4): of the newest segment only.

@@ -116,14 +116,14 @@ impl Endpoint {
     }
 
     /// Takes the options of the peer's SYN.
-    fn negotiate(&mut self, seg: &Segment) {
+    fn negotiate(&mut self, now: Time, seg: &Segment) {
         let has = |bit: u8| seg.options & bit != 0;
         self.irs = seg.seq;
         self.rx.nxt = 1;
         self.rx.edge += 1;
         self.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
         self.timestamps = self.options.timestamps && has(OPTION_TIMESTAMPS);
-        self.rx.ts_recent = seg.tsval;
+        self.note_timestamp(now, seg.tsval);
         self.negotiate_ecn(seg);
         self.tx.sack = self.options.sack && has(OPTION_SACK_PERMITTED);
         let scaled = self.options.window_scaling && has(OPTION_WINDOW_SCALE);
@@ -137,8 +137,10 @@ impl Endpoint {
     /// A segment for a listening endpoint.
     pub(super) fn on_listen(&mut self, now: Time, seg: &Segment) {
         if seg.flags.any(Flags::SYN) && !seg.flags.any(Flags::ACK | Flags::RST) {
-            self.negotiate(seg);
+            self.negotiate(now, seg);
             self.open(now, State::SynReceived);
+        } else if seg.flags.any(Flags::ACK) {
+            self.refuse(seg);
         }
     }
 
@@ -157,7 +159,7 @@ impl Endpoint {
         if !seg.flags.any(Flags::SYN) {
             return;
         }
-        self.negotiate(seg);
+        self.negotiate(now, seg);
         if acks {
             self.establish(now, seg);
             self.work |= work::ACK;
@@ -196,11 +198,37 @@ impl Endpoint {
         self.clock.start(now);
     }
 
+    /// A segment for an endpoint without a connection is answered by a reset (RFC 9293 sections 3.10.7.1 and 3.10.7.2).
+    #[cold]
+    pub(super) fn refuse(&mut self, seg: &Segment) {
+        if seg.flags.any(Flags::RST) {
+            return;
+        }
+        let acknowledges = seg.flags.any(Flags::ACK);
+        self.answer = u64::from(if acknowledges { seg.ack } else { seg.seq.wrapping_add(seg.seq_len()) });
+        self.work = if acknowledges { work::RESET } else { work::RESET_ACK };
+    }
+
+    /// Writes the reset.
+    pub(super) fn emit_reset(&mut self, seg: &mut Segment) {
+        let number = self.answer as u32;
+        *seg = if self.work & work::RESET != 0 {
+            Segment { seq: number, flags: Flags::RST, ..Segment::default() }
+        } else {
+            Segment { ack: number, flags: Flags::RST | Flags::ACK, ..Segment::default() }
+        };
+        self.work = 0;
+        self.stats.segs_out += 1;
+    }
+
     /// SYN or RST in a synchronised state.
     pub(super) fn on_syn_or_rst(&mut self, now: Time, seg: &Segment, seq: u64) {
         if seg.flags.any(Flags::RST) {
-            if seq >= self.rx.nxt && seq <= self.rx.edge {
+            // One that is not next to come may be old: a challenge (RFC 5961 section 3.2).
+            if seq == self.rx.nxt {
                 self.finish(now);
+            } else if seq > self.rx.nxt && seq <= self.rx.edge {
+                self.work |= work::ACK;
             }
             return;
         }

@@ -75,10 +75,11 @@ impl Endpoint {
         }
     }
 
-    /// A segment with data has arrived and is not accepted yet.
+    /// A segment with data has arrived and is not accepted yet. The mark of one outside the window says nothing (RFC 3168 section 6.1.5),
+    /// but AccECN counts it.
     #[inline]
-    pub(super) fn note_ce(&mut self, seg: &Segment) {
-        let ce = seg.ecn == ECN_CE;
+    pub(super) fn note_ce(&mut self, seg: &Segment, in_window: bool) {
+        let ce = seg.ecn == ECN_CE && (in_window || self.ecn == Ecn::Accurate);
         if ce {
             self.stats.rare().ce_rcvd += 1;
         }
@@ -96,7 +97,7 @@ impl Endpoint {
                 }
                 self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR));
             }
-            Ecn::Dctcp if ce != self.echo => self.turn_echo(ce),
+            Ecn::Dctcp if in_window && ce != self.echo => self.turn_echo(ce),
             Ecn::Dctcp => {}
             Ecn::Accurate => {
                 if self.accecn.as_mut().is_some_and(|accecn| accecn.on_data(seg.ecn, seg.len)) {
@@ -109,7 +110,7 @@ impl Endpoint {
     /// RFC 8257 section 3.2: what arrived before the change is acknowledged with the old state, the change itself at once.
     fn turn_echo(&mut self, ce: bool) {
         if self.rx.unacked > 0 {
-            self.early_ack = self.rx.nxt;
+            self.answer = self.rx.nxt;
             self.work |= work::EARLY_ACK;
             self.ack_at = Time::NEVER;
             self.rx.unacked = 0;
@@ -124,7 +125,7 @@ impl Endpoint {
         let kept = (self.work & !work::EARLY_ACK, self.ack_at, self.rx.unacked, self.rx.last_ack, self.echo);
         self.echo = !self.echo;
         self.emit_ack(now, seg, sack);
-        seg.ack = self.irs.wrapping_add(self.early_ack as u32);
+        seg.ack = self.irs.wrapping_add(self.answer as u32);
         (self.work, self.ack_at, self.rx.unacked, self.rx.last_ack, self.echo) = kept;
     }
 

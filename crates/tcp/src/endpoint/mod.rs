@@ -97,6 +97,9 @@ mod work {
     pub const ACK: u8 = 4;
     /// An ACK is due for what arrived before the CE state changed.
     pub const EARLY_ACK: u8 = 8;
+    /// Of an endpoint without a connection: a reset with the sequence number that was acknowledged, or one that acknowledges.
+    pub const RESET: u8 = 16;
+    pub const RESET_ACK: u8 = 32;
 }
 
 /// One end of a connection.
@@ -123,8 +126,8 @@ pub struct Endpoint {
     /// Bytes that may go out in full segments before anything has to be asked again, and what ends them if known.
     quota: u64,
     quota_end: Option<Limit>,
-    /// What an early ACK acknowledges.
-    early_ack: u64,
+    /// What an early ACK acknowledges, or the number in a reset.
+    answer: u64,
     /// Length of the application's stream so far.
     total: u64,
     /// Retransmission, persist, SYN and TIME-WAIT timer; delayed ACK; end of a pacing gap.
@@ -139,6 +142,8 @@ pub struct Endpoint {
     /// Timestamp clock and until when it shows that value.
     ts_value: u32,
     ts_until: Time,
+    /// When the peer's last timestamp came, in units of 2^32 ps.
+    heard_at: u32,
     options: Arc<Options>,
     stats: Stats,
     clock: LimitClock,
@@ -160,7 +165,7 @@ impl Endpoint {
             ecn: Ecn::Off,
             echo: false,
             accecn: None,
-            early_ack: 0,
+            answer: 0,
             closing: false,
             fin_sent: false,
             persist: false,
@@ -177,6 +182,7 @@ impl Endpoint {
             burst_at: Time::NEVER,
             burst_left: 0,
             ts_value: 0,
+            heard_at: 0,
             ts_until: Time::ZERO,
             options: options.clone(),
             stats: Stats::default(),

@@ -17,7 +17,7 @@ impl Endpoint {
         match self.state {
             State::Listen => self.on_listen(now, seg),
             State::SynSent => self.on_syn_sent(now, seg),
-            _ => {}
+            _ => self.refuse(seg),
         }
     }
 
@@ -29,13 +29,14 @@ impl Endpoint {
         if self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 {
             let newer = seg.tsval.wrapping_sub(self.rx.ts_recent) as i32;
             // PAWS. A pure ACK that was overtaken is harmless and is not answered (as Linux `tcp_disordered_ack`).
-            if newer < 0 && seg.seq_len() > 0 && !seg.flags.any(Flags::RST) {
+            let old = newer < 0 && seg.seq_len() > 0 && !seg.flags.any(Flags::RST);
+            if old && !self.has_wrapped(now) {
                 self.rx.note_old(seq, u64::from(seg.len));
                 self.work |= work::ACK;
                 return;
             }
-            if newer >= 0 && seq <= self.rx.last_ack {
-                self.rx.ts_recent = seg.tsval;
+            if (newer >= 0 || old) && seq <= self.rx.last_ack {
+                self.note_timestamp(now, seg.tsval);
             }
         }
         if seg.flags.any(Flags::SYN | Flags::RST) {
@@ -56,13 +57,30 @@ impl Endpoint {
         }
         // Data from an end that only sends acknowledges nothing new.
         if seg.len == 0 || seg.sack_len > 0 || seg.flags.any(Flags::ECE) || !self.is_stale(seg) {
-            self.on_ack(now, seg, seq, sack);
+            if !self.on_ack(now, seg, seq, sack) {
+                return;
+            }
         } else {
             self.tx.wl1 = self.tx.wl1.max(seq);
         }
         if seg.len > 0 || seg.flags.any(Flags::FIN) {
             self.on_data(now, seg, seq);
         }
+    }
+
+    /// TS.Recent.
+    #[inline]
+    pub(super) fn note_timestamp(&mut self, now: Time, value: u32) {
+        self.rx.ts_recent = value;
+        self.heard_at = (now.0 >> 32) as u32;
+    }
+
+    /// Whether the timestamp clock may have gone half its way round since TS.Recent came, so that what looks old is not (RFC 7323
+    /// section 5.5: 24 days of a clock of milliseconds).
+    #[cold]
+    fn has_wrapped(&self, now: Time) -> bool {
+        let heard = Time(u64::from(self.heard_at) << 32);
+        now.since(heard) > self.options.timestamp_granularity.saturating_mul(1 << 31)
     }
 
     /// Whether the acknowledgement and the window say what was known.
@@ -77,7 +95,7 @@ impl Endpoint {
         if len > 0 {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += len;
-            self.note_ce(seg);
+            self.note_ce(seg, seq + len > self.rx.nxt && seq < self.rx.edge);
             let nxt = self.rx.nxt;
             match self.rx.accept(seq, len) {
                 due if self.rx.adaptive.is_some() => self.adapt_ack(now, seg, seq, nxt, due),

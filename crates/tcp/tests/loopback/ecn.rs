@@ -3,8 +3,8 @@
 use crate::common::*;
 use elephan_cc::Spec;
 use elephan_tcp::options::{Ecn, Undo};
-use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
-use elephan_units::Span;
+use elephan_tcp::{ECN_CE, ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
+use elephan_units::{Span, Time};
 
 fn net(a: Ecn, b: Ecn, window: u32) -> Net {
     let side = |ecn| options("rfc", &Overrides { ecn: Some(ecn), initial_window: Some(window), ..plain() });
@@ -178,4 +178,27 @@ fn what_is_sent_again_is_not_capable() {
     let again: Vec<u8> =
         net.trace.iter().filter(|s| s.way == Way::Forth && s.seg.seq == 3001).map(|s| s.seg.ecn).collect();
     assert_eq!(again, [ECN_ECT0, ECN_NOT_ECT]);
+}
+
+/// RFC 3168 section 6.1.5: the mark of a segment outside the window is no mark.
+#[test]
+fn a_marked_duplicate_says_nothing() {
+    for kind in [Ecn::Classic, Ecn::Dctcp] {
+        let mut net = net(kind, kind, 4);
+        net.a.supply(4000);
+        net.run_until(|net| net.a.acked() == 4000);
+        let mut old = net.trace.iter().find(|s| s.way == Way::Forth && s.seg.len > 0).unwrap().seg;
+        let mut next = Segment { seq: old.seq.wrapping_add(4000), ..old };
+        for (seg, echoed) in [(&mut old, false), (&mut next, true)] {
+            seg.ecn = ECN_CE;
+            net.b.on_segment(net.now, seg, &Default::default());
+            let (mut answer, mut sack) = (Segment::default(), Default::default());
+            // The second may be acknowledged with delay.
+            if net.b.next_timer() < Time::NEVER {
+                net.b.on_timer(net.b.next_timer());
+            }
+            assert!(net.b.poll_transmit(net.now, &mut answer, &mut sack));
+            assert_eq!(answer.flags.any(Flags::ECE), echoed, "{kind:?}");
+        }
+    }
 }

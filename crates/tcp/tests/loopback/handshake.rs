@@ -1,7 +1,7 @@
 //! Opening, moving data without loss, closing.
 
 use crate::common::*;
-use elephan_tcp::{Flags, Overrides, Phase, State};
+use elephan_tcp::{Flags, Overrides, Phase, Segment, State};
 use elephan_units::{Bytes, Span, Time};
 
 const MS: u64 = 1_000_000_000;
@@ -183,6 +183,69 @@ fn a_reset_ends_the_connection() {
     net.run_for(Span::from_ms(50));
     let mut seg = net.trace.iter().rev().find(|s| s.way == Way::Back).unwrap().seg;
     seg.flags = Flags::RST | Flags::ACK;
+    // RFC 5961 section 3.2: in the window but not next to come, so the peer is asked.
+    seg.seq = seg.seq.wrapping_add(1);
+    let (mut answer, mut sack) = (Segment::default(), Default::default());
+    while net.a.poll_transmit(net.now, &mut answer, &mut sack) {}
+    net.a.on_segment(net.now, &seg, &Default::default());
+    assert_eq!(net.a.state(), State::Established);
+    assert!(net.a.poll_transmit(net.now, &mut answer, &mut sack));
+    assert_eq!((answer.flags, answer.len, answer.ack), (Flags::ACK, 0, seg.seq.wrapping_sub(1)));
+    seg.seq = answer.ack;
     net.a.on_segment(net.now, &seg, &Default::default());
     assert_eq!((net.a.state(), net.a.next_timer()), (State::Closed, Time::NEVER));
+}
+
+/// RFC 9293 section 3.10.7.1: when the last ACKs are lost until TIME-WAIT is over, a reset ends LAST-ACK.
+#[test]
+fn a_fin_for_a_closed_connection_is_reset() {
+    let o = options("rfc", &plain());
+    // Forth go SYN, ACK, FIN; then the ACKs of the peer's FIN, of which two are lost.
+    let mut net = Net::new(
+        &o,
+        &o,
+        Box::new(|s, i| if s.way == Way::Forth && (3..5).contains(&i) { vec![] } else { vec![DELAY] }),
+    );
+    net.open();
+    net.a.close(net.now);
+    net.run_until(|net| net.b.peer_closed());
+    net.b.close(net.now);
+    while net.step() {}
+    assert_eq!((net.a.state(), net.b.state()), (State::Closed, State::Closed));
+    let last = net.trace.last().unwrap();
+    assert_eq!((last.way, last.seg.flags, last.seg.len), (Way::Forth, Flags::RST, 0));
+    // What the FIN acknowledged: the SYN and the FIN of the other side.
+    assert_eq!(last.seg.seq, 1002);
+}
+
+/// RFC 9293 section 3.10.7.4, fifth: a segment that acknowledges what was never sent is answered, and nothing of it is taken.
+#[test]
+fn data_with_an_impossible_acknowledgement_is_not_taken() {
+    let mut net = Net::perfect(&options("rfc", &plain()));
+    net.open();
+    net.run_for(Span::from_ms(50));
+    let mut seg =
+        Segment { seq: 1001, ack: 4_000_000_001, len: 100, flags: Flags::ACK, window: 1000, ..Segment::default() };
+    seg.ack += 1;
+    net.b.on_segment(net.now, &seg, &Default::default());
+    let (mut answer, mut sack) = (Segment::default(), Default::default());
+    assert!(net.b.poll_transmit(net.now, &mut answer, &mut sack));
+    assert_eq!((net.b.received(), answer.ack, answer.flags), (0, 1001, Flags::ACK));
+    seg.ack -= 1;
+    net.b.on_segment(net.now, &seg, &Default::default());
+    assert_eq!(net.b.received(), 100);
+}
+
+/// RFC 7323 section 5.5: what is older than half a turn of the timestamp clock (36 minutes of microseconds) proves nothing.
+#[test]
+fn timestamps_grow_stale() {
+    let overrides = Overrides { timestamp_granularity: Some(Span::from_us(1)), ..rfc() };
+    let mut net = Net::perfect(&options("rfc", &overrides));
+    net.open();
+    for (i, pause) in [0, 2200, 4200].into_iter().enumerate() {
+        net.run_for(Span::from_s(pause));
+        net.a.supply(10_000 * (i as u64 + 1));
+        net.run_for(Span::from_s(10));
+        assert_eq!(net.b.received(), 10_000 * (i as u64 + 1), "after {pause} s");
+    }
 }
