@@ -1,4 +1,4 @@
-//! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT.
+//! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT, resets.
 
 use super::{Endpoint, State, work};
 use crate::options::{MSS_MIN, TIMESTAMPS_BYTES};

@@ -100,6 +100,7 @@ mod work {
     /// Of an endpoint without a connection: a reset with the sequence number that was acknowledged, or one that acknowledges.
     pub const RESET: u8 = 16;
     pub const RESET_ACK: u8 = 32;
+    pub const RESETS: u8 = RESET | RESET_ACK;
 }
 
 /// One end of a connection.

@@ -68,7 +68,7 @@ impl Endpoint {
         }
     }
 
-    /// TS.Recent.
+    /// Makes a timestamp of the peer TS.Recent.
     #[inline]
     pub(super) fn note_timestamp(&mut self, now: Time, value: u32) {
         self.rx.ts_recent = value;

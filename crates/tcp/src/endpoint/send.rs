@@ -55,7 +55,7 @@ impl Endpoint {
 
     #[inline(never)]
     fn emit(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        if self.work & (work::CONTROL | work::RESET | work::RESET_ACK) != 0 {
+        if self.work & (work::CONTROL | work::RESETS) != 0 {
             return self.emit_control(now, seg, sack);
         }
         if self.work & work::EARLY_ACK != 0 {
@@ -85,11 +85,12 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn emit_control(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
-        let resets = self.work & work::CONTROL == 0;
-        self.work &= !work::CONTROL;
-        if resets {
+        if self.work & work::RESETS != 0 {
             self.emit_reset(seg);
-        } else if self.state < State::Established {
+            return true;
+        }
+        self.work &= !work::CONTROL;
+        if self.state < State::Established {
             self.emit_syn(now, seg);
         } else {
             self.emit_probe(now, seg, sack);
