@@ -8,12 +8,15 @@ RUST_SOURCES := $(shell git ls-files -co --exclude-standard 'crates/*.rs' 'crate
 OUT ?= results
 SEED ?= 2026
 
-.PHONY: help setup demo test test-all lint bench wheel generate clean
+MINUTES ?= 5
+
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel generate clean
 
 help:
 	@echo "make demo      the quick cut of the study intel-2004: answer, verdicts, report"
 	@echo "make test      the fast tests, Rust and Python"
 	@echo "make test-all  the long ones as well (apt-get install tshark tcptrace for those that read captures)"
+	@echo "make fuzz      random scenarios without end; what is found goes to results/fuzz (docs/fuzz.md)"
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
 	@echo "make bench     the standard workloads W1 to W4"
 	@echo "make wheel     an abi3 wheel in dist/"
@@ -42,6 +45,34 @@ test-all: setup
 	cargo test --quiet --workspace --exclude elephan-py
 	PROPTEST_CASES=2000 cargo test --quiet --profile long --workspace --exclude elephan-py
 	$(BIN)/python -m pytest
+	$(MAKE) --no-print-directory fuzz-planted fuzz-cases fuzz-targets
+
+# Profile long: optimised, with overflow checks and debug assertions. New seeds each time.
+FUZZ := cargo run --quiet --profile long --package elephan-fuzz
+TARGETS := endpoint queue capture scenario
+
+fuzz:
+	$(FUZZ) -- --seed $$(date +%s)000 --out $(OUT)/fuzz
+
+fuzz-cases:
+	$(FUZZ) -- --seed $$(date +%s)000 --out $(OUT)/fuzz --minutes $(MINUTES)
+
+# A fault that is built in on purpose must be found.
+fuzz-planted:
+	$(FUZZ) --features planted -- --seed $(SEED) --out $(OUT)/fuzz-planted --minutes $(MINUTES) --expect "general path"
+
+# Coverage-guided fuzzing, with the address sanitizer where there is a nightly toolchain, which it wants.
+fuzz-targets:
+	@cargo fuzz --version >/dev/null 2>&1 || { echo "no cargo-fuzz: the coverage-guided targets are skipped (make fuzz-install)"; exit 0; }; \
+	if cargo +nightly --version >/dev/null 2>&1; then with="+nightly fuzz run"; else with="fuzz run --sanitizer none"; fi; \
+	for target in $(TARGETS); do \
+		mkdir -p fuzz/corpus/$$target; \
+		cargo $$with $$target fuzz/corpus/$$target $$(ls -d crates/fuzz/found/$$target 2>/dev/null) -- \
+			-max_total_time=$$((60 * $(MINUTES))) -max_len=4096 -timeout=60 -print_final_stats=0 || exit 1; \
+	done
+
+fuzz-install:
+	cargo install cargo-fuzz --version 0.13.1 --locked
 
 lint: setup
 	rustfmt --edition 2024 --check $$(git ls-files 'crates/*.rs')

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# From the design: py -> sim -> scenario -> traffic -> {host, record} -> {tcp, roce, link} -> cc -> {engine, random} -> units.
+# From the design: {py, fuzz} -> sim -> scenario -> traffic -> {host, record} -> {tcp, roce, link} -> cc -> {engine, random} -> units.
 LEVELS = [
     {"units"},
     {"engine", "random"},
@@ -16,7 +16,7 @@ LEVELS = [
     {"traffic", "trace"},
     {"scenario"},
     {"sim"},
-    {"py"},
+    {"fuzz", "py"},
 ]
 
 

@@ -30,7 +30,7 @@ pub use disks::disk;
 pub use elsewhere::model as model_known_as;
 pub use error::{Error, Errors};
 pub use options::{congestion_management, queue, receive, tcp_options, transmit};
-pub use output::{Origin, Provenance};
+pub use output::{Origin, Provenance, to_toml};
 pub use overrides::Override;
 pub use plan::*;
 pub use preset::Preset;

@@ -45,6 +45,11 @@ pub(crate) fn write(words: &Scenario, tree: &Node, root: &Json) -> (String, Inde
     (document(map).to_string(), leaves)
 }
 
+/// Returns a scenario that is a JSON value as TOML, laid out as a resolved one is.
+pub fn to_toml(scenario: &Json) -> String {
+    scenario.as_object().map(|map| document(map).to_string()).unwrap_or_default()
+}
+
 /// Leaves out what is not given and tables without content.
 fn prune(json: &mut Json) {
     if let Json::Object(map) = json {

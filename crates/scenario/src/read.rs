@@ -73,6 +73,11 @@ impl Source {
         &self.text
     }
 
+    /// Returns what is written as a JSON value, before anything is checked but its syntax.
+    pub fn to_json(&self) -> Result<Json, Errors> {
+        self.tree().map(|tree| tree.to_json()).map_err(|problem| Errors::from(vec![problem], self, &[]))
+    }
+
     /// JSON on one line comes from a program: a column in it says nothing to a reader.
     pub(crate) fn is_generated(&self) -> bool {
         matches!(self.form, Form::Json) && !self.text.trim_end().contains('\n')

@@ -1,0 +1,78 @@
+//! The traffic of a scenario, and what changes while it runs.
+
+use serde_json::{Value as Json, json};
+
+use super::{Draw, Table, rate, time};
+
+/// Keys of which an entry has one.
+const EITHER: [&str; 4] = ["load", "rate_per_s", "arrivals_per_s", "gap"];
+/// Kinds of traffic that RoCE can carry.
+const RDMA: [&str; 6] = ["bulk", "messages", "transfers", "users", "incast", "replay"];
+
+impl<'a> Draw<'a> {
+    /// Draws a group of hosts or one of its members.
+    fn members(&mut self) -> String {
+        let groups = self.groups.clone();
+        match self.pick(&groups) {
+            (name, Some(count)) if self.chance(0.4) => format!("{name}[{}]", self.random.index(count)),
+            (name, _) => name,
+        }
+    }
+
+    pub(super) fn traffic(&mut self, number: u64) -> Json {
+        let schema = self.of_definition("Traffic");
+        let kinds: Vec<&'a Json> = schema["oneOf"].as_array().into_iter().flatten().collect();
+        let kind = self.pick(&kinds);
+        let branches = self.branches(kind);
+        let branch = self.pick(&branches);
+        let properties = &branch["properties"];
+        let mut either: Vec<&str> = EITHER.into_iter().filter(|key| properties.get(key).is_some()).collect();
+        if properties["kind"]["const"] == "frames" {
+            either = vec!["rate", "gap"];
+        }
+        let mut entry = Table::new();
+        entry.insert("from".to_owned(), self.members().into());
+        entry.insert("to".to_owned(), self.members().into());
+        entry.insert("pairing".to_owned(), self.pick(&["all", "random"]).into());
+        entry.insert("name".to_owned(), format!("t{number}").into());
+        let skip = ["from", "to", "pairing", "name", "transport", "roce"];
+        entry.extend(self.table(schema, &skip, self.density));
+        let skip: Vec<&str> = either.iter().copied().chain(["slot"]).collect();
+        entry.extend(self.table(branch, &skip, self.density));
+        if !either.is_empty() {
+            let by_time: Vec<&str> = either.iter().copied().filter(|key| !key.ends_with("per_s")).collect();
+            let key = self.pick(if by_time.is_empty() { &either } else { &by_time });
+            if let Some(value) = self.value(&properties[key], key) {
+                entry.insert(key.to_owned(), value);
+            }
+        }
+        if entry["kind"] == "replay" {
+            entry.insert("trace".to_owned(), self.draw_trace().into());
+        }
+        if entry["kind"].as_str().is_some_and(|kind| RDMA.contains(&kind)) && self.chance(0.2) {
+            let model = self.pick(&["dcqcn", "timely", "hpcc", "swift", "none"]);
+            entry.insert("transport".to_owned(), "roce".into());
+            entry.insert("congestion_control".to_owned(), model.into());
+            entry.shift_remove("tcp");
+        }
+        entry.into()
+    }
+
+    /// Draws a change of a link or of a congestion control, at some time before `end`.
+    pub(super) fn change(&mut self, end: f64) -> Json {
+        let links = self.links.clone();
+        let set = if links.is_empty() {
+            json!({ "traffic.t0.congestion_control": self.draw_congestion_control() })
+        } else {
+            let (key, value) = match self.random.index(5) {
+                0 => ("rate", rate(self.rate * self.log(0.1, 10.0)).into()),
+                1 => ("delay", time(self.rtt * self.random.uniform()).into()),
+                2 => ("up", self.chance(0.4).into()),
+                3 => ("loss", self.draw_loss()),
+                _ => ("queue.limit", self.quantity("limit", "", None).into()),
+            };
+            json!({ format!("{}.{key}", self.pick(&links)): value })
+        };
+        json!({ "at": time(end * self.random.uniform()), "set": set })
+    }
+}

@@ -1,0 +1,38 @@
+//! The fuzz over some fixed seeds, and over every scenario in which it has found a fault that is mended.
+
+use std::fs;
+use std::path::Path;
+
+use elephan_fuzz::draw::valid;
+use elephan_fuzz::{Held, guarded, judge};
+use elephan_scenario::Source;
+
+#[test]
+fn some_seeds() {
+    let mut events = 0;
+    for seed in 11..23 {
+        let judged =
+            guarded(|| valid(elephan_scenario::schema(), seed, &mut |_| {})?.map_or(Ok(Held::Refused), |s| judge(&s)));
+        match judged {
+            Ok(Held::Whole { events: some }) => events += some,
+            Ok(_) => {}
+            Err(finding) => panic!("seed {seed}: {finding}"),
+        }
+    }
+    assert!(events > 10_000, "{events} events");
+}
+
+#[test]
+fn found_and_mended() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("found");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let scenario = Source::open(&file).unwrap().to_json().unwrap();
+        match guarded(|| judge(&scenario)) {
+            Ok(Held::Whole { .. }) => {}
+            other => panic!("{}: {other:?}", file.display()),
+        }
+    }
+}
