@@ -12,7 +12,7 @@ use crate::columns::{bools, floats, ints, table, texts, whole};
 /// What a host drops behind or before its port begins so; ports do not count it.
 const OF_HOSTS: [&str; 3] = ["rx_", "cpu_", "udp_"];
 /// Keys of a summary that say nothing in a run that has nothing to say.
-const MAY_BE_MISSING: [&str; 16] = [
+const MAY_BE_MISSING: &[&str] = &[
     "jain",
     "deadlock",
     "bottleneck",
@@ -29,6 +29,7 @@ const MAY_BE_MISSING: [&str; 16] = [
     "p50_s",
     "p99_s",
     "logger_gap_max_s",
+    "sd_s",
 ];
 
 /// Checks what holds in every run.
