@@ -7,12 +7,13 @@ else, or a result of another kind, is not replaced.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -161,6 +162,21 @@ def check_target(target: str | os.PathLike[str], kind: str | None = None) -> Non
         _check_replaceable(folder, kind)
     except OSError as error:
         raise _why(error, folder) from None
+
+
+def holds_other(target: str | os.PathLike[str], experiment: Mapping[str, Any]) -> bool:
+    """Whether a folder holds the result of another experiment: one whose manifest has other values of these keys."""
+    manifest = read_manifest(_named(target)) or {}
+    return any(key in manifest and manifest[key] != value for key, value in experiment.items())
+
+
+def default_folder(name: str, experiment: Mapping[str, Any]) -> Path:
+    """`results/NAME`, or with a few digits of the experiment behind it where that holds the result of another one."""
+    folder = Path("results") / name
+    if not holds_other(folder, experiment):
+        return folder
+    digits = hashlib.sha256(repr(sorted(experiment.items())).encode()).hexdigest()[:8]
+    return folder.with_name(f"{name}-{digits}")
 
 
 class _Undrawn(Exception):

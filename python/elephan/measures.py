@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from elephan.observed import (
     burst,
     busiest_queue,
     completed,
+    copies_together,
     copy_column,
     copy_share,
     delivered,
+    delivered_together,
     dropped_for,
     flow_column,
     goodput_windows,
     hurst,
+    jain_together,
     jain_windows,
     latency,
     limited,
@@ -60,6 +64,18 @@ class Measure:
     unit: str  # bps, ns, bytes, % (a fraction) or 1
     description: str
     values: Callable[[Run], Array]
+    # Takes that need more than the values, since each has a time of its own; a text says why there is none.
+    takes: Mapping[str, Callable[[Run], float] | str] = field(default_factory=dict)
+
+    def take(self, name: str, run: Run, values: Array) -> float:
+        """Returns the take called `name` of the values that this measure has found in a run."""
+        own = self.takes.get(name)
+        return own(run) if callable(own) else TAKES[name](values)
+
+    @property
+    def of_whole_run(self) -> bool:
+        """Whether the warm-up counts too."""
+        return self.name.partition("[")[0] in _COUNTS_WARMUP
 
     @property
     def is_share(self) -> bool:
@@ -79,18 +95,38 @@ class Measure:
             raise InputError(f'statistic "{name}": {self.name} is of the whole run; sampled ones have times')
         words = f"{self.description}; {selection if len(conditions) > 1 or ' ' in selection else f'traffic {selection}'}"
         # A part answers to what measures ask of a run, by handing the rest on to it.
-        return Measure(name, self.unit, words, lambda run: self.values(part_of(run, selection)))
+        takes = {take: _of_part(own, selection) if callable(own) else own for take, own in self.takes.items()}
+        return Measure(name, self.unit, words, lambda run: self.values(part_of(run, selection)), takes)
+
+
+def _of_part(value: Callable[[Run], float], selection: str) -> Callable[[Run], float]:
+    return lambda run: value(part_of(run, selection))
+
+
+_WINDOWS = {"sum": "rates of different times are not added; take mean, or goodput_bps.sum"}
+
+
+def _of_copies(name: str, description: str) -> Measure:
+    """A rate of transfers from disk to disk; together it is over the time in which any of them ran."""
+    column = name.removeprefix("copy_") if name != "copy_bps" else "rate_bps"
+    return Measure(name, "bps", description, copy_column(column), {"sum": copies_together(column)})
 
 
 _ALL = [
-    Measure("goodput_bps", "bps", "goodput of each flow in the measured time", flow_column("goodput_bps")),
-    Measure("delivered_bps", "bps", "goodput of each flow from its first to its last sample", delivered),
+    Measure("goodput_bps", "bps", "goodput of each flow in the measured time", flow_column("goodput_bps"), {"jain": jain_together}),
+    Measure(
+        "delivered_bps",
+        "bps",
+        "goodput of each flow over the part of the measured time in which it ran",
+        delivered,
+        {"sum": delivered_together, "jain": jain_together},
+    ),
     Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", silence),
     Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", window_segments),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", wire),
-    Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", goodput_windows(1_000_000)),
-    Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", goodput_windows(10_000_000)),
-    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", goodput_windows(1_000_000_000)),
+    Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", goodput_windows(1_000_000), _WINDOWS),
+    Measure("goodput_10ms_bps", "bps", "goodput of all flows together, in windows of 10 ms", goodput_windows(10_000_000), _WINDOWS),
+    Measure("goodput_1s_bps", "bps", "goodput of all flows together, in windows of 1 s", goodput_windows(1_000_000_000), _WINDOWS),
     Measure("jain_1ms", "1", "Jain index of the flows in each window of 1 ms, UDP and frames left out", jain_windows(1_000_000)),
     Measure(
         "jain_10ms",
@@ -114,9 +150,27 @@ _ALL = [
     Measure("fct_no_rto_ns", "ns", "completion time of each finite flow without one", completed("fct_ns", False)),
     Measure("sender_fct_ns", "ns", "the same until the sender has its last byte acknowledged", completed("sender_fct_ns")),
     Measure("slowdown", "1", "completion time of each finite flow over that of the flow alone", completed("slowdown")),
-    Measure("copy_bps", "bps", "rate of each transfer from disk to disk, to where it is complete", copy_column("rate_bps")),
-    Measure("copy_cached_bps", "bps", "rate of each transfer from disk to disk into the cache", copy_column("cached_bps")),
-    Measure("copy_on_disk_bps", "bps", "rate of each transfer from disk to disk onto the disk", copy_column("on_disk_bps")),
+    Measure(
+        "copy_bps",
+        "bps",
+        "rate of each transfer from disk to disk, to where it is complete",
+        copy_column("rate_bps"),
+        {"sum": copies_together("rate_bps")},
+    ),
+    Measure(
+        "copy_cached_bps",
+        "bps",
+        "rate of each transfer from disk to disk into the cache",
+        copy_column("cached_bps"),
+        {"sum": copies_together("cached_bps")},
+    ),
+    Measure(
+        "copy_on_disk_bps",
+        "bps",
+        "rate of each transfer from disk to disk onto the disk",
+        copy_column("on_disk_bps"),
+        {"sum": copies_together("on_disk_bps")},
+    ),
     Measure("copy_read_limited", "%", "share of time that transfers waited for the disk that is read", copy_share("read")),
     Measure("copy_network_limited", "%", "share of time that transfers waited for the network", copy_share("network")),
     Measure("copy_send_buffer_limited", "%", "share of time that transfers waited for send buffers", copy_share("send_buffer")),
@@ -193,6 +247,10 @@ _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "roun
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
 _OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
 _OF_ALL_PORTS = {"queue_full_drops", "memory_full_drops"}
+# Counted from the beginning of the run, the warm-up included.
+_COUNTS_WARMUP = _OF_WHOLE_RUNS | _OF_ALL_PORTS
+_COUNTS_WARMUP -= {"goodput_bps", "utilisation", "queue_mean_bytes", "cpu", "round_time"}
+_COUNTS_WARMUP -= {"burst_first_lost", "burst_lost", "burst_memory_bytes"}
 OF_PORTS |= {"hurst_variance_time", "hurst_wavelet", "memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 
@@ -228,7 +286,7 @@ TAKES: dict[str, Callable[[Array], float]] = {
 }
 _PURE = {"jain", "cov", "count", "positive", "min/max", "p99/p50"}  # takes that have no unit
 
-_JAIN = "goodput_bps.jain"
+_JAIN, _PAUSES = "goodput_bps.jain", "pauses_sent.sum"
 # What a sweep tabulates unless told otherwise; those without values in a run are left out.
 DEFAULT = (
     "goodput_bps.sum",
@@ -246,8 +304,33 @@ DEFAULT = (
     "round_time.p99",
     "fct_ns.mean",
     "fct_ns.p99",
-    "pauses_sent.sum",
+    _PAUSES,
 )
+
+
+# What other tools and texts call measures and takes.
+_CALLED = {
+    "throughput": "goodput_bps",
+    "bandwidth": "goodput_bps",
+    "rate": "goodput_bps",
+    "delay": "latency_ns",
+    "completion": "fct_ns",
+    "losses": "loss",
+    "utilization": "utilisation",
+    "queue": "queue_bytes",
+    "window": "cwnd_bytes",
+    "fairness": "jain_1ms",
+}
+_TAKEN = {
+    "avg": "mean",
+    "average": "mean",
+    "median": "p50",
+    "std": "sd",
+    "stdev": "sd",
+    "stddev": "sd",
+    "total": "sum",
+    "p90": "p95",
+}
 
 
 _NAME = re.compile(r"([^.\[]*)(?:\[(.+)\])?\.?(.*)", re.DOTALL)
@@ -260,11 +343,13 @@ def parse(name: str) -> tuple[Measure, str]:
     match = _NAME.fullmatch(name)
     measure, traffic, take = match.groups() if match else (name, None, "")
     if measure not in MEASURES:
-        raise InputError(f'no measure "{measure}"{nearest(measure, list(MEASURES))}')
+        raise InputError(f'no measure "{measure}"{nearest(_CALLED.get(measure, measure), list(MEASURES))}')
     if take not in TAKES:
         if name.count("[") > name.count("]"):
             raise InputError(f'statistic "{name}": a "]" is missing')
-        raise InputError(f'statistic "{name}": no take "{take}"{nearest(take, list(TAKES))}')
+        raise InputError(f'statistic "{name}": no take "{take}"{nearest(_TAKEN.get(take, take), list(TAKES))}')
+    if isinstance(why := MEASURES[measure].takes.get(take), str):
+        raise InputError(f'statistic "{name}": {why}')
     return MEASURES[measure] if traffic is None else MEASURES[measure].of(traffic), take
 
 
@@ -358,7 +443,10 @@ def statistic(run: Run, name: str) -> float:
             return 0.0
         reason = why or f'no value of "{measure.description}"'
         raise InputError(f"the run has no {name}: {reason}")
-    return TAKES[take](values)
+    try:
+        return measure.take(take, run, values)
+    except InputError as error:
+        raise InputError(f"the run has no {name}: {error}") from None
 
 
 def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) -> dict[str, float]:
@@ -383,15 +471,45 @@ def statistics(run: Run, names: tuple[str, ...] = DEFAULT, strict: bool = True) 
             cache[measure.name] = values[~np.isnan(values)]
         values = cache[measure.name]
         if values.size > (1 if take == "jain" else 0):
-            found[name] = TAKES[take](values)
+            with suppress(InputError):
+                found[name] = measure.take(take, run, values)
         elif take in ("count", "positive") or (take == "sum" and measure.name not in missing and not absent(name, run.resolved)):
             found[name] = 0.0
     return found
 
 
 def usual(run: Run, asked: Sequence[str] = ()) -> dict[str, float]:
-    """The statistics asked for and the usual ones; of these Jain's index only where equal shares are what to expect."""
+    """The statistics asked for and the usual ones; of these Jain's index only where equal shares are what to expect, and pauses
+    only where a port can be paused."""
     found = statistics(run, tuple(dict.fromkeys((*asked, *DEFAULT))))
     if _JAIN in found and _JAIN not in asked and not sharing.compete_alike(run):
         del found[_JAIN]
+    if _PAUSES in found and _PAUSES not in asked and not _can_pause(run.resolved):
+        del found[_PAUSES]
     return found
+
+
+def _can_pause(resolved: Mapping[str, Any]) -> bool:
+    """Whether a host or a switch of a scenario has a flow control."""
+    nodes = [*resolved.get("switches", {}).values(), *resolved.get("hosts", {}).values()]
+    return any(node.get("flow_control", {}).get("kind", "none") != "none" for node in nodes)
+
+
+def time_of(run: Run, name: str) -> str:
+    """Which part of a run a statistic is of, where its warm-up makes a difference: `after the warm-up` or `whole run`."""
+    if not run.warmup_ns:
+        return ""
+    return "whole run" if parse(name)[0].of_whole_run else "after the warm-up"
+
+
+def place_of(run: Run, name: str) -> str:
+    """The port whose number a statistic is, as `loss.max` is of one port; empty if it is of several or of none."""
+    measure, take = parse(name)
+    if take not in ("max", "min") or measure.name not in OF_PORTS or not run.ports.num_rows:
+        return ""
+    values = measure.values(run)
+    names = texts(run.ports, "name")
+    if values.size != len(names) or np.isnan(values).all():
+        return ""
+    best = values == (np.nanmax(values) if take == "max" else np.nanmin(values))
+    return names[int(best.argmax())] if best.sum() == 1 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from elephan import stats
 from elephan.errors import InputError
-from elephan.rows import EMPTY, Array, column, texts, windows
+from elephan.quantity import show
+from elephan.rows import EMPTY, Array, Part, column, delivered_curves, texts, windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,8 +35,7 @@ def timeouts(run: Run) -> Array:
 
 def loss(run: Run) -> Array:
     sent, drops = column(run.ports, "tx_packets"), column(run.ports, "drops")
-    offered = sent + drops
-    return np.asarray(drops[offered > 0] / offered[offered > 0], dtype=np.float64)
+    return np.asarray(drops / np.where(sent + drops > 0, sent + drops, np.nan), dtype=np.float64)
 
 
 def receiver_ports(run: Run) -> list[int]:
@@ -139,9 +140,50 @@ def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
     return [(time[a:b], values[a:b]) for a, b in itertools.pairwise(edges)]
 
 
+def _lived(run: Run) -> tuple[Array, Array, Array]:
+    """When each flow began and ended within the measured time, in ns, and what it delivered between; flows without such a time
+    are left out."""
+    whole = run.of_all_times() if isinstance(run, Part) else run
+    found = []
+    for time, total in delivered_curves(whole).values():
+        begin, end = max(time[0], float(run.warmup_ns)), min(time[-1], float(run.duration_ns))
+        if end > begin:
+            first, last = np.interp([begin, end], time, total, left=0.0)
+            found.append((begin, end, last - first))
+    begins, ends, counts = np.asarray(found, dtype=np.float64).reshape(-1, 3).T
+    return begins, ends, counts
+
+
 def delivered(run: Run) -> Array:
-    samples = [(t[t >= run.warmup_ns], v[t >= run.warmup_ns]) for t, v in _by(run.flow_samples, "flow", "delivered_bytes")]
-    return np.asarray([(v[-1] - v[0]) * 8e9 / (t[-1] - t[0]) for t, v in samples if t.size > 1])
+    begin, end, counts = _lived(run)
+    return np.asarray(counts * 8e9 / (end - begin))
+
+
+def delivered_together(run: Run) -> float:
+    """What all flows delivered, from when the first began to when the last ended."""
+    begin, end, counts = _lived(run)
+    return float(counts.sum() * 8e9 / (end.max() - begin.min())) if counts.size else 0.0
+
+
+def jain_together(run: Run) -> float:
+    """Jain's index of what flows delivered in the time that all of them share; of their goodput if that is the measured time.
+
+    NaN of flows that share no time. Raises InputError where flows share a part of the measured time that only samples tell.
+    """
+    flows = run.flows
+    start, end = column(flows, "start_ns"), column(flows, "end_ns")
+    begin = max(float(start.max(initial=0.0)), float(run.warmup_ns))
+    until = min(float(np.nanmin(np.append(end, run.duration_ns))), float(run.duration_ns))
+    whole = run.of_all_times() if isinstance(run, Part) else run
+    if begin <= whole.warmup_ns and until >= whole.duration_ns:
+        return stats.jain(column(flows, "goodput_bps"))
+    if until <= begin:
+        return math.nan
+    if not whole.flow_samples.num_rows:
+        span = f"{show(begin, 'ns')} to {show(until, 'ns')}"
+        raise InputError(f"the flows share the time from {span} only: set record.every")
+    curves = delivered_curves(whole).values()
+    return stats.jain(np.asarray([np.diff(np.interp([begin, until], time, total, left=0.0))[0] for time, total in curves]))
 
 
 def silence(run: Run) -> Array:
@@ -245,6 +287,29 @@ def window_segments(run: Run) -> Array:
 
 def copy_column(name: str) -> Callable[[Run], Array]:
     return lambda run: column(run.copies, name)
+
+
+def copies_together(name: str) -> Callable[[Run], float]:
+    """The rate of all transfers from disk to disk together, over the time in which any of them ran."""
+
+    def value(run: Run) -> float:
+        copies = run.copies
+        start = np.maximum(column(copies, "start_ns"), run.warmup_ns)
+        ends = {"cached_bps": "cached_ns", "on_disk_bps": "on_disk_ns"}
+        if name in ends:
+            end = column(copies, ends[name])
+        else:  # complete in the cache or on the disk, as the transfer asks
+            on_disk = column(copies, "rate_bps") == column(copies, "on_disk_bps")
+            end = np.where(on_disk, column(copies, "on_disk_ns"), column(copies, "cached_ns"))
+        end = np.maximum(np.where(np.isnan(end), run.duration_ns, end), start)
+        bits = (column(copies, name) * (end - start) * 1e-9).sum()
+        order = np.argsort(start)
+        latest = np.maximum.accumulate(end[order])
+        covered = np.maximum(start[order], np.append(-np.inf, latest[:-1]))
+        running = np.maximum(end[order] - covered, 0.0).sum()
+        return float(bits * 1e9 / running) if running > 0 else 0.0
+
+    return value
 
 
 def copy_share(stage: str) -> Callable[[Run], Array]:

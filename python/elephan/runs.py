@@ -320,15 +320,13 @@ def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _manifest(source: Source, overrides: Mapping[str, Any], result: Any, scenario: str, seed: int) -> dict[str, Any]:
-    import hashlib
-
     provenance = json.loads(result.provenance)
     return {
         **folder.manifest_head("run", source.stem),
         "look_for": source.notes.look_for,
         "figure": source.notes.figure,
         "statistics": list(source.notes.statistics),
-        "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
+        **experiment(scenario),
         "seed": seed,
         "overrides": dict(overrides),
         "dropped_overrides": provenance.get("dropped", []) if isinstance(provenance, dict) else [],
@@ -378,6 +376,19 @@ def capturing(source: Source, overrides: Mapping[str, Any], seed: int | None) ->
     return dict(overrides) if given else {**overrides, "record.captures": "hosts"}
 
 
+def experiment(resolved: str) -> dict[str, Any]:
+    """What a manifest says of the experiment that a run is: the hash of its resolved scenario, seed included."""
+    import hashlib
+
+    return {"scenario_sha256": hashlib.sha256(resolved.encode()).hexdigest()}
+
+
+def _check_same(out: str | os.PathLike[str], resolved: str) -> None:
+    """Refuses a folder with the result of another experiment."""
+    if folder.holds_other(out, experiment(resolved)):
+        raise InputError(f"{out}: holds the result of another scenario or seed; choose another folder, or say replace")
+
+
 def run(
     scenario: Any,
     *,
@@ -387,13 +398,15 @@ def run(
     progress: bool | core.Progress = False,
     report: bool = True,
     pcap: bool = False,
+    replace: bool = False,
 ) -> Run:
     """Runs a scenario once.
 
     `scenario`: a path, the name of a library scenario, TOML or JSON text, or an `elephan.Scenario`.
     `set`: overrides by path, such as `{"switches.sw.memory": "96 KiB"}`. `out`: a folder for tables, manifest and
     report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
-    packets in `out`, at every host with traffic unless the scenario's `record.captures` says where.
+    packets in `out`, at every host with traffic unless the scenario's `record.captures` says where. `replace`: whether the result
+    of another scenario, or of another seed, in `out` may go; without it that is an InputError.
     """
     from elephan.progress import run_bar, status
 
@@ -408,6 +421,9 @@ def run(
         known(source.notes.figure)
     for name in source.notes.statistics:
         measures.parse(name)
+
+    if out is not None and not replace:
+        _check_same(out, core.resolve(source, overrides, seed)["toml"])
 
     def execute(where: Path | None) -> Any:
         with run_bar(source.stem, progress) as tick:

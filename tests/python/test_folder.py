@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import elephan as el
@@ -241,3 +242,26 @@ def test_any_table_in_place_of_another_is_named(tmp_path: Path) -> None:
                 _ = el.load(tmp_path / "r").tables[name]
         own.write_bytes(kept)
         assert el.load(tmp_path / "r").tables[name].num_rows >= 0
+
+
+def test_a_result_is_not_replaced_by_another_experiment(tmp_path: Path) -> None:
+    """The same run goes over itself; another seed or another value of a parameter needs another folder, or the word `replace`."""
+    out = tmp_path / "one"
+    first = el.run("sawtooth", set={"duration": "11 s"}, out=out, report=False)
+    assert el.run("sawtooth", set={"duration": "11 s"}, out=out, report=False).summary == first.summary
+    for duration, seed in (("12 s", 1), ("11 s", 7)):
+        with pytest.raises(InputError, match="holds the result of another scenario or seed"):
+            el.run("sawtooth", set={"duration": duration}, seed=seed, out=out, report=False)
+        assert el.load(out).scenario == first.scenario
+    assert el.run("sawtooth", set={"duration": "12 s"}, out=out, report=False, replace=True).duration_ns == 12_000_000_000
+
+
+def test_default_folders_of_two_experiments_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    again = ("run", "sawtooth", "-s", "duration=11 s")
+    for arguments in (again, again, (*again, "-s", "traffic.reno.congestion_control=cubic")):
+        subprocess.run([sys.executable, "-m", "elephan", *arguments], check=True, capture_output=True)
+    results = sorted(path.name for path in (tmp_path / "results").iterdir())
+    assert len(results) == 2
+    assert results[0] == "sawtooth-1"
+    assert results[1].startswith("sawtooth-1-")

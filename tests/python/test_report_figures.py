@@ -9,6 +9,7 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
+from elephan.errors import InputError
 from elephan.quantity import show
 from elephan.report.dots import dot_columns
 from elephan.report.interactive import panels
@@ -264,3 +265,18 @@ def test_a_figure_that_a_run_cannot_have_says_why() -> None:
         with pytest.raises(el.InputError) as caught:
             one.figure(name)
         assert str(caught.value) == f'no figure "{name}" of this run: {why}'
+
+
+@pytest.mark.parametrize("scenario", ["sawtooth", "congestion-spreading"])
+def test_every_word_of_a_figure_follows_the_page_into_the_dark(scenario: str) -> None:
+    """A text of a figure without a colour of its own is black, and cannot be read on a dark page."""
+    run = el.run(scenario)
+    drawn = 0
+    for name in REGISTRY:
+        try:
+            svg = draw_figure(run, name).inline_svg()
+        except InputError:  # this run has nothing for it
+            continue
+        drawn += 1
+        assert [text for text in re.findall(r"<text [^>]*>[^<]*</text>", svg) if "fill" not in text] == [], name
+    assert drawn >= 5

@@ -199,7 +199,7 @@ pub struct Flow {
     pub size: Option<u64>,
     pub done: Option<Time>,
     pub sender_done: Option<Time>,
-    /// Payload delivered by the end of the warm-up.
+    /// Payload that had reached the receiver by the end of the warm-up, read by its application or not.
     pub before_warmup: u64,
     /// Whether its start has come.
     pub begun: bool,
@@ -261,6 +261,15 @@ impl Flow {
             Application::Datagrams(d) => d.received_bytes,
             _ if self.roce != NONE => roce.of(self).map_or(0, |pair| pair.receiver.received()),
             _ => sockets.get(self.receiver as usize).map_or(0, |s| s.endpoint.received()),
+        }
+    }
+
+    /// Payload bytes that have reached the receiver, those included that wait for its application or behind a hole.
+    pub fn arrived(&self, sockets: &[Socket], roce: &Roce) -> u64 {
+        match (&self.application, sockets.get(self.receiver as usize)) {
+            (Application::Datagrams(_), _) | (_, None) => self.delivered(sockets, roce),
+            _ if self.roce != NONE => self.delivered(sockets, roce),
+            (_, Some(socket)) => socket.endpoint.arrived() + socket.endpoint.held(),
         }
     }
 }

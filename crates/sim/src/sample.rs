@@ -26,11 +26,11 @@ pub fn observed_ports(plan: &Plan) -> Vec<bool> {
 }
 
 impl World<'_> {
-    /// The warm-up is over: what was delivered until now is not measured.
+    /// Ends the warm-up: what the network has brought until now is not measured, whenever the application reads it.
     pub fn end_warmup(&mut self, now: Time) {
         let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {
-            flow.before_warmup = flow.delivered(sockets, roce);
+            flow.before_warmup = flow.arrived(sockets, roce);
         }
         self.warm_copies(now);
         self.warm_hosts(self.plan.warmup);

@@ -181,7 +181,7 @@ impl World<'_> {
         let plan = self.plan;
         let delivered = flow.delivered(&self.sockets, &self.roce);
         // A flow that ended within the warm-up has nothing measured; the warm-up ends after all else of its instant.
-        let measured = if now <= plan.warmup { 0 } else { delivered - flow.before_warmup };
+        let measured = if now <= plan.warmup { 0 } else { delivered.saturating_sub(flow.before_warmup) };
         let seconds = plan.duration.since(plan.warmup).seconds();
         let udp = matches!(flow.application, Application::Datagrams(_));
         let raw = matches!(&flow.application, Application::Datagrams(d) if d.raw);

@@ -38,6 +38,11 @@ impl Reassembly {
         self.intervals.is_empty()
     }
 
+    /// Bytes that have arrived beyond the next expected one.
+    pub fn held(&self) -> u64 {
+        self.intervals.iter().map(|(left, right)| right - left).sum()
+    }
+
     /// The end of the last interval.
     pub fn end(&self) -> Option<u64> {
         self.intervals.back().map(|interval| interval.1)

@@ -164,6 +164,11 @@ impl Receiver {
         self.payload() - self.read
     }
 
+    /// Bytes behind holes.
+    pub fn held(&self) -> u64 {
+        self.reassembly.as_ref().map_or(0, |reassembly| reassembly.held())
+    }
+
     /// The window as the peer knows it.
     pub fn window(&self) -> u64 {
         self.edge.saturating_sub(self.nxt)

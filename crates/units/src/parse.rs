@@ -161,12 +161,16 @@ pub fn parse_bytes(text: &str) -> Result<Bytes> {
     }
 }
 
-/// Parses a queue's limit: a size in bytes, packets (`"100 p"`) or `"1 bdp"`.
+/// Parses a queue's limit: a size in bytes, packets (`"100 p"`) or `"1 bdp"`. Bits are refused: no queue is limited in bits, so that
+/// `"1 Gb"` is more likely a slip for `"1 GB"` than 125 MB.
 pub fn parse_size(text: &str) -> Result<Size> {
     let (digits, places, unit) = split(text, "a limit", "100 p")?;
     match unit.as_str() {
         "p" | "packets" => exact(text, digits, places, 1, "packet").map(Size::Packets),
         "bdp" | "BDP" => exact(text, digits, places, 1000, "thousandth of a BDP").map(Size::MilliBdp),
+        bits if bits.ends_with('b') => {
+            fail(format!("\"{text}\" is a number of bits: a limit takes bytes (B), p or bdp"))
+        }
         _ => parse_bytes(text)
             .map(|b| Size::Bytes(b.0))
             .map_err(|e| if e.0.starts_with("unknown unit") { ParseError(format!("{}, p, bdp", e.0)) } else { e }),
@@ -214,6 +218,7 @@ mod tests {
         assert_eq!(parse_size("0.25 bdp"), Ok(Size::MilliBdp(250)));
         assert_eq!(parse_size("2 MB"), Ok(Size::Bytes(2_000_000)));
         assert!(parse_size("2 Mx").is_err());
+        assert!(parse_size("1 Gb").unwrap_err().0.contains("a number of bits"));
         assert_eq!(parse_packets("256 p"), Ok(Packets(256)));
         assert_eq!(parse_packets("1000 packets"), Ok(Packets(1000)));
         assert!(parse_packets("256").unwrap_err().0.contains("no unit"));

@@ -51,6 +51,7 @@ def run(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
     json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -62,6 +63,7 @@ def run(
     from elephan import core, runs
     from elephan.cli import show
     from elephan.errors import InputError
+    from elephan.folder import default_folder
     from elephan.settings import hint_of_sweep, settings
     from elephan.source import open_source
 
@@ -70,8 +72,10 @@ def run(
         resolved = core.resolve(source, changes, seed)
     except InputError as error:
         raise InputError(f"{error}{hint_of_sweep(set or [], str(error))}") from error.__cause__
-    folder = out or Path("results") / f"{source.stem}-{resolved['seed']}"
-    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap)
+    if pcap:
+        resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
+    folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
+    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap, replace=replace)
     if json:
         show.run_json(done, folder)
     else:
@@ -100,12 +104,12 @@ def sweep(
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
     from elephan import sweeps
     from elephan.cli import show
-    from elephan.folder import check_target
+    from elephan.folder import check_target, command_line, default_folder
     from elephan.settings import axes
     from elephan.source import open_source
 
     source = open_source(scenario)
-    folder = out or Path("results") / f"{source.stem}-sweep"
+    folder = out or default_folder(f"{source.stem}-sweep", {"command": command_line()})
     check_target(folder, "sweep")
     done = sweeps.sweep(
         source,

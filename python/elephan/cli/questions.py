@@ -34,6 +34,7 @@ def compare(
     """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
     from elephan.cli import show
     from elephan.errors import InputError
+    from elephan.folder import command_line, default_folder
     from elephan.panel import panel
     from elephan.settings import settings
     from elephan.source import open_source
@@ -41,7 +42,7 @@ def compare(
     if scenario is not None and (rate or rtt or buffer or quick):
         raise InputError("--rate, --rtt, --buffer and --quick belong to the standard panel; change a scenario with -s")
     source = open_source(scenario) if scenario is not None else None
-    folder = out or Path("results") / (f"compare-{source.stem}" if source else "compare")
+    folder = out or default_folder(f"compare-{source.stem}" if source else "compare", {"command": command_line()})
     done = panel.compare(
         laws,
         scenario=source,
@@ -101,12 +102,12 @@ def path(
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
     from elephan.cli import show
-    from elephan.folder import check_target
+    from elephan.folder import check_target, command_line, default_folder
     from elephan.longpath.path import path as ask
     from elephan.longpath.question import SIZE
     from elephan.settings import settings
 
-    folder = out or Path("results") / "path"
+    folder = out or default_folder("path", {"command": command_line()})
     check_target(folder, "path")
     done = ask(
         rate,
@@ -165,8 +166,9 @@ def analyze(
     """A real capture or log, with the figures of a run."""
     from elephan.analysis.trace import analyze as read
     from elephan.cli import show
+    from elephan.folder import command_line, default_folder
 
-    folder = out or Path("results") / f"{file.stem}-trace"
+    folder = out or default_folder(f"{file.stem}-trace", {"command": command_line()})
     done = read(
         file,
         out=folder,

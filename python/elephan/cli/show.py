@@ -95,9 +95,9 @@ def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
         console.print(line)
     for line in picture(done, min(console.width, 100)):
         console.print(line, style="cyan" if line.startswith("  ") else "dim")
-    table = _grid("statistic", "value")
+    table = _grid("statistic", "value", "of", words=("of",))
     for name, value in _statistics(done).items():
-        table.add_row(name, quantity(value, measures.unit_of(name), 4))
+        table.add_row(name, quantity(value, measures.unit_of(name), 4), _of(done, name))
     console.print(table)
     if ignored_sweep:
         words = f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}"
@@ -112,6 +112,11 @@ def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
 def _statistics(done: Run) -> dict[str, float]:
     """The statistics that the scenario names, then the usual ones."""
     return measures.usual(done, done.curated_statistics)
+
+
+def _of(done: Run, name: str) -> str:
+    """The port that a number is of, and which part of the run it counts."""
+    return ", ".join(part for part in (measures.place_of(done, name), measures.time_of(done, name)) if part)
 
 
 def _captures(files: Sequence[Path]) -> str:

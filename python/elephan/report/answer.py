@@ -79,13 +79,29 @@ def _delivered(view: View, found: dict[str, float]) -> str:
     joint = f", Jain's index {show(found['goodput_bps.jain'])}" if "goodput_bps.jain" in found else ""
     rates = column(run.flows, "goodput_bps")
     if flows <= NAMED_MAX:
-        each = [f"{name} {show(rate, 'bps')}" for name, rate in zip(view.flow_names.values(), rates, strict=True)]
-        return f"Delivered: {_listed(each)}, together {total}{joint}."
+        lived = _lived(run)
+        each = [
+            f"{name} {show(rate, 'bps')}{span}" for name, rate, span in zip(view.flow_names.values(), rates, lived, strict=True)
+        ]
+        over = " Every rate is over the measured time, also of a flow that ran for a part of it." if any(lived) else ""
+        return f"Delivered: {_listed(each)}, together {total}{joint}.{over}"
     entries = texts(run.flows, "traffic")
     if 1 < len(set(entries)) <= NAMED_MAX:
         return f"Delivered: {_listed(_by_entry(entries, rates))}; all {flows} flows together {total}{joint}."
     least, most = show(float(rates.min()), "bps"), show(float(rates.max()), "bps")
     return f"{flows} flows delivered {total} together, from {least} to {most} each{joint}."
+
+
+def _lived(run: Run) -> list[str]:
+    """` (from 10 s to 20 s)` for each flow that ran for a part of the measured time only, else nothing."""
+    start, end = column(run.flows, "start_ns"), column(run.flows, "end_ns")
+    least = 0.01 * (run.duration_ns - run.warmup_ns)
+    said = []
+    for first, last in zip(start, end, strict=True):
+        begun = f"from {show(first, 'ns')}" if first > run.warmup_ns + least else ""
+        over = f"to {show(last, 'ns')}" if last < run.duration_ns - least else ""
+        said.append(f" ({' '.join(part for part in (begun, over) if part)})" if begun or over else "")
+    return said
 
 
 def _completed(view: View, found: dict[str, float]) -> str:
@@ -97,7 +113,12 @@ def _completed(view: View, found: dict[str, float]) -> str:
     mean, tail, worst = (
         show(x, "ns") for x in (found["fct_ns.mean"], found["fct_ns.p99"], measures.statistic(view.run, "fct_ns.max"))
     )
-    said = f"{done} of {begun} transfers completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
+    what = "streams of transfers from disk to disk" if view.run.copies.num_rows else "transfers"
+    said = f"{done} of {begun} {what} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
+    if cut := begun - done:
+        ran = np.where(finite, view.run.duration_ns - column(flows, "start_ns"), 0.0)[np.isnan(column(flows, "fct_ns"))]
+        rest = "The other one" if cut == 1 else f"The other {cut}"
+        said += f" {rest} had run for up to {show(float(ran.max()), 'ns')} at the end of the run."
     others = np.flatnonzero(~finite)
     if not 0 < others.size <= NAMED_MAX:
         return said
@@ -230,7 +251,7 @@ def _copied(run: Run) -> str:
         return ""
     many = int(found["transfers"]) > 1
     what = f"{found['transfers']} transfers from disk to disk" if many else "The transfer from disk to disk"
-    said = f"{what} ran at {show(found['rate_bps'], 'bps')}{' together' if many else ''}"
+    said = f"{what} ran at {show(found['rate_bps'], 'bps')}{' together while any of them ran' if many else ''}"
     if found["limit"]:
         share = found["limited"][found["limit"]]
         said += f", limited by {STAGES[found['limit']]} for {show(share, '%', 2)} of the time"

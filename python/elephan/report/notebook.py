@@ -70,9 +70,12 @@ def run_html(run: Run) -> str:
     except InputError:
         picture = ""
     found = measures.usual(run)
-    rows = [[name, show(value, measures.unit_of(name), 4)] for name, value in found.items()]
+    rows = [
+        [name, show(value, measures.unit_of(name), 4), measures.place_of(run, name), measures.time_of(run, name)]
+        for name, value in found.items()
+    ]
     parts = [f"<b>{escape(run.title)}</b> (seed {run.seed})", *(f"<p>{escape(line)}</p>" for line in answer(run))]
-    return f'<div style="{_PAPER}">{"".join(parts)}{picture}{_table(["statistic", "value"], rows)}</div>'
+    return f'<div style="{_PAPER}">{"".join(parts)}{picture}{_table(["statistic", "value", "port", "time"], rows)}</div>'
 
 
 def sweep_html(sweep: Sweep) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from elephan.quantity import seconds, show
 from elephan.report.view import Array, View, arrow
-from elephan.rows import column, texts
+from elephan.rows import column, delivered_curves, texts
 from elephan.steps import shortest_ports
 
 PHASES_MAX = 5  # with more changes than this there is no sentence for each stretch between them
@@ -76,18 +76,15 @@ def _spoken(stretch: Stretch, end: float) -> str:
 
 
 def _goodput(view: View, stretches: list[Stretch]) -> str:
-    """Goodput of all flows together in each stretch."""
-    samples = view.run.flow_samples
-    if not samples.num_rows:
+    """Returns the goodput of all flows together in each stretch: what each flow delivered between its ends, flows shorter than the
+    interval of samples included."""
+    if not view.run.flow_samples.num_rows:
         return ""
-    flow, time, delivered = (column(samples, name) for name in ("flow", "time_ns", "delivered_bytes"))
-    rates = []
-    for stretch in stretches:
-        total = 0.0
-        for one in np.unique(flow):
-            mine = flow == one
-            total += float(np.diff(np.interp([stretch.begin, stretch.end], time[mine], delivered[mine], left=0.0))[0])
-        rates.append(total * 8e9 / (stretch.end - stretch.begin))
+    edges = np.array([stretches[0].begin, *(stretch.end for stretch in stretches)])
+    total = np.zeros(len(stretches))
+    for time, delivered in delivered_curves(view.run).values():
+        total += np.diff(np.interp(edges, time, delivered, left=0.0))
+    rates = total * 8e9 / np.diff(edges)
     end = float(view.run.duration_ns)
     said = [f"{show(rate, 'bps')} {_spoken(stretch, end)}" for stretch, rate in zip(stretches, rates, strict=True)]
     return f"Goodput of {'the flow' if len(view.flow_ids) == 1 else 'all flows together'}: {'; '.join(said)}."

@@ -100,6 +100,8 @@ class Drawing:
         svg = svg[svg.index("<svg") :]
         svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
         svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg))
+        # Matplotlib leaves out the colour of black text, which would stay black on a dark page.
+        svg = re.sub(r'<text style="(?![^"]*fill:)', f'<text style="fill: {INK}; ', svg)
         for color, variable in _VARIABLES.items():
             svg = svg.replace(color, variable)
         svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: var(--figure-font)", svg)

@@ -70,7 +70,7 @@ impl World<'_> {
             copy.settle(now);
             copy.check(number)?;
             let row = copy.row((now, plan), number, (tables, &copies.words, copies.empty));
-            sum.add(&row, copy);
+            sum.add(&row, copy, (now, plan));
             recorder.copies.push(row);
         }
         Ok(sum.summary())
@@ -95,6 +95,15 @@ impl Copy {
     /// A block that is on the disk in part when it is not yet in the cache counts as on its way.
     fn writing_bytes(&self) -> u64 {
         self.pipeline.program().block.get()
+    }
+
+    /// Bytes that came to where the transfer is complete, cache or disk, after the warm-up.
+    fn measured_bytes(&self) -> u64 {
+        if self.pipeline.program().to_disk {
+            self.on_disk_bytes - self.before_warmup.on_disk
+        } else {
+            self.pipeline.progress()[2] - self.before_warmup.cached
+        }
     }
 
     fn row(
@@ -151,28 +160,47 @@ impl Copy {
 struct Total {
     transfers: u64,
     completed: u64,
-    rate_bps: f64,
+    bytes: u64,
+    /// When each transfer ran, within the measured time.
+    running: Vec<(Time, Time)>,
     limited: [u64; LIMITS.len()],
 }
 
 impl Total {
-    fn add(&mut self, row: &CopyRow, copy: &Copy) {
+    fn add(&mut self, row: &CopyRow, copy: &Copy, (now, plan): (Time, &Plan)) {
         self.transfers += 1;
         self.completed += u64::from(row.completed);
-        self.rate_bps += row.rate_bps;
+        self.bytes += copy.measured_bytes();
+        self.running.push((copy.start.max(plan.warmup), copy.end().map_or(now, |end| end.min(now))));
         for (sum, (all, before)) in self.limited.iter_mut().zip(copy.limited.iter().zip(&copy.before_warmup.limited)) {
             *sum += all - before;
         }
     }
 
-    /// Rates added up, and the share of the time that each stage held up the others.
-    fn summary(&self) -> Value {
+    /// Time during which at least one transfer ran, in seconds.
+    fn running_s(&mut self) -> f64 {
+        self.running.sort_unstable();
+        let (mut seconds, mut covered) = (0.0, Time::ZERO);
+        for &(start, end) in &self.running {
+            let from = start.max(covered);
+            if end > from {
+                seconds += end.since(from).seconds();
+                covered = end;
+            }
+        }
+        seconds
+    }
+
+    /// The rate of all transfers together while any of them ran, and the share of the time that each stage held up the others.
+    fn summary(&mut self) -> Value {
+        let seconds = self.running_s();
+        let rate_bps = if seconds > 0.0 { self.bytes as f64 * 8.0 / seconds } else { 0.0 };
         let all = self.limited.iter().sum::<u64>().max(1) as f64;
         let longest = (0..LIMITS.len()).rev().max_by_key(|i| self.limited[*i]).filter(|i| self.limited[*i] > 0);
         let shares: serde_json::Map<String, Value> =
             LIMITS.iter().zip(self.limited).map(|(name, ps)| ((*name).to_owned(), json!(ps as f64 / all))).collect();
         json!({
-            "transfers": self.transfers, "completed": self.completed, "rate_bps": self.rate_bps,
+            "transfers": self.transfers, "completed": self.completed, "rate_bps": rate_bps,
             "limit": longest.map(|i| LIMITS[i]), "limited": shares,
         })
     }

@@ -286,6 +286,11 @@ impl Endpoint {
         self.rx.payload()
     }
 
+    /// Bytes that the receiver holds behind holes, a FIN among them included.
+    pub fn held(&self) -> u64 {
+        self.rx.held()
+    }
+
     /// Payload bytes received in order and read by the application.
     #[inline]
     pub fn received(&self) -> u64 {
