@@ -82,6 +82,7 @@ class Tcp(Table):
         `fq`).
     pacing_ss_ratio: With `pacing = "window"`: per cent of a window a round trip below half of ssthresh.
     pacing_ca_ratio: With `pacing = "window"`: per cent of a window a round trip from there on.
+    unpaced_segments: How many data segments at the start of a connection leave without the gaps of pacing.
     recovery: What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     loss_detection: How losses are found with SACK: `dupack`, `rack` or `fack`, with `dup_ack_threshold` for all of them.
     tail_loss_probe: When ACKs stay away for two round trips a segment is sent to bring one (tail loss probe; needs SACK).
@@ -89,6 +90,8 @@ class Tcp(Table):
     timer_slack: What the timers of RACK and of the probe of a longer flight wait longer for than is computed.
     frto: After a timeout new data is tried first, which tells whether the timeout was needless (F-RTO).
     undo: A reduction that proves needless is taken back, by `timestamps`, by `dsack`, by `both`, or never: `off`.
+    dsack_rule: Which reported duplicates count when a reduction is taken back by D-SACK: `rfc3708` or `linux`.
+    rack_rule: Where Linux' RACK differs from that of the RFC: `rfc8985` or `linux`.
     reduction: How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`,
         `prr-rfc6937` or `rate-halving`.
     cwnd_moderation: A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
@@ -106,6 +109,7 @@ class Tcp(Table):
         counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
+    duplicates_deliver: Without SACK a duplicate ACK counts for a segment delivered, and the ACK that follows for what is left.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
     rearm_on_retransmit: The first unacknowledged segment, sent again in recovery, restarts the retransmission timer.
@@ -214,6 +218,7 @@ class Tcp(Table):
     pacing: Literal["law", "window"] | None = None
     pacing_ss_ratio: int | None = None
     pacing_ca_ratio: int | None = None
+    unpaced_segments: int | None = None
     recovery: Literal["reno", "newreno", "sack"] | None = None
     loss_detection: Literal["dupack", "rack", "fack"] | None = None
     tail_loss_probe: bool | None = None
@@ -221,6 +226,8 @@ class Tcp(Table):
     timer_slack: Time | None = None
     frto: bool | None = None
     undo: Literal["off", "both", "timestamps", "dsack"] | None = None
+    dsack_rule: Literal["rfc3708", "linux"] | None = None
+    rack_rule: Literal["rfc8985", "linux"] | None = None
     reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937"] | None = None
     cwnd_moderation: bool | None = None
     local_drop: Literal["cwr", "ignore", "slow-start-exit"] | None = None
@@ -234,6 +241,7 @@ class Tcp(Table):
     abc: bool | None = None
     abc_limit: int | None = None
     dup_ack_threshold: int | None = None
+    duplicates_deliver: bool | None = None
     limited_transmit: bool | None = None
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None
     rearm_on_retransmit: bool | None = None

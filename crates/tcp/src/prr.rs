@@ -49,7 +49,7 @@ impl Prr {
 
     /// Recovery begins with `inflight` bytes in flight and is to end at `ssthresh`.
     pub fn start(&mut self, mss: u64, ssthresh: u64, inflight: u64) {
-        *self = Prr { variant: self.variant, mss, ssthresh, recover_fs: inflight.max(1), delivered: 0, out: 0 };
+        *self = Prr { variant: self.variant, mss, ssthresh, recover_fs: inflight, delivered: 0, out: 0 };
     }
 
     /// An ACK that delivered `delivered` bytes and left `pipe` in flight; returns how many bytes may be sent.
@@ -60,8 +60,10 @@ impl Prr {
         self.delivered += delivered;
         let balance = self.delivered.saturating_sub(self.out);
         let allowed = if pipe > self.ssthresh {
+            // With nothing in flight there is no proportion (Linux `tcp_cwnd_reduction`: nothing without `prior_cwnd`).
             let due = u128::from(self.delivered) * u128::from(self.ssthresh);
-            (due.div_ceil(u128::from(self.recover_fs)) as u64).saturating_sub(self.out)
+            let due = if self.recover_fs == 0 { 0 } else { due.div_ceil(u128::from(self.recover_fs)) };
+            (due as u64).saturating_sub(self.out)
         } else {
             let limit = match self.variant {
                 Variant::Rfc9937 => balance.max(delivered) + if safe { self.mss } else { 0 },
@@ -147,5 +149,16 @@ mod tests {
         assert_eq!(prr.on_ack(S, 17 * S, false), S);
         prr.on_sent(S);
         assert_eq!(prr.on_ack(S, 17 * S, false), 0);
+    }
+
+    /// A recovery that begins with nothing in flight (RecoverFS 0) has no proportion: one segment as the forced first
+    /// retransmission of RFC 9937, nothing under RFC 6937 (Linux `tcp_cwnd_reduction` returns without `prior_cwnd`).
+    #[test]
+    fn nothing_in_flight_gives_no_proportion() {
+        for (variant, allowed) in [(Variant::Rfc9937, S), (Variant::Rfc6937, 0), (Variant::Rfc6937Crb, 0)] {
+            let mut prr = Prr::new(variant);
+            prr.start(S, 5 * S, 0);
+            assert_eq!(prr.on_ack(S, 10 * S, false), allowed, "{variant:?}");
+        }
     }
 }

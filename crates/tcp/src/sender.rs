@@ -4,7 +4,7 @@
 //! Sequence numbers are offsets in the stream: the SYN is 0, the first payload byte 1.
 
 use crate::delivery::{self, DeliveryLog};
-use crate::options::{Options, RecoveryRule, WINDOW_MAX};
+use crate::options::{Options, RackRule, RecoveryRule, WINDOW_MAX};
 use crate::recovery::{Recovery, Watch};
 use crate::rtt::Estimator;
 use crate::scoreboard::{Scoreboard, Taken};
@@ -193,7 +193,7 @@ impl Sender {
         }
         self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
         if self.rec.watch.as_ref().is_some_and(|watch| watch.rack.is_some()) {
-            self.board.keep_times();
+            self.board.keep_times(options.rack_rule == RackRule::Linux);
         }
         self.refresh();
     }

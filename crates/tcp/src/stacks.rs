@@ -1,8 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    DelayedAckRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RecoveryRule,
-    Reduction, Row, RtoRule, RttSampling, Undo, options, text,
+    DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing, Provenance,
+    RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -53,6 +53,12 @@ options! {
     pacing_ca_ratio: u32 {
         rfc | winxp | linux_2_4 | windows | freebsd = 120, "assumed: as Linux";
         linux = 120, "Linux net.ipv4.tcp_pacing_ca_ratio";
+    }
+    /// How many data segments at the start of a connection leave without the gaps of pacing.
+    unpaced_segments: u32 {
+        rfc = 0, "assumed: pacing spaces all";
+        winxp | linux_2_4 | windows | freebsd = 0, "assumed: not used";
+        linux = 10, "Linux tcp_update_skb_after_send: data_segs_out >= 10";
     }
     /// What repairs losses found by duplicate ACKs: `reno`, `newreno` or `sack`.
     recovery: RecoveryRule {
@@ -108,6 +114,20 @@ options! {
         linux_2_4 | linux = Undo::Both, "Linux tcp_input.c: tcp_try_undo_recovery, tcp_try_undo_dsack";
         windows = Undo::Off, "assumed: not documented";
         freebsd = Undo::Timestamps, "FreeBSD cc: RFC 3522 by timestamps (badrxtwin) after timeouts";
+    }
+    /// Which reported duplicates count when a reduction is taken back by D-SACK: `rfc3708` or `linux`.
+    dsack_rule: DsackRule {
+        rfc = DsackRule::Rfc3708, "RFC 3708 section 3: of segments that were retransmitted";
+        winxp | windows | freebsd = DsackRule::Rfc3708, "assumed: not used";
+        linux_2_4 = DsackRule::Linux, "assumed: as Linux since 5.10, without which duplicates of the network undo every reduction";
+        linux = DsackRule::Linux, "Linux tcp_check_dsack, tcp_dsack_seen, tcp_sacktag_one";
+    }
+    /// Where Linux' RACK differs from that of the RFC: `rfc8985` or `linux`.
+    rack_rule: RackRule {
+        rfc = RackRule::Rfc8985, "RFC 8985 section 6.2";
+        winxp | linux_2_4 | freebsd = RackRule::Rfc8985, "assumed: not used";
+        linux = RackRule::Linux, "Linux tcp_rack_advance, tcp_dsack_seen, tcp_try_undo_partial";
+        windows = RackRule::Rfc8985, "assumed: RFC 8985";
     }
     /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`, `prr-rfc6937` or `rate-halving`.
     reduction: Reduction {
@@ -212,6 +232,13 @@ options! {
         winxp = 2, "Windows registry TcpMaxDupAcks, default 2";
         linux_2_4 | linux = 3, "Linux tcp_reordering 3";
         windows | freebsd = 3, "RFC 5681 section 3.2";
+    }
+    /// Without SACK a duplicate ACK counts for a segment delivered, and the ACK that follows for what is left.
+    duplicates_deliver: bool {
+        rfc = false, "RFC 3465 section 2.1: what an ACK newly acknowledges";
+        winxp | windows | freebsd = false, "assumed: as RFC 3465";
+        linux_2_4 = false, "Linux 2.4 counts ACKs";
+        linux = true, "Linux tcp_add_reno_sack, tcp_remove_reno_sacks";
     }
     /// New segments are sent on the duplicate ACKs before the threshold.
     limited_transmit: bool {

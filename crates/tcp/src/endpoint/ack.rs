@@ -89,7 +89,7 @@ impl Endpoint {
             if unmarked {
                 self.tx.board.time_unmarked(&cumulative);
             }
-            self.tx.watched_ack(now, bare, &mut self.stats);
+            self.tx.watched_ack(now, bare, acked > 0, &mut self.stats);
             self.reconsider();
         }
         self.stats.dup_acks_in += u64::from(repeated);
@@ -99,7 +99,11 @@ impl Endpoint {
             }
             return true;
         }
-        let delivered = cumulative.delivered + sacked.delivered;
+        let delivered = if self.options.duplicates_deliver && !self.tx.sack {
+            self.tx.count_duplicates(acked, repeated)
+        } else {
+            cumulative.delivered + sacked.delivered
+        };
         let (echoed, ce) = self.read_echo(seg, acked, delivered);
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);

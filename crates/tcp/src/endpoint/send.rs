@@ -323,18 +323,28 @@ impl Endpoint {
             self.tx.rec.set_rto(self.rtx_at);
         }
         if self.tx.pacing_bps > 0.0 {
-            if now >= self.pace_at {
-                (self.burst_at, self.burst_left) = (now, u32::from(self.tx.pacing_burst));
-            }
-            self.burst_left = self.burst_left.saturating_sub(1);
+            self.pace(now, seg, len);
+        }
+    }
+
+    /// The segment, of `len` bytes, keeps back what follows its burst. Bursts that end within the first segments of the
+    /// connection keep nothing back (Linux `tcp_update_skb_after_send`).
+    #[inline]
+    fn pace(&mut self, now: Time, seg: &Segment, len: u32) {
+        if now >= self.pace_at && (self.burst_left == 0 || self.burst_at != now) {
+            (self.burst_at, self.burst_left) = (now, u32::from(self.tx.pacing_burst));
+        }
+        self.burst_left = self.burst_left.saturating_sub(1);
+        let sent = self.stats.data_segs_out + u64::from(self.burst_left);
+        if sent >= u64::from(self.options.unpaced_segments) {
             let bytes = if self.tx.paces_packets { seg.ip_bytes() } else { len };
             let gap = f64::from(bytes) * 8.0 / self.tx.pacing_bps * PS_PER_S as f64;
             self.pace_at = now.max(self.pace_at).saturating_add(Span(gap as u64));
-            if len > 0
-                && let Some(trains) = &mut self.tx.trains
-            {
-                trains.sent(now, seg.ip_bytes());
-            }
+        }
+        if len > 0
+            && let Some(trains) = &mut self.tx.trains
+        {
+            trains.sent(now, seg.ip_bytes());
         }
     }
 

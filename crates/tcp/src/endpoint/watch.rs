@@ -20,7 +20,7 @@ impl Endpoint {
             let age = (shown as u32).wrapping_sub(seg.tsecr);
             shown.saturating_sub(u64::from(age)).saturating_mul(tick)
         });
-        self.tx.watch_ack(now, seg, sack, ack, echoed_before);
+        self.tx.watch_ack(now, (seg, sack), ack, echoed_before, self.stats.segs_retrans);
     }
 
     /// After an ACK of the clean path, which neither SACKs nor reports a duplicate.

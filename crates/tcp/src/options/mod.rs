@@ -74,6 +74,30 @@ pub enum Undo {
     Both,
 }
 
+/// Which reported duplicates count when a reduction is taken back by D-SACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DsackRule {
+    /// RFC 3708: those of segments that were retransmitted; each of them once for a retransmission.
+    #[default]
+    Rfc3708,
+    /// Linux: those of retransmitted segments, and below the cumulative acknowledgement all; reports of more duplicates than
+    /// there were retransmissions are ignored.
+    Linux,
+}
+
+/// What RACK goes by where Linux differs from RFC 8985.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RackRule {
+    /// RFC 8985: RACK.rtt is that of the segment sent last of those that an ACK delivers; every D-SACK widens the window.
+    #[default]
+    Rfc8985,
+    /// Linux: RACK.rtt is that of the segment looked at last, in the order of sequence; a D-SACK widens the window once
+    /// reordering was seen; a packet that was only late shows reordering though its segment was retransmitted.
+    Linux,
+}
+
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -268,6 +292,7 @@ impl Options {
             ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
+            ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),
         ];

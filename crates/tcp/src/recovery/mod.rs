@@ -11,6 +11,7 @@
 //!
 //! A loss of data that was sent during an episode begins a new episode when the old one ends.
 
+mod dsack;
 mod frto;
 mod halving;
 mod newreno;
@@ -49,7 +50,9 @@ pub(crate) struct Recovery {
     head_due: bool,
     /// NewReno: a partial ACK was seen in this episode.
     partial_seen: bool,
-    dup_acks: u32,
+    dup_acks: u16,
+    /// Without SACK, duplicates that count for a segment delivered each (Linux `sacked_out` of a connection without SACK).
+    duplicates: u16,
     /// RFC 6582 `recover`, RFC 6675 `RecoveryPoint`: the offset after all that had been sent.
     point: u64,
     /// Window inflation of RFC 5681 section 3.2 in bytes; partial ACKs may make it negative.
@@ -94,6 +97,7 @@ impl Recovery {
             head_due: false,
             partial_seen: false,
             dup_acks: 0,
+            duplicates: 0,
             point: 0,
             inflation: 0,
             extra: 0,
@@ -150,7 +154,7 @@ impl Sender {
             self.rec.advance(self.board.una() - e.acked);
         }
         if e.duplicate {
-            self.rec.dup_acks += 1;
+            self.rec.dup_acks = self.rec.dup_acks.saturating_add(1);
         }
         let entered = match self.rec.rule {
             RecoveryRule::Reno => reno::detect(self, e, o, stats),
@@ -211,6 +215,7 @@ impl Sender {
     /// An episode has ended with all acknowledged that had been sent when it began.
     fn recovered(&mut self) {
         self.rec.mode = Mode::Open;
+        self.rec.duplicates = 0;
         if let Some(rack) = self.rec.watch.as_mut().and_then(|watch| watch.rack.as_mut()) {
             rack.recovered();
         }
@@ -283,6 +288,7 @@ impl Sender {
         // What is not taken for lost may fill the window.
         self.rec.head_due = self.board.keeps_times();
         self.rec.dup_acks = 0;
+        self.rec.duplicates = 0;
         self.rec.inflation = 0;
         self.rec.extra = 0;
         self.sample_at = self.board.una() + 1;
@@ -399,7 +405,8 @@ impl Sender {
             self.board.touch(resend.range.ordinal, now.0);
         }
         if let Some(watch) = &mut self.rec.watch {
-            watch.episode.sent_again(now.0, resend.range.seq + u64::from(resend.range.len));
+            let (seq, end) = (resend.range.seq, resend.range.seq + u64::from(resend.range.len));
+            watch.episode.sent_again(now.0, seq, end, self.board.una());
         }
         self.log_sent(now, resend.range.ordinal, false);
         self.spend(u64::from(resend.range.len));

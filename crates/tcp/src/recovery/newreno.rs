@@ -14,7 +14,7 @@ use crate::stats::Stats;
 const HEURISTIC_SEGMENTS: u64 = 4;
 
 pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
-    if !e.duplicate || tx.rec.dup_acks != o.dup_ack_threshold {
+    if !e.duplicate || u32::from(tx.rec.dup_acks) != o.dup_ack_threshold {
         return false;
     }
     let una = tx.board.una();

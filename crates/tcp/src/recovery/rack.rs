@@ -70,6 +70,12 @@ impl Rack {
         }
     }
 
+    /// A recovery was taken back by D-SACK: it does not count among those after which the window is small again (Linux
+    /// `tcp_try_undo_dsack`).
+    pub fn keep_window(&mut self) {
+        self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(PERSIST);
+    }
+
     /// Recovery begins, with its reduction.
     pub fn reduced(&mut self, now: Time) {
         self.reduced_at = now.0;
@@ -131,7 +137,7 @@ impl Sender {
         if let Some(watch) = &mut self.rec.watch
             && let Some(rack) = &mut watch.rack
         {
-            rack.on_dsack(watch.dsack.is_some(), una, nxt);
+            rack.on_dsack(watch.dsack.is_some_and(|report| report.widens), una, nxt);
         }
     }
 

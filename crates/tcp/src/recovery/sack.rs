@@ -16,7 +16,8 @@ use elephan_units::Time;
 
 pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> bool {
     tx.find_losses(e.now, o, stats);
-    let counted = o.loss_detection == LossDetection::Dupack && e.duplicate && tx.rec.dup_acks >= o.dup_ack_threshold;
+    let counted =
+        o.loss_detection == LossDetection::Dupack && e.duplicate && u32::from(tx.rec.dup_acks) >= o.dup_ack_threshold;
     let over = tx.board.una() >= tx.rec.point;
     let lost = match tx.rec.mode {
         Mode::Loss => over && tx.board.lost_bytes() > 0,

@@ -54,6 +54,11 @@ impl Tlp {
         *self = Tlp { at: Time::NEVER, due: false, end: Some(end), again, flight, sampled: false };
     }
 
+    /// Whether a probe is out that ends at `offset` (Linux `tlp_high_seq`).
+    pub fn ends_at(&self, offset: u64) -> bool {
+        self.end == Some(offset)
+    }
+
     /// Segments sent again as probes that may be out.
     pub fn out(&self) -> u64 {
         u64::from(self.end.is_some() && self.again)
@@ -101,7 +106,7 @@ impl Sender {
         let Some(watch) = &mut self.rec.watch else { return };
         let (Some(tlp), dsack) = (&mut watch.tlp, watch.dsack) else { return };
         let Some(end) = tlp.end.filter(|&end| una >= end) else { return };
-        let needless = dsack.is_some_and(|(_, right)| right == end);
+        let needless = dsack.is_some_and(|report| report.right == end);
         let repaired = tlp.again && !needless && una > end;
         if !tlp.again || needless || repaired || bare {
             tlp.end = None;

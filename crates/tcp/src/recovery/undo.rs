@@ -1,12 +1,14 @@
 //! Taking back a needless reduction: what must be known of the last one.
 //!
-//! - Eifel detection (RFC 3522): the ACK of the first segment sent again echoes a timestamp older than that retransmission,
+//! - Eifel detection (RFC 3522): the ACK of the first segment retransmitted echoes a timestamp older than that retransmission,
 //!   so the original arrived.
-//! - D-SACK (RFC 3708): every retransmission of the episode was reported as a duplicate.
+//! - D-SACK (RFC 3708): every retransmission of the episode was reported as a duplicate, see [`super::dsack`].
 //! - F-RTO: [`super::frto`].
 //!
 //! The response is Linux's: window and threshold as before the reduction (`Signal::Undo`). A later reduction of any kind
 //! takes the place of the last.
+
+use super::dsack::{Missing, Report};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
@@ -17,24 +19,29 @@ enum Kind {
 }
 
 /// The last reduction.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Episode {
     kind: Kind,
     /// SND.UNA at its start.
     start: u64,
-    /// When the first segment was sent again, and the offset after it.
+    /// When the first segment was retransmitted, and the offset after it.
     first_at: u64,
     first_end: u64,
-    /// Retransmissions that were not reported as duplicates, and whether there was any.
-    pending: u64,
+    /// Retransmissions that were not reported as duplicates, and whether there was any since the start.
+    missing: Missing,
     sent: bool,
 }
 
 impl Episode {
-    /// A reduction while `pending` segments sent again before it may still be out.
+    pub fn new(missing: Missing) -> Episode {
+        Episode { missing, ..Episode::default() }
+    }
+
+    /// A reduction while `pending` segments that were retransmitted before it may still be out.
     pub fn begin(&mut self, rto: bool, start: u64, pending: u64) {
-        let kind = if rto { Kind::Rto } else { Kind::Fast };
-        *self = Episode { kind, start, pending, ..Episode::default() };
+        self.forget();
+        (self.kind, self.start) = (if rto { Kind::Rto } else { Kind::Fast }, start);
+        self.missing.begin(start, pending);
     }
 
     /// The timer expires again for the same segment: the first reduction is the one to be taken back.
@@ -44,29 +51,30 @@ impl Episode {
 
     /// A reduction of another kind that is not taken back.
     pub fn forget(&mut self) {
-        *self = Episode::default();
+        *self = Episode::new(std::mem::take(&mut self.missing));
     }
 
-    /// A segment that ends at `end` was sent again.
-    pub fn sent_again(&mut self, at: u64, end: u64) {
+    /// The segment `[seq, end)` was retransmitted while `una` was the acknowledgement.
+    pub fn sent_again(&mut self, at: u64, seq: u64, end: u64, una: u64) {
+        let from = if self.kind == Kind::None { una } else { self.start };
+        self.missing.sent(seq, end, from);
         if self.kind == Kind::None {
             return;
         }
         if !self.sent {
             (self.sent, self.first_at, self.first_end) = (true, at, end);
         }
-        self.pending += 1;
     }
 
-    /// Duplicates up to `right` were reported.
-    pub fn reported(&mut self, right: u64, segments: u64) {
-        if right > self.start {
-            self.pending = self.pending.saturating_sub(segments);
+    /// A duplicate was reported.
+    pub fn reported(&mut self, report: &Report) {
+        if report.right > self.start {
+            self.missing.reported(report);
         }
     }
 
     pub fn all_reported(&self) -> bool {
-        self.kind != Kind::None && self.sent && self.pending == 0
+        self.kind != Kind::None && self.sent && self.missing.is_none()
     }
 
     /// Whether an ACK up to `una` that echoes what was sent before `echoed_before` acknowledges the original.

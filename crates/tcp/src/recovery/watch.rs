@@ -4,12 +4,13 @@
 //! RFC 8985 section 8: the retransmission timer, RACK's reordering timer and the probe timer are one timer that is set to
 //! what comes first; the probe never comes after the timeout.
 
+use super::dsack::{Missing, Report};
 use super::frto::Frto;
 use super::rack::Rack;
 use super::tlp::Tlp;
 use super::undo::Episode;
 use super::{Mode, Recovery};
-use crate::options::{LossDetection, Options, RecoveryRule, Undo};
+use crate::options::{DsackRule, LossDetection, Options, RackRule, RecoveryRule, Undo};
 use crate::segment::{SackBlocks, Segment};
 use crate::sender::{AckEvent, Sender};
 use crate::stats::Stats;
@@ -36,8 +37,12 @@ pub(crate) struct Watch {
     pub episode: Episode,
     pub by_timestamps: bool,
     pub by_dsack: bool,
-    /// The duplicate that the present ACK reports, in offsets.
-    pub dsack: Option<(u64, u64)>,
+    pub dsack_rule: DsackRule,
+    pub rack_rule: RackRule,
+    /// The duplicate that the present ACK reports.
+    pub dsack: Option<Report>,
+    /// Duplicates reported so far, in segments.
+    pub duplicates: u64,
     /// What the present ACK echoes was sent before; 0 without timestamps.
     pub echoed_before: u64,
     /// The timeout, and what the timer means now.
@@ -59,30 +64,29 @@ impl Watch {
             frto: o.frto.then(Frto::default),
             by_timestamps: matches!(o.undo, Undo::Timestamps | Undo::Both),
             by_dsack: matches!(o.undo, Undo::Dsack | Undo::Both),
+            episode: Episode::new(Missing::of(o.dsack_rule)),
+            dsack_rule: o.dsack_rule,
+            rack_rule: o.rack_rule,
             rto_at: Time::NEVER,
             ..Watch::default()
         }))
     }
 }
 
-/// The duplicate that the first SACK block reports, if it does (RFC 2883 section 4): it lies below the cumulative
-/// acknowledgement or inside the second block.
-fn duplicate(seg: &Segment, sack: &SackBlocks, ack: u64) -> Option<(u64, u64)> {
-    if seg.sack_len == 0 {
-        return None;
-    }
-    let offset = |seq: u32| ack.checked_add_signed(i64::from(seq.wrapping_sub(seg.ack) as i32));
-    let (left, right) = (offset(sack[0].0)?, offset(sack[0].1)?);
-    let second = if seg.sack_len > 1 { Some((offset(sack[1].0)?, offset(sack[1].1)?)) } else { None };
-    let inside = second.is_some_and(|(from, to)| from <= left && right <= to);
-    (left < right && (right <= ack || inside)).then_some((left, right))
-}
-
 impl Sender {
-    /// An ACK of `ack` has arrived and is not taken in yet. What it echoes was sent before `echoed_before`.
-    pub fn watch_ack(&mut self, now: Time, seg: &Segment, sack: &SackBlocks, ack: u64, echoed_before: Option<u64>) {
+    /// An ACK of `ack` has arrived and is not taken in yet. What it echoes was sent before `echoed_before`; `retransmitted`
+    /// segments were sent more than once so far.
+    pub fn watch_ack(
+        &mut self,
+        now: Time,
+        (seg, sack): (&Segment, &SackBlocks),
+        ack: u64,
+        echoed_before: Option<u64>,
+        retransmitted: u64,
+    ) {
+        let report = self.report(seg, sack, ack, retransmitted);
         let Some(watch) = &mut self.rec.watch else { return };
-        watch.dsack = if self.sack { duplicate(seg, sack, ack) } else { None };
+        watch.dsack = report;
         watch.echoed_before = echoed_before.unwrap_or(0);
         // RFC 8985 section 6.2 step 2: sent again less than min_RTT ago, or later than what is echoed. TSecr speaks of
         // the segment at the left edge (RFC 7323 section 4.3), so of SACKed segments it says nothing.
@@ -90,20 +94,36 @@ impl Sender {
         self.board.begin_ack(early, echoed_before.map_or(early, |at| at.min(early)));
     }
 
-    /// The ACK has been taken in, whether or not it moves anything else. `bare` is a duplicate ACK without SACK blocks.
-    pub fn watched_ack(&mut self, now: Time, bare: bool, stats: &mut Stats) {
+    /// The ACK has been taken in, whether or not it moves anything else. `bare` is a duplicate ACK without SACK blocks,
+    /// `advanced` says that it acknowledges new data.
+    pub fn watched_ack(&mut self, now: Time, bare: bool, advanced: bool, stats: &mut Stats) {
         self.board.end_ack(now.0);
         let Some(watch) = &mut self.rec.watch else { return };
-        if let Some((left, right)) = watch.dsack {
-            let segments = (right - left).div_ceil(u64::from(self.mss));
-            stats.rare().dsack_dups += segments;
-            watch.episode.reported(right, segments);
+        if let Some(report) = watch.dsack {
+            stats.rare().dsack_dups += report.segments;
+            watch.episode.reported(&report);
         }
         self.note_dsack();
         self.probe_answered(now, bare, stats);
-        if self.rec.watch.as_ref().is_some_and(|watch| watch.by_dsack && watch.episode.all_reported()) {
-            self.undo_reduction(now, stats);
+        self.undo_by_dsack(now, advanced, stats);
+    }
+
+    /// All retransmissions of the last reduction were reported as duplicates. Linux goes by a timeout's when an ACK advances, and
+    /// leaves what is lost beside them lost, so that a recovery of its own begins (`tcp_try_undo_loss`, `tcp_try_undo_dsack`).
+    fn undo_by_dsack(&mut self, now: Time, advanced: bool, stats: &mut Stats) {
+        let Some(watch) = &mut self.rec.watch else { return };
+        if !watch.by_dsack || !watch.episode.all_reported() {
+            return;
         }
+        let linux = watch.dsack_rule == DsackRule::Linux;
+        let timeout = self.rec.mode == Mode::Loss;
+        if linux && timeout && !advanced {
+            return;
+        }
+        if let Some(rack) = watch.rack.as_mut().filter(|_| linux && !timeout) {
+            rack.keep_window();
+        }
+        self.undo_reduction(now, !linux || timeout, stats);
     }
 
     /// An ACK has been taken in that advances, while nothing is marked and nothing recovers.
@@ -123,13 +143,13 @@ impl Sender {
         // A hole was filled by a packet that was late. While others are still sent again recovery goes on: it would find the same
         // holes at once (Linux `tcp_try_undo_partial`).
         let repairs = self.rec.mode == Mode::Recovery && una < self.rec.point && self.board.resent_bytes() > 0;
-        let eifel = watch.by_timestamps
-            && e.acked > 0
-            && watch.echoed_before != 0
-            && !repairs
-            && watch.episode.echoes(una, watch.echoed_before);
+        let late = e.acked > 0 && watch.echoed_before != 0 && watch.episode.echoes(una, watch.echoed_before);
+        let eifel = late && watch.by_timestamps && !repairs;
+        if late && self.rec.mode == Mode::Recovery && una < self.rec.point && watch.rack_rule == RackRule::Linux {
+            self.board.note_reordering();
+        }
         let needless = eifel || (self.rec.mode == Mode::Loss && self.try_new_data(e));
-        needless && self.undo_reduction(e.now, stats)
+        needless && self.undo_reduction(e.now, true, stats)
     }
 
     /// A reduction for a loss or for a timeout.
@@ -153,8 +173,8 @@ impl Sender {
         }
     }
 
-    /// The last reduction is taken back: window and threshold are as before it, nothing is lost.
-    fn undo_reduction(&mut self, now: Time, stats: &mut Stats) -> bool {
+    /// The last reduction is taken back: window and threshold are as before it, and nothing is lost if `unmark`.
+    fn undo_reduction(&mut self, now: Time, unmark: bool, stats: &mut Stats) -> bool {
         let Some(watch) = &mut self.rec.watch else { return false };
         let Some(rto) = watch.episode.taken_back() else { return false };
         if let Some(frto) = &mut watch.frto {
@@ -169,7 +189,9 @@ impl Sender {
             self.rec.head_due = false;
             self.rec.dup_acks = 0;
             self.rec.inflation = 0;
-            self.board.unmark_lost();
+            if unmark {
+                self.board.unmark_lost();
+            }
         }
         true
     }

@@ -231,6 +231,24 @@ impl Scoreboard {
         (self.head < self.tail).then(|| self.range(self.head))
     }
 
+    /// How many segments in flight within `[left, right)` were sent more than once, and whether one of them is SACKed already
+    /// below the highest SACKed one.
+    pub fn retransmitted_in(&self, left: u64, right: u64) -> (u64, bool) {
+        let (first, inside) = self.ordinal_at(left.max(self.una));
+        let (mut count, mut late) = (0, false);
+        for ordinal in first + u64::from(inside > 0)..self.tail {
+            if self.seq_of(ordinal) + self.len_of(ordinal) > right {
+                break;
+            }
+            if self.sent(ordinal).meta & RETRANSMITTED != 0 {
+                count += 1;
+                let sacked = self.marks.as_ref().is_some_and(|marks| marks.is_sacked(ordinal));
+                late |= sacked && ordinal + 1 < self.high_sacked;
+            }
+        }
+        (count, late)
+    }
+
     /// Whether the first unacknowledged segment was sent again and not lost since.
     pub fn first_is_resent(&self) -> bool {
         self.marks.as_ref().is_some_and(|marks| marks.word(self.head).resent >> (self.head & 63) & 1 == 1)

@@ -45,6 +45,10 @@ pub(super) struct Times {
     fack: u64,
     /// When the latest segment that this ACK delivered was sent, and where it ends; zero if none.
     newest: (u64, u64),
+    /// Where the segment stands that Linux looks at last on this ACK, and when it was sent; zero if none. RACK.rtt is of it if
+    /// `by_sequence`.
+    last: (u64, u64),
+    by_sequence: bool,
     /// RACK.xmit_ts and RACK.end_seq.
     latest: (u64, u64),
     /// RACK.rtt.
@@ -73,6 +77,9 @@ pub(crate) struct Overdue {
     pub lost_again: Option<u64>,
 }
 
+/// Linux looks at what is SACKed first, each in the order of sequence (`tcp_sacktag_walk`, `tcp_clean_rtx_queue`).
+const ACKNOWLEDGED: u64 = 1 << 63;
+
 /// Segments sent once and still out.
 fn out(word: Word) -> u64 {
     !(word.sacked | word.lost | word.resent)
@@ -88,6 +95,7 @@ impl Times {
             return;
         }
         self.newest = self.newest.max((sent.at, end));
+        self.last = self.last.max((if sacked { ordinal } else { ordinal | ACKNOWLEDGED }, sent.at));
     }
 
     /// The loss marks were taken back or made anew.
@@ -103,10 +111,11 @@ impl Times {
 }
 
 impl Scoreboard {
-    /// Times are to be kept from now on.
-    pub fn keep_times(&mut self) {
+    /// Times are to be kept from now on. RACK.rtt is of the last segment `by_sequence` that an ACK delivers, or of the one sent
+    /// last.
+    pub fn keep_times(&mut self, by_sequence: bool) {
         let mut marks = self.take_marks();
-        marks.times = Some(Box::default());
+        marks.times = Some(Box::new(Times { by_sequence, ..Times::default() }));
         self.marks = Some(marks);
         self.timed = true;
     }
@@ -132,6 +141,13 @@ impl Scoreboard {
     /// RACK.reordering_seen.
     pub fn saw_reordering(&self) -> bool {
         self.times().is_some_and(|times| times.reordered)
+    }
+
+    /// A packet was only late, or there twice, below what was SACKed.
+    pub fn note_reordering(&mut self) {
+        if let Some(times) = self.times_mut() {
+            times.reordered = true;
+        }
     }
 
     /// When a new segment is sent that leaves at `now`: not before the last retransmission.
@@ -188,9 +204,10 @@ impl Scoreboard {
         if let Some(times) = self.times_mut()
             && times.newest != (0, 0)
         {
-            times.rtt = now.saturating_sub(times.newest.0);
+            let sent = if times.by_sequence { times.last.1 } else { times.newest.0 };
+            times.rtt = now.saturating_sub(sent);
             times.latest = times.latest.max(times.newest);
-            times.newest = (0, 0);
+            (times.newest, times.last) = ((0, 0), (0, 0));
         }
     }
 
@@ -350,6 +367,7 @@ impl Scoreboard {
             && let Some(times) = self.times_mut()
         {
             times.newest = times.newest.max((sent.at, ack));
+            times.last = (ACKNOWLEDGED, sent.at);
         }
     }
 

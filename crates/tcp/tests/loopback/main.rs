@@ -10,6 +10,7 @@ mod exact;
 mod fuzz;
 mod handshake;
 mod kernels;
+mod linux;
 mod local;
 mod one_way;
 mod recovery;
