@@ -15,6 +15,7 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
+from elephan.analysis.trace import _widened
 from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
 from elephan.report.trace_page import answer
 from elephan.report.view import View
@@ -318,7 +319,8 @@ def test_one_direction_says_what_it_cannot_know(
 
 def test_both_directions_say_nothing_of_it(tmp_path: Path) -> None:
     whole = sorted(_HANDSHAKE + _DATA + _ACKS, key=lambda frame: frame[0])
-    for frames in (whole, _HANDSHAKE[:1] * 3, _HANDSHAKE[1:]):
+    syns = [(time, frame) for time in (0.9, 1.9, 3.9) for _, frame in _HANDSHAKE[:1]]
+    for frames in (whole, syns, _HANDSHAKE[1:]):
         assert el.analyze(pcap(tmp_path / "c.pcap", frames)).notes == []
     twice = [(time, frame.replace(struct.pack(">HH", 1000, 2000), struct.pack(">HH", 1001, 2000))) for time, frame in _DATA]
     (note,) = el.analyze(pcap(tmp_path / "c.pcap", sorted(whole + twice, key=lambda frame: frame[0]))).notes
@@ -349,10 +351,10 @@ def test_reordering_is_told_from_retransmission(tmp_path: Path) -> None:
 
 def test_iperf3() -> None:
     trace = el.analyze(DATA / "iperf3.json")
-    told = json.loads((DATA / "iperf3.json").read_text())["end"]["sum_sent"]
+    end = json.loads((DATA / "iperf3.json").read_text())["end"]
     (row,) = trace.connections.to_pylist()
-    assert (row["delivered_bytes"], row["segs_retrans"]) == (told["bytes"], told["retransmits"])
-    assert row["goodput_bps"] == pytest.approx(told["bits_per_second"], rel=1e-3)
+    assert (row["delivered_bytes"], row["segs_retrans"]) == (end["sum_received"]["bytes"], end["sum_sent"]["retransmits"])
+    assert row["goodput_bps"] == pytest.approx(end["sum_received"]["bits_per_second"], rel=1e-3)
     assert trace.samples.column("cwnd_bytes")[0].as_py() == 52128
 
 
@@ -522,11 +524,14 @@ def test_iperf3_streams_without_a_socket(tmp_path: Path) -> None:
 
 
 def test_intervals_that_get_wider_than_asked_for_are_told(lossy: el.Run) -> None:
+    """A silence is one interval, so that intervals stay as short as they were asked for while there are few enough of them."""
     file = lossy.captures[0]
-    assert not [note for note in el.analyze(file, every="1 ms").notes if "intervals" in note]
-    notes = [note for note in el.analyze(file, every="1 us").notes if "intervals" in note]
-    assert notes, "more than 2^20 microseconds"
-    assert "not 1 µs" in notes[0]
+    for every, least in (("1 ms", 1_000_000), ("1 us", 1000)):
+        trace = el.analyze(file, every=every)
+        assert not [note for note in trace.notes if "intervals" in note]
+        assert min(trace.samples.column("span_ns").to_pylist()) == least
+    note = _widened(trace, 400)
+    assert note.startswith("1 connection has intervals of up to 1 µs, not 400 ns")
 
 
 @pytest.mark.parametrize("number", ["1e400", "-5", '"many"', "null"])

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use elephan_record::{Tables, TraceRecorder};
-use elephan_trace::{Error, Options, Progress, Summary, Vantage};
+use elephan_trace::{Error, Filter, Options, Progress, Summary, Vantage};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -17,6 +17,9 @@ use crate::tables::Table;
 
 /// Python is asked for signals, and told how far the reading is, at most so often.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Hosts, ports, from and until: what of a capture is looked at.
+type Chosen = (Vec<String>, Vec<u16>, Option<u64>, Option<u64>);
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Trace>()?;
@@ -46,18 +49,19 @@ impl Trace {
     }
 }
 
-/// Reads a capture. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is
+/// Reads a capture of one or several files. `filter` has hosts, ports, and times since the first packet. Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is
 /// called with (share of the file read, packets) at most ten times a second.
 #[pyfunction]
-#[pyo3(signature = (path, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, progress=None, cancel=None))]
+#[pyo3(signature = (paths, folder=None, burst_gap_ns=None, every_ns=None, vantage=None, filter=None, progress=None, cancel=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn analyze(
     py: Python<'_>,
-    path: PathBuf,
+    paths: Vec<PathBuf>,
     folder: Option<PathBuf>,
     burst_gap_ns: Option<u64>,
     every_ns: Option<u64>,
     vantage: Option<&str>,
+    filter: Option<Chosen>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<Trace> {
@@ -71,7 +75,9 @@ fn analyze(
         }
     };
     let defaults = Options::default();
-    let options = Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage };
+    let filter = filter.map(|(hosts, ports, from_ns, until_ns)| Filter { hosts, ports, from_ns, until_ns });
+    let filter = filter.unwrap_or_default();
+    let options = Options { burst_gap_ns: burst_gap_ns.unwrap_or(defaults.burst_gap_ns), every_ns, vantage, filter };
     let flag = cancel.map(|cancel| cancel.get().flag());
     let in_folder = folder.is_some();
     let mut looked = Instant::now();
@@ -98,7 +104,7 @@ fn analyze(
                     Some(folder) => TraceRecorder::to_folder(folder)?,
                     None => TraceRecorder::memory(),
                 };
-                let summary = elephan_trace::analyze(&path, &options, &mut recorder, &mut watch)?;
+                let summary = elephan_trace::analyze(&paths, &options, &mut recorder, &mut watch)?;
                 Ok((summary, recorder.finish()?))
             };
             Ok(read())
@@ -129,6 +135,11 @@ fn empty_trace(py: Python<'_>) -> PyResult<Py<PyDict>> {
 fn told(s: &Summary) -> serde_json::Value {
     json!({
         "format": s.format, "packets": s.packets, "tcp_segments": s.tcp_segments, "udp_datagrams": s.udp_datagrams,
-        "other": s.other, "connections": s.connections, "begin_ns": s.begin_ns, "span_ns": s.span_ns, "notes": s.notes,
+        "fragments": s.fragments, "other": s.other, "skipped": counts(&s.skipped), "tunnels": counts(&s.tunnels), "connections": s.connections, "begin_ns": s.begin_ns, "span_ns": s.span_ns, "notes": s.notes,
     })
+}
+
+/// Names and counts as an object.
+fn counts<S: ToString>(pairs: &[(S, u64)]) -> serde_json::Value {
+    pairs.iter().map(|(name, count)| (name.to_string(), serde_json::Value::from(*count))).collect()
 }

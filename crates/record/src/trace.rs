@@ -36,6 +36,8 @@ table! {
         data_end_ns: Option<i64> = "ns",
         /// From SYN to the ACK of SYN-ACK as seen here: the round-trip time of the handshake
         handshake_rtt_ns: Option<i64> = "ns",
+        /// From the first SYN to the ACK that ends the handshake, retransmissions included
+        setup_ns: Option<i64> = "ns",
         /// Whether the SYN of the sender was seen
         syn: bool = "",
         /// Whether the FIN of the sender was seen
@@ -58,25 +60,41 @@ table! {
         segs_retrans: i64 = "",
         /// Payload bytes retransmitted
         octets_retrans: i64 = "B",
+        /// Of them after duplicate ACKs, SACK blocks or partial ACKs
+        segs_retrans_fast: i64 = "",
+        /// Of them after a timeout
+        segs_retrans_timeout: i64 = "",
+        /// Of them tail loss probes (RFC 8985 section 7)
+        segs_retrans_probe: i64 = "",
+        /// Of them needless: the receiver had the data before and said so by D-SACK (RFC 2883)
+        segs_retrans_needless: i64 = "",
+        /// SYNs retransmitted; they are no part of the retransmitted segments
+        syn_retrans: i64 = "",
         /// Segments that came after later ones without being retransmissions
         out_of_order: i64 = "",
         /// Payload bytes that were acknowledged and never seen: the capture lost them
         missed_bytes: i64 = "B",
         /// Duplicate ACKs received (RFC 5681 section 2)
         dup_acks_in: i64 = "",
-        /// SACK options received
-        sacks_rcvd: i64 = "",
-        /// SACK blocks received
-        sack_blocks_rcvd: i64 = "",
+        /// SACK options received; null if the snapshot cuts options off
+        sacks_rcvd: Option<i64> = "",
+        /// SACK blocks received; null if the snapshot cuts options off
+        sack_blocks_rcvd: Option<i64> = "",
         /// Times that the receiver closed a window which had been open
         zero_rwin_rcvd: i64 = "",
-        /// Window last advertised by the receiver
-        cur_rwin_rcvd: i64 = "B",
-        /// Largest window advertised by the receiver
-        max_rwin_rcvd: i64 = "B",
-        /// Time in which less than a segment of the receiver's window was left; 0 if the scale of its windows is not known
-        rwin_limited_ns: i64 = "ns",
-        /// Time in which nothing was outstanding, between the first payload and the last ACK
+        /// Probes of a closed window, with a byte or without; none is a retransmission
+        window_probes: i64 = "",
+        /// Window last advertised by the receiver; null if its scale is not known
+        cur_rwin_rcvd: Option<i64> = "B",
+        /// Largest window advertised by the receiver; null if its scale is not known
+        max_rwin_rcvd: Option<i64> = "B",
+        /// Time in which less than a segment of the receiver's window was left; null if the scale of its windows is not known
+        rwin_limited_ns: Option<i64> = "ns",
+        /// Time in which the receiver's window was closed
+        rwin_closed_ns: i64 = "ns",
+        /// Time in recoveries: from a cut of the window until all that had been sent before it is acknowledged
+        recovery_ns: i64 = "ns",
+        /// Time in which nothing was outstanding and the window was open, between the first payload and the last ACK
         idle_ns: i64 = "ns",
         /// MSS announced to the receiver; of a log of `ss` the size of segments in use, without options
         mss_sent: Option<i64> = "B",
@@ -109,7 +127,8 @@ table! {
         max_rtt_ns: Option<i64> = "ns",
         /// Round-trip times sampled, added up
         sum_rtt_ns: i64 = "ns",
-        /// Cuts of the window: recoveries that began (RFC 6582), and CWR where both SYNs agreed on ECN
+        /// Cuts of the window: recoveries that began (RFC 6582) and that D-SACK does not show to be needless, and CWR where both
+        /// SYNs agreed on ECN
         cong_signals: i64 = "",
         /// Most bytes sent and not acknowledged, as seen from here: next to nothing at the receiver
         max_inflight_bytes: i64 = "B",
@@ -127,7 +146,7 @@ table! {
     ConnectionSampleRow, ConnectionSampleColumns in "connection_samples" {
         /// End of the interval
         time_ns: i64 = "ns",
-        /// Its length; it may differ between connections
+        /// Its length; it may differ between connections, and a long silence is one interval
         span_ns: i64 = "ns",
         /// The connection
         connection: i64 = "",
@@ -143,8 +162,8 @@ table! {
         inflight_bytes: i64 = "B",
         /// Most bytes sent and not acknowledged
         inflight_max_bytes: i64 = "B",
-        /// Window advertised by the receiver at the end
-        cur_rwin_rcvd: i64 = "B",
+        /// Window advertised by the receiver at the end; null if its scale is not known
+        cur_rwin_rcvd: Option<i64> = "B",
         /// Smallest round-trip time sampled in the interval
         rtt_min_ns: Option<i64> = "ns",
         /// Mean of the round-trip times sampled in the interval
@@ -169,8 +188,8 @@ table! {
         time_ns: i64 = "ns",
         /// The connection
         connection: i64 = "",
-        /// `fin`, `reset`, `retransmission`, `cut` (of the window), `out_of_order`, `dup_acks` (the third of a row), `zero_window`, `window_opened`,
-        /// `missed`
+        /// `fin`, `reset`, `retransmission`, `needless` (a retransmission, by D-SACK), `cut` (of the window), `out_of_order`, `dup_acks` (the
+        /// third of a row), `zero_window`, `window_opened`, `missed`. A `cut` has its own time, but its row comes when it is certain
         kind: Text = "",
         /// Place in the sender's stream, 0 for its first byte
         seq_bytes: i64 = "B",

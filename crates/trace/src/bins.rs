@@ -1,24 +1,26 @@
-//! A series of bounded length: bins of equal width that double when there are too many.
+//! A series of bounded length: intervals of equal width that double when there are too many.
+//!
+//! Intervals in which nothing happens take no place, so an idle hour leaves the resolution of what came before it as it was.
 
-/// Bins of a series, at most.
+/// Intervals of a series, at most.
 const BINS_MAX: usize = 2048;
 /// Width at first: 1 ms.
 const WIDTH_NS: u64 = 1_000_000;
-/// Bins of a given width, at most.
+/// Intervals of a given width, at most.
 const GIVEN_MAX: usize = 1 << 20;
 
-/// What happened in a bin, and the state at its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What happened in an interval, and the state at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
     pub octets: u64,
     pub again: u64,
-    pub dup_acks: u64,
-    pub burst_max: u64,
-    pub rtt_sum: u64,
-    pub rtt_count: u64,
-    pub rtt_min: Option<u64>,
     pub inflight_max: u64,
     pub state: State,
+    rtt_sum: u64,
+    rtt_min: u64,
+    rtt_count: u32,
+    pub dup_acks: u32,
+    pub burst_max: u32,
 }
 
 /// What a direction has come to.
@@ -30,29 +32,56 @@ pub struct State {
 }
 
 impl Bin {
-    /// What this bin and the one after it are together.
+    /// Nothing has happened in it yet.
+    fn after(state: State) -> Bin {
+        Bin {
+            octets: 0,
+            again: 0,
+            inflight_max: state.sent.saturating_sub(state.acked),
+            state,
+            rtt_sum: 0,
+            rtt_min: u64::MAX,
+            rtt_count: 0,
+            dup_acks: 0,
+            burst_max: 0,
+        }
+    }
+
+    /// What this one and the one after it are together.
     fn with(self, next: Bin) -> Bin {
         Bin {
             octets: self.octets + next.octets,
             again: self.again + next.again,
-            dup_acks: self.dup_acks + next.dup_acks,
-            burst_max: self.burst_max.max(next.burst_max),
-            rtt_sum: self.rtt_sum + next.rtt_sum,
-            rtt_count: self.rtt_count + next.rtt_count,
-            rtt_min: [self.rtt_min, next.rtt_min].into_iter().flatten().min(),
             inflight_max: self.inflight_max.max(next.inflight_max),
             state: next.state,
+            rtt_sum: self.rtt_sum + next.rtt_sum,
+            rtt_min: self.rtt_min.min(next.rtt_min),
+            rtt_count: self.rtt_count + next.rtt_count,
+            dup_acks: self.dup_acks + next.dup_acks,
+            burst_max: self.burst_max.max(next.burst_max),
         }
+    }
+
+    pub fn add_rtt(&mut self, rtt: u64) {
+        self.rtt_count += 1;
+        self.rtt_sum += rtt;
+        self.rtt_min = self.rtt_min.min(rtt);
+    }
+
+    /// Least and mean of the round-trip times sampled in it.
+    pub fn rtts(&self) -> Option<(u64, u64)> {
+        (self.rtt_count > 0).then(|| (self.rtt_min, self.rtt_sum / u64::from(self.rtt_count)))
     }
 }
 
-/// The bins of one direction.
+/// The intervals of one direction.
 #[derive(Clone, Debug)]
 pub struct Bins {
     origin: u64,
     width: u64,
     most: usize,
-    bins: Vec<Bin>,
+    /// Intervals in which something happened, by their place from the origin on.
+    bins: Vec<(u64, Bin)>,
 }
 
 impl Bins {
@@ -63,41 +92,65 @@ impl Bins {
         Bins { origin: now - now % width, width, most, bins: Vec::new() }
     }
 
-    /// The bin of `now`, which never runs backwards by more than the series is long; bins in between have the state of the last.
+    /// The interval of `now`, which never runs backwards.
     pub fn at(&mut self, now: u64) -> &mut Bin {
-        let mut place = (now.saturating_sub(self.origin) / self.width) as usize;
-        while place >= self.most {
-            self.double();
-            place = (now.saturating_sub(self.origin) / self.width) as usize;
+        let place = now.saturating_sub(self.origin) / self.width;
+        match self.bins.last() {
+            Some(last) if last.0 >= place => {}
+            _ if self.bins.len() < self.most => self.push(place),
+            _ => {
+                self.double();
+                return self.at(now);
+            }
         }
-        if place >= self.bins.len() {
-            let state = self.bins.last().map_or(State::default(), |bin| bin.state);
-            let inflight_max = state.sent.saturating_sub(state.acked);
-            self.bins.resize(place + 1, Bin { state, inflight_max, ..Bin::default() });
-        }
-        &mut self.bins[place]
+        let last = self.bins.len() - 1;
+        &mut self.bins[last].1
     }
 
+    #[inline(never)]
+    fn push(&mut self, place: u64) {
+        let state = self.bins.last().map_or(State::default(), |(_, bin)| bin.state);
+        self.bins.push((place, Bin::after(state)));
+    }
+
+    #[inline(never)]
     fn double(&mut self) {
         // Pairs begin at multiples of the new width.
-        let odd = !(self.origin / self.width).is_multiple_of(2);
+        let before = self.origin / self.width;
         self.width *= 2;
         self.origin -= self.origin % self.width;
-        let mut merged = Vec::with_capacity(self.bins.len() / 2 + 1);
-        let mut bins = self.bins.drain(..);
-        if odd {
-            merged.extend(bins.next());
+        let shift = before % 2;
+        let mut kept = 0;
+        for i in 0..self.bins.len() {
+            let (place, bin) = self.bins[i];
+            let place = (place + shift) / 2;
+            if kept > 0 && self.bins[kept - 1].0 == place {
+                self.bins[kept - 1].1 = self.bins[kept - 1].1.with(bin);
+            } else {
+                self.bins[kept] = (place, bin);
+                kept += 1;
+            }
         }
-        while let Some(first) = bins.next() {
-            merged.push(bins.next().map_or(first, |second| first.with(second)));
-        }
-        drop(bins);
-        self.bins = merged;
+        self.bins.truncate(kept);
     }
 
-    /// The end of each bin, its width, and what it holds.
-    pub fn rows(&self) -> impl Iterator<Item = (u64, u64, &Bin)> {
-        self.bins.iter().enumerate().map(|(i, bin)| (self.origin + (i as u64 + 1) * self.width, self.width, bin))
+    /// The end of each interval, its length, and what it holds. A silence is as many intervals as it takes while there are few
+    /// enough of them, else a single long one.
+    pub fn rows(&self) -> impl Iterator<Item = (u64, u64, Bin)> {
+        let whole = self.bins.last().is_none_or(|(place, _)| *place < self.most as u64);
+        let begin = if whole { 0 } else { self.bins.first().map_or(0, |(place, _)| *place) };
+        let (mut next, mut state) = (begin, State::default());
+        self.bins
+            .iter()
+            .flat_map(move |&(place, bin)| {
+                let silence = place - next;
+                let (pieces, length) = if whole { (silence, 1) } else { (u64::from(silence > 0), silence) };
+                let (from, quiet) = (next, Bin::after(state));
+                (next, state) = (place + 1, bin.state);
+                let silent = (1..=pieces).map(move |piece| (from + piece * length, length, quiet));
+                silent.chain([(place + 1, 1, bin)])
+            })
+            .map(|(end, length, bin)| (self.origin + end * self.width, length * self.width, bin))
     }
 }
 
@@ -135,5 +188,20 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), [1000, 2000, 3000, 4000]);
         assert!(rows.iter().all(|row| row.2.state == State { sent: 9, acked: 4, window: 7 }));
         assert_eq!((rows[2].2.inflight_max, rows[2].2.octets), (5, 0));
+    }
+
+    #[test]
+    fn an_idle_hour_takes_one_interval() {
+        let mut bins = Bins::new(0, None);
+        for i in 0..1000u64 {
+            bins.at(i * 10_000_000).octets = 1;
+        }
+        bins.at(1_000_000 * 3_600_000).octets = 1;
+        let rows: Vec<_> = bins.rows().collect();
+        assert_eq!(rows.iter().map(|row| row.2.octets).sum::<u64>(), 1001);
+        assert_eq!(rows[0].1, 1_000_000, "the resolution is that of the first ten seconds");
+        let [.., before, silence, last] = rows.as_slice() else { panic!("{}", rows.len()) };
+        assert_eq!((silence.1, silence.2.octets), (3_600_000_000_000 - 9_991_000_000, 0));
+        assert_eq!((before.0 + silence.1, silence.0 + last.1), (silence.0, last.0), "rows follow each other");
     }
 }

@@ -4,8 +4,9 @@
 //! between SYN-ACK and ACK the one to the opener. If one is four times the other the capture is at, or near, that end. A
 //! file that says which packets its host sent needs no guess.
 
-use crate::decode::Segment;
+use crate::clock::Tick;
 use crate::half::{Context, Half, Note};
+use crate::packet::Segment;
 use crate::{Options, Vantage};
 
 /// One round trip is so many times the other: the capture is near an end.
@@ -20,6 +21,8 @@ pub struct Connection {
     pub end: u64,
     pub reset: bool,
     pub handshake_rtt: Option<u64>,
+    /// From the first SYN to the ACK that ends the handshake, retransmissions included.
+    pub setup: Option<u64>,
     pub ecn: bool,
     /// SYN with ECE and CWR.
     asks_ecn: bool,
@@ -29,19 +32,40 @@ pub struct Connection {
     syn_ack: Option<u64>,
     /// Which end the capture is at, or 2 for neither; nothing if that is not known.
     near: Option<usize>,
-    options: Options,
+    options: Watched,
+}
+
+/// What of the options a connection needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    burst_gap: u64,
+    every: Option<u64>,
+    vantage: Option<Vantage>,
+}
+
+impl Watched {
+    pub fn of(options: &Options) -> Watched {
+        Watched { burst_gap: options.burst_gap_ns, every: options.every_ns, vantage: options.vantage }
+    }
+
+    /// What a direction is told where no handshake was seen.
+    pub fn context(self, tick: Tick, vantage: Vantage) -> Context {
+        Context {
+            now: tick.now,
+            own_time: tick.own,
+            vantage,
+            handshake_rtt: None,
+            burst_gap: self.burst_gap,
+            ecn: false,
+            every: self.every,
+        }
+    }
 }
 
 impl Connection {
-    pub fn new(now: u64, options: Options) -> Connection {
-        let context = Context {
-            now,
-            vantage: Vantage::Unknown,
-            handshake_rtt: None,
-            burst_gap: options.burst_gap_ns,
-            ecn: false,
-            every: options.every_ns,
-        };
+    pub fn new(tick: Tick, options: &Options) -> Connection {
+        let (now, options) = (tick.now, Watched::of(options));
+        let context = options.context(tick, Vantage::Unknown);
         Connection {
             halves: [Half::new(&context), Half::new(&context)],
             opener: None,
@@ -49,6 +73,7 @@ impl Connection {
             end: now,
             reset: false,
             handshake_rtt: None,
+            setup: None,
             ecn: false,
             asks_ecn: false,
             syn: None,
@@ -59,15 +84,9 @@ impl Connection {
         }
     }
 
-    fn context(&self, now: u64, end: usize) -> Context {
-        Context {
-            now,
-            vantage: self.vantage(end),
-            handshake_rtt: self.handshake_rtt,
-            burst_gap: self.options.burst_gap_ns,
-            ecn: self.ecn,
-            every: self.options.every_ns,
-        }
+    fn context(&self, tick: Tick, end: usize) -> Context {
+        let context = self.options.context(tick, self.vantage(end));
+        Context { handshake_rtt: self.handshake_rtt, ecn: self.ecn, ..context }
     }
 
     /// Where the capture stands for the direction whose sender is `end`.
@@ -81,10 +100,18 @@ impl Connection {
         }
     }
 
-    /// Whether this segment begins another connection between the same ends.
+    /// Whether this segment begins another connection between the same ends, or is of one whose beginning the capture missed.
     pub fn is_another(&self, segment: &Segment, end: usize) -> bool {
-        let opens = segment.syn && segment.ack.is_none();
-        opens && (self.is_over() || !self.halves[end].may_begin_with(segment.seq))
+        let (own, peer) = (&self.halves[end], &self.halves[1 - end]);
+        match (segment.syn, segment.ack) {
+            (true, None) => self.is_over() || !own.origin.may_begin_with(segment.seq),
+            // A SYN-ACK that answers no SYN of this connection.
+            (true, Some(ack)) => {
+                let other = own.origin.is_known() && !own.origin.may_begin_with(segment.seq);
+                other && (self.is_over() || !peer.covers(ack))
+            }
+            (false, _) => segment.len > 0 && self.is_over() && own.is_beyond(segment.seq),
+        }
     }
 
     /// Whether both ends have said that they are done.
@@ -93,30 +120,42 @@ impl Connection {
     }
 
     /// A segment from `end`; answers what was rare, with the direction that it is about.
-    pub fn segment(&mut self, now: u64, end: usize, segment: &Segment) -> [Option<(usize, Note)>; 3] {
-        self.end = now;
-        self.handshake(now, end, segment);
+    pub fn segment(&mut self, tick: Tick, end: usize, segment: &Segment) -> [Option<(usize, Note)>; 4] {
+        self.end = tick.now;
+        if segment.syn || self.setup.is_none() {
+            self.handshake(tick, end, segment);
+        }
         if let Some(outbound) = segment.outbound {
             self.near = Some(if outbound { end } else { 1 - end });
         }
-        let (own, other) = (self.context(now, end), self.context(now, 1 - end));
+        let (own, other) = (self.context(tick, end), self.context(tick, 1 - end));
         let shift = self.shift(end);
         let [sent, cut] = self.halves[end].sent(&own, segment).map(|note| note.map(|note| (end, note)));
-        let answered = self.halves[1 - end].answered(&other, segment, shift).map(|note| (1 - end, note));
+        let answered = self.halves[1 - end].answered(&other, segment, shift);
+        let [answered, needless] = answered.map(|note| note.map(|note| (1 - end, note)));
         if segment.rst && !self.reset {
             self.reset = true;
-            return [Some((end, Note { kind: "reset", place: self.halves[end].highest, bytes: 0 })), cut, answered];
+            let note = Note { kind: "reset", place: self.halves[end].highest, bytes: 0, at: tick.now };
+            return [Some((end, note)), cut, answered, needless];
         }
-        [sent, cut, answered]
+        [sent, cut, answered, needless]
     }
 
-    /// By how much the windows of `end` are shifted: only if both ends said so. Not known unless both SYNs were seen.
-    fn shift(&self, end: usize) -> Option<u8> {
-        let (own, peer) = (self.halves[end].opening?, self.halves[1 - end].opening?);
-        Some(own.window_scale.filter(|_| peer.window_scale.is_some()).unwrap_or(0))
+    /// By how much the windows of `end` are shifted: only if both ends said so. Not known unless both SYNs were seen, or one of
+    /// them had no scale.
+    pub fn shift(&self, end: usize) -> Option<u8> {
+        let [own, peer] = [end, 1 - end].map(|end| self.halves[end].origin.opening.map(|opening| opening.window_scale));
+        match (own, peer) {
+            (Some(None), _) | (_, Some(None)) => Some(0),
+            (Some(own), Some(_)) => own,
+            _ => None,
+        }
     }
 
-    fn handshake(&mut self, now: u64, end: usize, segment: &Segment) {
+    fn handshake(&mut self, tick: Tick, end: usize, segment: &Segment) {
+        let now = tick.now;
+        // Of a time that is not the packet's own nothing can be said.
+        self.syns += u32::from(!tick.own);
         match (segment.syn, segment.ack.is_some()) {
             (true, false) => {
                 self.opener = Some(end == 0);
@@ -126,14 +165,20 @@ impl Connection {
             }
             (true, true) => {
                 self.opener = Some(end == 1);
-                self.ecn = self.asks_ecn && segment.ece && !segment.cwr;
+                if self.syn_ack.is_none() {
+                    self.ecn = self.asks_ecn && segment.ece && !segment.cwr;
+                }
                 // A repeated SYN-ACK answers nobody knows what.
                 self.syns += u32::from(self.syn_ack.is_some());
                 self.syn_ack.get_or_insert(now);
             }
-            (false, true) if self.handshake_rtt.is_none() => {
+            (false, true) => {
                 let (Some(syn), Some(syn_ack), Some(opener)) = (self.syn, self.syn_ack, self.opener) else { return };
-                if self.syns != 1 || opener != (end == 0) {
+                if opener != (end == 0) || segment.rst {
+                    return;
+                }
+                self.setup = Some(now - syn);
+                if self.syns != 1 {
                     return;
                 }
                 self.handshake_rtt = Some(now - syn);

@@ -1,219 +1,294 @@
-//! From a frame to a TCP segment or UDP datagram: Ethernet with VLAN tags, Linux cooked captures, PPP, loopback, bare IP.
+//! From a frame to a TCP segment or a UDP datagram, through tunnels.
 //!
 //! Lengths come from the IP header, since captures keep the first bytes of a packet only. Where a host lets its NIC cut segments
-//! (TSO), a capture at it shows them uncut; a length of zero then stands for what the frame had.
+//! (TSO), a capture at it shows them uncut; an IP length of zero then stands for what the frame had.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, LenSource, TcpOptionElement, TransportSlice};
-
 use crate::file::Frame;
+use crate::link::{self, Next, View};
+use crate::packet::{Datagram, Decoded, Fragment, Tunnel};
+use crate::skip::Reason;
+use crate::tcp;
 
-/// An address with its port.
-pub type End = (IpAddr, u16);
-
-/// A TCP segment as it was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
-    pub time_ns: u64,
-    pub from: End,
-    pub to: End,
-    pub seq: u32,
-    pub ack: Option<u32>,
-    /// Payload bytes.
-    pub len: u32,
-    /// The window field, not scaled.
-    pub window: u16,
-    pub syn: bool,
-    pub fin: bool,
-    pub rst: bool,
-    pub ece: bool,
-    pub cwr: bool,
-    /// The IP header carries Congestion Experienced.
-    pub ce: bool,
-    pub options: Options,
-    pub outbound: Option<bool>,
-}
-
-/// The options of a segment that matter here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    pub mss: Option<u16>,
-    pub window_scale: Option<u8>,
-    pub sack_permitted: bool,
-    /// TSval and TSecr (RFC 7323).
-    pub timestamps: Option<(u32, u32)>,
-    pub sack_blocks: u8,
-}
-
-/// A UDP datagram as it was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Datagram {
-    pub time_ns: u64,
-    pub from: End,
-    pub to: End,
-    pub len: u32,
-}
-
-/// What a frame holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decoded {
-    Segment(Segment),
-    Datagram(Datagram),
-    /// Something else, or a fragment after the first.
-    Other,
-    /// A link layer that is not known, or headers that are cut off.
-    Unreadable,
-}
-
-/// Link types of the registry that are read.
-mod link {
-    pub const NULL: i32 = 0;
-    pub const ETHERNET: i32 = 1;
-    pub const PPP: i32 = 9;
-    pub const RAW_OLD: i32 = 12;
-    pub const RAW: i32 = 101;
-    pub const LOOP: i32 = 108;
-    pub const LINUX_SLL: i32 = 113;
-    pub const IPV4: i32 = 228;
-    pub const IPV6: i32 = 229;
-    pub const LINUX_SLL2: i32 = 276;
-}
-
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86DD;
-const PPP_IPV4: u16 = 0x0021;
-const PPP_IPV6: u16 = 0x0057;
+/// IP headers around each other, at most.
+const DEPTH_MAX: u8 = 8;
 const CE: u8 = 3;
 
-/// What `frame` holds.
-pub fn decode(frame: &Frame<'_>) -> Decoded {
-    let Some((packet, before_ip)) = sliced(frame) else { return Decoded::Unreadable };
-    let Some((from, to, ip_bytes, ce)) = packet.net.as_ref().and_then(network) else {
-        return if packet.stop_err.is_some() && packet.net.is_none() { Decoded::Unreadable } else { Decoded::Other };
+/// Protocols of IP that are followed.
+mod protocol {
+    pub const HOP_BY_HOP: u8 = 0;
+    pub const IPV4: u8 = 4;
+    pub const TCP: u8 = 6;
+    pub const UDP: u8 = 17;
+    pub const IPV6: u8 = 41;
+    pub const ROUTING: u8 = 43;
+    pub const FRAGMENT: u8 = 44;
+    pub const GRE: u8 = 47;
+    pub const AUTHENTICATION: u8 = 51;
+    pub const OPTIONS: u8 = 60;
+    pub const MOBILITY: u8 = 135;
+    pub const HIP: u8 = 139;
+    pub const SHIM6: u8 = 140;
+}
+
+/// Ports of UDP that mean a tunnel.
+mod port {
+    pub const GTP_U: u16 = 2152;
+    pub const VXLAN: u16 = 4789;
+    pub const GENEVE: u16 = 6081;
+    /// VXLAN as Linux had it first.
+    pub const VXLAN_OLD: u16 = 8472;
+}
+
+/// An IP header: what the layers above need of it.
+pub struct Ip<'a> {
+    pub from: IpAddr,
+    pub to: IpAddr,
+    pub ce: bool,
+    pub ident: Option<u16>,
+    pub outbound: Option<bool>,
+    pub payload: View<'a>,
+    protocol: u8,
+    /// Identification, offset and whether more follows, of a fragment.
+    part: Option<(u32, u32, bool)>,
+}
+
+/// What `frame` holds, and the tunnel it came through.
+pub fn decode(frame: &Frame<'_>) -> (Decoded, Tunnel) {
+    let mut tunnel = Tunnel::None;
+    let found = follow(link::open(frame, &mut tunnel), frame.outbound, &mut tunnel, 0);
+    (found, tunnel)
+}
+
+fn follow(next: Next<'_>, outbound: Option<bool>, tunnel: &mut Tunnel, depth: u8) -> Decoded {
+    let view = match next {
+        Next::Done(done) => return done,
+        Next::Ip(view) => view,
     };
-    // A total length of zero: more than a header can say, or left to the NIC.
-    let unsaid = frame.length.saturating_sub(before_ip) as usize;
-    match &packet.transport {
-        Some(TransportSlice::Tcp(tcp)) => {
-            let transport = ip_bytes.unwrap_or(unsaid);
-            let len = transport.saturating_sub(tcp.header_len()) as u32;
-            Decoded::Segment(Segment {
-                time_ns: frame.time_ns,
-                from: (from, tcp.source_port()),
-                to: (to, tcp.destination_port()),
-                seq: tcp.sequence_number(),
-                ack: tcp.ack().then(|| tcp.acknowledgment_number()),
-                len,
-                window: tcp.window_size(),
-                syn: tcp.syn(),
-                fin: tcp.fin(),
-                rst: tcp.rst(),
-                ece: tcp.ece(),
-                cwr: tcp.cwr(),
-                ce,
-                options: options(tcp),
-                outbound: frame.outbound,
-            })
+    let found = match view.byte(0).map(|first| first >> 4) {
+        Some(4) => version_4(view, outbound),
+        Some(6) => version_6(view, outbound),
+        _ => None,
+    };
+    let Some(ip) = found.filter(|_| depth < DEPTH_MAX) else { return Decoded::Skipped(Reason::Headers) };
+    match ip.part {
+        None => transport(&ip, tunnel, depth),
+        Some((ident, offset, more)) => {
+            let first = (offset == 0).then(|| Box::new(transport(&ip, tunnel, depth)));
+            let key = (ip.from, ip.to, ident, ip.protocol);
+            Decoded::Fragment(Fragment { key, offset, bytes: ip.payload.length as u32, more, first })
         }
-        Some(TransportSlice::Udp(udp)) => Decoded::Datagram(Datagram {
-            time_ns: frame.time_ns,
-            from: (from, udp.source_port()),
-            to: (to, udp.destination_port()),
-            len: u32::from(udp.length()).saturating_sub(8),
-        }),
-        Some(_) => Decoded::Other,
-        None if packet.stop_err.is_some() => Decoded::Unreadable,
-        None => Decoded::Other,
     }
 }
 
-/// The headers of a frame, and the bytes before the IP header.
-fn sliced<'a>(frame: &Frame<'a>) -> Option<(LaxSlicedPacket<'a>, u32)> {
-    let data = frame.data;
-    let typed = |ether_type: u16, at: usize| {
-        Some((LaxSlicedPacket::from_ether_type(EtherType(ether_type), data.get(at..)?), at as u32))
+fn version_4(view: View<'_>, outbound: Option<bool>) -> Option<Ip<'_>> {
+    let header: &[u8; 20] = view.data.first_chunk()?;
+    let header_bytes = usize::from(header[0] & 15) * 4;
+    let said = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    // More than the field can say, or left to the NIC.
+    let total = if said == 0 { view.length } else { said };
+    if header_bytes < 20 || total < header_bytes {
+        return None;
+    }
+    let ident = u16::from_be_bytes([header[4], header[5]]);
+    let place = u16::from_be_bytes([header[6], header[7]]);
+    let (offset, more) = (u32::from(place & 0x1FFF) * 8, place & 0x2000 != 0);
+    let mut payload = view.after(header_bytes)?;
+    payload.length = total - header_bytes;
+    payload.data = &payload.data[..payload.data.len().min(payload.length)];
+    let (mut protocol, mut ip_payload) = (header[9], payload);
+    if protocol == protocol::AUTHENTICATION && offset == 0 {
+        (protocol, ip_payload) = (payload.byte(0)?, payload.after((usize::from(payload.byte(1)?) + 2) * 4)?);
+    }
+    Some(Ip {
+        from: Ipv4Addr::new(header[12], header[13], header[14], header[15]).into(),
+        to: Ipv4Addr::new(header[16], header[17], header[18], header[19]).into(),
+        ce: header[1] & CE == CE,
+        ident: (ident != 0).then_some(ident),
+        outbound,
+        payload: ip_payload,
+        protocol,
+        part: (offset > 0 || more).then_some((u32::from(ident), offset, more)),
+    })
+}
+
+fn version_6(view: View<'_>, outbound: Option<bool>) -> Option<Ip<'_>> {
+    let header: &[u8; 40] = view.data.first_chunk()?;
+    let said = usize::from(u16::from_be_bytes([header[4], header[5]]));
+    let (from, to): (&[u8; 16], &[u8; 16]) = (header[8..24].try_into().ok()?, header[24..40].try_into().ok()?);
+    let mut payload = view.after(40)?;
+    // A jumbogram (RFC 2675), or left to the NIC.
+    payload.length = if said == 0 { payload.length } else { said };
+    payload.data = &payload.data[..payload.data.len().min(payload.length)];
+    let mut ip = Ip {
+        from: Ipv6Addr::from(*from).into(),
+        to: Ipv6Addr::from(*to).into(),
+        ce: header[1] >> 4 & CE == CE,
+        ident: None,
+        outbound,
+        payload,
+        protocol: header[6],
+        part: None,
     };
-    let word = |at: usize| Some(u16::from_be_bytes(data.get(at..at + 2)?.try_into().ok()?));
-    match frame.link_type {
-        link::ETHERNET => {
-            let packet = LaxSlicedPacket::from_ethernet(data).ok()?;
-            let tags: usize = packet.link_exts.iter().map(|tag| tag.header_len()).sum();
-            Some((packet, 14 + tags as u32))
+    loop {
+        let bytes = match ip.protocol {
+            protocol::HOP_BY_HOP
+            | protocol::ROUTING
+            | protocol::OPTIONS
+            | protocol::MOBILITY
+            | protocol::HIP
+            | protocol::SHIM6 => (usize::from(ip.payload.byte(1)?) + 1) * 8,
+            protocol::AUTHENTICATION => (usize::from(ip.payload.byte(1)?) + 2) * 4,
+            protocol::FRAGMENT => {
+                let place = ip.payload.word(2)?;
+                let (offset, more) = (u32::from(place & 0xFFF8), place & 1 == 1);
+                if offset > 0 || more {
+                    ip.part = Some((ip.payload.long(4)?, offset, more));
+                }
+                8
+            }
+            _ => return Some(ip),
+        };
+        ip.protocol = ip.payload.byte(0)?;
+        ip.payload = ip.payload.after(bytes)?;
+        if ip.part.is_some_and(|(_, offset, _)| offset > 0) {
+            return Some(ip);
         }
-        link::RAW | link::RAW_OLD | link::IPV4 | link::IPV6 => typed(of_version(data, 0)?, 0),
-        link::PPP => {
-            // With the address and control bytes of HDLC or without.
-            let at = if data.starts_with(&[0xff, 0x03]) { 2 } else { 0 };
-            match word(at)? {
-                PPP_IPV4 => typed(IPV4, at + 2),
-                PPP_IPV6 => typed(IPV6, at + 2),
-                _ => typed(0, at + 2),
+    }
+}
+
+fn transport(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Decoded {
+    let inside = |next: Option<Next<'_>>, kind: Tunnel, tunnel: &mut Tunnel| {
+        *tunnel = kind;
+        next.map_or(Decoded::Skipped(Reason::Headers), |next| follow(next, ip.outbound, tunnel, depth + 1))
+    };
+    match ip.protocol {
+        protocol::TCP => tcp::segment(ip).map_or(Decoded::Skipped(Reason::Headers), Decoded::Segment),
+        protocol::UDP => udp(ip, tunnel, depth).unwrap_or(Decoded::Skipped(Reason::Headers)),
+        protocol::IPV4 | protocol::IPV6 => inside(Some(Next::Ip(ip.payload)), Tunnel::IpInIp, tunnel),
+        protocol::GRE => {
+            let mut kind = Tunnel::Gre;
+            let next = gre(ip.payload, &mut kind);
+            inside(next, kind, tunnel)
+        }
+        other => Decoded::Skipped(named(other)),
+    }
+}
+
+fn named(protocol: u8) -> Reason {
+    match protocol {
+        1 => Reason::Protocol("ICMP"),
+        2 => Reason::Protocol("IGMP"),
+        50 => Reason::Protocol("IPsec ESP"),
+        58 => Reason::Protocol("ICMPv6"),
+        88 => Reason::Protocol("EIGRP"),
+        89 => Reason::Protocol("OSPF"),
+        103 => Reason::Protocol("PIM"),
+        112 => Reason::Protocol("VRRP"),
+        132 => Reason::Protocol("SCTP"),
+        other => Reason::IpProtocol(other),
+    }
+}
+
+/// RFC 2784 and 2890, PPTP's version (RFC 2637), ERSPAN.
+fn gre<'a>(view: View<'a>, kind: &mut Tunnel) -> Option<Next<'a>> {
+    let (flags, ether_type) = (view.word(0)?, view.word(2)?);
+    let has = |bit: u16| usize::from(flags & bit != 0) * 4;
+    let optional = if flags & 7 == 1 {
+        has(0x2000) + has(0x1000) + has(0x0080)
+    } else {
+        has(0x8000 | 0x4000) + has(0x2000) + has(0x1000)
+    };
+    let inner = view.after(4 + optional)?;
+    match ether_type {
+        0x88BE | 0x22EB => {
+            *kind = Tunnel::Erspan;
+            let header = match (ether_type, flags & 0x1000) {
+                (0x22EB, _) => 12,
+                (_, 0) => 0,
+                _ => 8,
+            };
+            link::ethernet(inner.after(header)?, &mut Tunnel::None)
+        }
+        // Of PPTP what only acknowledges has no payload.
+        link::PPP if inner.length == 0 => Some(Next::Done(Decoded::Skipped(Reason::Protocol("PPTP control")))),
+        other => link::typed(other, inner, &mut Tunnel::None),
+    }
+}
+
+fn udp(ip: &Ip<'_>, tunnel: &mut Tunnel, depth: u8) -> Option<Decoded> {
+    let view = ip.payload;
+    let (source, destination, said) = (view.word(0)?, view.word(2)?, view.word(4)?);
+    if ip.part.is_none() {
+        let (kind, next) = match destination {
+            port::VXLAN | port::VXLAN_OLD => (Tunnel::Vxlan, vxlan(view)),
+            port::GENEVE => (Tunnel::Geneve, geneve(view)),
+            port::GTP_U => (Tunnel::Gtp, gtp(view)),
+            _ => (Tunnel::None, None),
+        };
+        if let Some(next) = next {
+            let mut inner_tunnel = kind;
+            let inner = follow(next, ip.outbound, &mut inner_tunnel, depth + 1);
+            if !matches!(inner, Decoded::Skipped(_)) {
+                *tunnel = inner_tunnel;
+                return Some(inner);
             }
         }
-        link::NULL | link::LOOP => typed(of_version(data, 4)?, 4),
-        link::LINUX_SLL => typed(word(14)?, 16),
-        link::LINUX_SLL2 => typed(word(0)?, 20),
-        _ => None,
     }
+    // A length of zero: more than a header can say, or left to the NIC.
+    let bytes = if said == 0 { view.length as u32 } else { u32::from(said) };
+    Some(Decoded::Datagram(Datagram { from: (ip.from, source), to: (ip.to, destination), len: bytes.checked_sub(8)? }))
 }
 
-/// The EtherType of the IP packet at `at`, by its version.
-fn of_version(data: &[u8], at: usize) -> Option<u16> {
-    match data.get(at)? >> 4 {
-        4 => Some(IPV4),
-        6 => Some(IPV6),
-        _ => None,
-    }
+/// RFC 7348: the flag says that there is a network identifier.
+fn vxlan(view: View<'_>) -> Option<Next<'_>> {
+    (view.byte(8)? & 0x08 != 0).then(|| link::ethernet(view.after(16)?, &mut Tunnel::None)).flatten()
 }
 
-/// Addresses, bytes of the transport's header and payload if the header says, whether it carries CE; nothing for a later
-/// fragment.
-fn network(net: &LaxNetSlice<'_>) -> Option<(IpAddr, IpAddr, Option<usize>, bool)> {
-    match net {
-        LaxNetSlice::Ipv4(ip) => {
-            let header = ip.header();
-            if header.fragments_offset().value() != 0 {
+/// RFC 8926.
+fn geneve(view: View<'_>) -> Option<Next<'_>> {
+    let first = view.byte(8)?;
+    let options = usize::from(first & 0x3F) * 4;
+    (first >> 6 == 0).then(|| link::typed(view.word(10)?, view.after(16 + options)?, &mut Tunnel::None)).flatten()
+}
+
+/// 3GPP TS 29.281: version 1, a T-PDU, extension headers.
+fn gtp(view: View<'_>) -> Option<Next<'_>> {
+    let flags = view.byte(8)?;
+    if flags >> 5 != 1 || view.byte(9)? != 255 {
+        return None;
+    }
+    let mut at = 16;
+    if flags & 7 != 0 {
+        let mut extension = if flags & 4 != 0 { view.byte(19)? } else { 0 };
+        at = 20;
+        while extension != 0 {
+            let bytes = usize::from(view.byte(at)?) * 4;
+            if bytes == 0 {
                 return None;
             }
-            let headers = header.slice().len() + ip.extensions().auth.as_ref().map_or(0, |a| a.slice().len());
-            let total = usize::from(header.total_len());
-            let said = (total != 0).then(|| total.saturating_sub(headers));
-            let ce = header.ecn().value() == CE;
-            let (from, to) = (Ipv4Addr::from(header.source()), Ipv4Addr::from(header.destination()));
-            Some((from.into(), to.into(), said, ce))
-        }
-        LaxNetSlice::Ipv6(ip) => {
-            if ip.is_payload_fragmented() && ip.payload().len_source == LenSource::Slice {
-                return None;
-            }
-            let header = ip.header();
-            let total = usize::from(header.payload_length());
-            let said = (total != 0).then(|| total.saturating_sub(ip.extensions().slice().len()));
-            let ce = header.ecn().value() == CE;
-            let (from, to) = (Ipv6Addr::from(header.source()), Ipv6Addr::from(header.destination()));
-            Some((from.into(), to.into(), said, ce))
-        }
-        LaxNetSlice::Arp(_) => None,
-    }
-}
-
-fn options(tcp: &etherparse::TcpSlice<'_>) -> Options {
-    let mut found = Options::default();
-    for option in tcp.options_iterator().flatten() {
-        match option {
-            TcpOptionElement::MaximumSegmentSize(mss) => found.mss = Some(mss),
-            TcpOptionElement::WindowScale(shift) => found.window_scale = Some(shift.min(SHIFT_MAX)),
-            TcpOptionElement::SelectiveAcknowledgementPermitted => found.sack_permitted = true,
-            TcpOptionElement::Timestamp(value, echo) => found.timestamps = Some((value, echo)),
-            TcpOptionElement::SelectiveAcknowledgement(_, more) => {
-                found.sack_blocks = 1 + more.iter().flatten().count() as u8;
-            }
-            TcpOptionElement::Noop => {}
+            at += bytes;
+            extension = view.byte(at - 1)?;
         }
     }
-    found
+    Some(Next::Ip(view.after(at)?))
 }
 
-/// RFC 7323 section 2.3.
-const SHIFT_MAX: u8 = 14;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_packet_is_skipped_by_name() {
+        let of = |data: &[u8]| {
+            let frame = Frame { time_ns: Some(0), link_type: 1, data, length: data.len() as u32, outbound: None };
+            decode(&frame).0
+        };
+        let ethernet = |ether_type: u16| [&[0; 12][..], &ether_type.to_be_bytes(), &[0; 46]].concat();
+        assert_eq!(of(&ethernet(0x0806)), Decoded::Skipped(Reason::Protocol("ARP")));
+        assert_eq!(of(&ethernet(0x1234)), Decoded::Skipped(Reason::EtherType(0x1234)));
+        assert_eq!(of(&ethernet(0x0026)), Decoded::Skipped(Reason::Protocol("LLC")));
+        assert_eq!(of(&[1, 2, 3]), Decoded::Skipped(Reason::Headers));
+    }
+}

@@ -1,25 +1,22 @@
-//! Frames out of capture files: pcap (also with nanoseconds, either byte order) and pcapng, gzip-compressed or not.
+//! Frames out of capture files: pcap (also with nanoseconds, either byte order) and pcapng, compressed or not.
 //!
 //! Blocks are read by `pcap-parser` through a buffer that grows to the largest block only. A file that ends in the middle of a
 //! block, or whose structure breaks, is read up to there, with a note.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, NameRecordType, PcapBlockOwned, PcapError, create_reader};
 
 use crate::Error;
+use crate::input::Input;
 
 /// One packet as it was captured.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Nanoseconds since 1970.
-    pub time_ns: u64,
+    /// Nanoseconds since 1970; a simple packet block has no time.
+    pub time_ns: Option<u64>,
     /// What the data begin with, by its number in the registry of link types.
     pub link_type: i32,
     /// What was kept of it.
@@ -33,6 +30,8 @@ pub struct Frame<'a> {
 /// What a file holds.
 pub enum Item<'a> {
     Frame(Frame<'a>),
+    /// A packet of an interface that the file does not describe.
+    Strange,
     /// A name of an address.
     Name(IpAddr, &'a str),
 }
@@ -43,11 +42,16 @@ pub type Take<'a> = dyn FnMut(Item<'_>, f64) -> Result<(), Error> + 'a;
 /// The buffer at first, and the largest that a block may ask for.
 const BUFFER_BYTES: usize = 1 << 18;
 const BLOCK_BYTES_MAX: usize = 1 << 28;
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The packet block of early pcapng files.
+const PACKET_BLOCK: u32 = 2;
+/// Of the link type of a pcap file; the bits above it say how long the frame check sequence is.
+const LINK_TYPE_BITS: i32 = 0xFFFF;
 
 /// An interface of a pcapng section.
 struct Interface {
     link_type: i32,
+    /// Bytes of a packet that are kept at most, 0 for all.
+    snap_bytes: u32,
     /// Units of its times per second, if that is a number of 64 bits; and their origin in seconds.
     per_second: Option<u64>,
     offset_s: i64,
@@ -56,23 +60,31 @@ struct Interface {
 /// Reads the whole file; answers its format and notes about what could not be read.
 pub fn read(path: &Path, take: &mut Take<'_>) -> Result<(&'static str, Vec<String>), Error> {
     let bad = |reason: String| Error::Input(format!("{}: {reason}", path.display()));
-    let mut file = File::open(path).map_err(|error| bad(error.to_string()))?;
-    let size = file.metadata().map(|meta| meta.len()).unwrap_or(0);
-    let mut magic = [0; 2];
-    let gzip = file.read_exact(&mut magic).is_ok() && magic == GZIP;
-    file.rewind().map_err(|error| bad(error.to_string()))?;
-    let position = Arc::new(AtomicU64::new(0));
-    let counted = Counted { inner: file, position: position.clone() };
-    let input: Box<dyn Read + Send> =
-        if gzip { Box::new(flate2::read::MultiGzDecoder::new(BufReader::new(counted))) } else { Box::new(counted) };
-    let reader = create_reader(BUFFER_BYTES, Full(input)).map_err(|error| match error {
+    let (input, so_far) = Input::open(path).map_err(|error| bad(error.to_string()))?;
+    let reader = create_reader(BUFFER_BYTES, input).map_err(|error| match error {
         PcapError::Eof => bad("an empty file".to_owned()),
         PcapError::ReadError => bad("cannot be read".to_owned()),
         _ => bad("not a capture: neither pcap nor pcapng".to_owned()),
     })?;
-    let share = || position.load(Ordering::Relaxed) as f64 / size.max(1) as f64;
-    Reading { interfaces: Vec::new(), legacy: None, blocks: 0, format: "pcap", notes: Vec::new() }
+    let share = || so_far.share();
+    Reading { interfaces: Vec::new(), legacy: None, big_endian: false, format: "pcap", notes: Vec::new() }
         .all(reader, &share, take)
+}
+
+/// The time of the first packet of a file that has one.
+pub fn begins(path: &Path) -> Result<Option<u64>, Error> {
+    let mut begins = None;
+    let looked = read(path, &mut |item, _| match item {
+        Item::Frame(Frame { time_ns: Some(time_ns), .. }) => {
+            begins = Some(time_ns);
+            Err(Error::Stopped)
+        }
+        _ => Ok(()),
+    });
+    match looked {
+        Err(Error::Stopped) | Ok(_) => Ok(begins),
+        Err(error) => Err(error),
+    }
 }
 
 /// Where the reading of a file stands.
@@ -80,7 +92,8 @@ struct Reading {
     interfaces: Vec<Interface>,
     /// Link type and whether times are in nanoseconds, of a pcap file.
     legacy: Option<(i32, bool)>,
-    blocks: u64,
+    /// Byte order of the pcapng section.
+    big_endian: bool,
     format: &'static str,
     notes: Vec<String>,
 }
@@ -97,7 +110,6 @@ impl Reading {
             let place = reader.consumed();
             let ending = match reader.next() {
                 Ok((offset, block)) => {
-                    self.blocks += 1;
                     self.block(block, share, take)?;
                     reader.consume(offset);
                     continue;
@@ -135,7 +147,7 @@ impl Reading {
     fn block(&mut self, block: PcapBlockOwned<'_>, share: &dyn Fn() -> f64, take: &mut Take<'_>) -> Result<(), Error> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
-                self.legacy = Some((header.network.0, header.is_nanosecond_precision()));
+                self.legacy = Some((header.network.0 & LINK_TYPE_BITS, header.is_nanosecond_precision()));
                 Ok(())
             }
             PcapBlockOwned::Legacy(packet) => {
@@ -145,7 +157,7 @@ impl Reading {
                 let kept = packet.data.len().min(packet.caplen as usize);
                 take(
                     Item::Frame(Frame {
-                        time_ns,
+                        time_ns: Some(time_ns),
                         link_type,
                         data: &packet.data[..kept],
                         length: packet.origlen,
@@ -160,12 +172,14 @@ impl Reading {
 
     fn modern(&mut self, block: &Block<'_>, share: &dyn Fn() -> f64, take: &mut Take<'_>) -> Result<(), Error> {
         match block {
-            Block::SectionHeader(_) => {
+            Block::SectionHeader(section) => {
                 self.format = "pcapng";
                 self.interfaces.clear();
+                self.big_endian = section.big_endian();
             }
             Block::InterfaceDescription(i) => self.interfaces.push(Interface {
                 link_type: i.linktype.0,
+                snap_bytes: i.snaplen,
                 per_second: i.ts_resolution(),
                 offset_s: i.ts_offset(),
             }),
@@ -177,11 +191,13 @@ impl Reading {
                 }
             }
             Block::EnhancedPacket(packet) => {
-                let Some(interface) = self.interfaces.get(packet.if_id as usize) else { return Ok(()) };
+                let Some(interface) = self.interfaces.get(packet.if_id as usize) else {
+                    return take(Item::Strange, share());
+                };
                 let units = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 let kept = packet.data.len().min(packet.caplen as usize);
                 let frame = Frame {
-                    time_ns: interface.nanoseconds(units),
+                    time_ns: Some(interface.nanoseconds(units)),
                     link_type: interface.link_type,
                     data: &packet.data[..kept],
                     length: packet.origlen,
@@ -189,9 +205,42 @@ impl Reading {
                 };
                 return take(Item::Frame(frame), share());
             }
+            Block::SimplePacket(packet) => {
+                let Some(interface) = self.interfaces.first() else { return take(Item::Strange, share()) };
+                let snap = if interface.snap_bytes == 0 { usize::MAX } else { interface.snap_bytes as usize };
+                let kept = packet.data.len().min(packet.origlen as usize).min(snap);
+                let (link_type, data) = (interface.link_type, &packet.data[..kept]);
+                let frame = Frame { time_ns: None, link_type, data, length: packet.origlen, outbound: None };
+                return take(Item::Frame(frame), share());
+            }
+            Block::Unknown(unknown) if unknown.block_type == PACKET_BLOCK => {
+                let item = self.old_packet(unknown.data).map_or(Item::Strange, Item::Frame);
+                return take(item, share());
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// The packet block that the enhanced one replaced: interface, drops, time, both lengths, data.
+    fn old_packet<'a>(&self, block: &'a [u8]) -> Option<Frame<'a>> {
+        let long = |at: usize| {
+            let bytes: [u8; 4] = block.get(at..at + 4)?.try_into().ok()?;
+            Some(if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        };
+        let first: [u8; 2] = block.get(..2)?.try_into().ok()?;
+        let number = if self.big_endian { u16::from_be_bytes(first) } else { u16::from_le_bytes(first) };
+        let interface = self.interfaces.get(usize::from(number))?;
+        let units = u64::from(long(4)?) << 32 | u64::from(long(8)?);
+        let data = block.get(20..)?;
+        let kept = data.len().min(long(12)? as usize);
+        Some(Frame {
+            time_ns: Some(interface.nanoseconds(units)),
+            link_type: interface.link_type,
+            data: &data[..kept],
+            length: long(16)?,
+            outbound: None,
+        })
     }
 }
 
@@ -231,39 +280,5 @@ impl Interface {
         let since = u128::from(units) * 1_000_000_000 / per_second;
         let origin = i128::from(self.offset_s) * 1_000_000_000;
         u64::try_from((since as i128).saturating_add(origin).max(0)).unwrap_or(u64::MAX)
-    }
-}
-
-/// Counts what has been read of the file.
-struct Counted {
-    inner: File,
-    position: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.position.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-/// Reads as much as there is place for: the parser takes a short read of its buffer for the whole header. A decompressor that fails in
-/// the middle ends the file there.
-struct Full(Box<dyn Read + Send>);
-
-impl Read for Full {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.0.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) if filled > 0 => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
     }
 }

@@ -1,25 +1,40 @@
 //! Traces: what a capture of real or simulated packets says about its TCP connections.
 //!
-//! The law of this layer: one pass over the file, memory that grows with live connections and not with packets. [`file`] gives
-//! frames, [`decode`] finds the segment in a frame, [`connection`] follows the two directions of a connection, [`bins`] keeps a
-//! series of bounded length, and [`analyze`] puts rows into tables. What a file's end has lost is said in a note; what
-//! was read before it counts.
+//! The law of this layer: one pass over the file, memory that grows with live connections and not with packets. [`input`] gives
+//! bytes, [`file`] frames, [`link`], [`decode`] and [`tcp`] find the segment in a frame, [`clock`] gives it a time, [`connection`]
+//! follows the two directions of a connection, [`bins`] keeps a series of bounded length, and [`analyze`] puts rows into tables.
+//! Every packet is in a count: analysed, or skipped with its reason. What a file's end has lost is said in a note; what was read
+//! before it counts.
 
 mod bins;
+mod clock;
 mod connection;
+mod copies;
 mod decode;
 mod file;
+mod filter;
+mod fragments;
 mod half;
+mod input;
+mod link;
+mod origin;
+mod packet;
 mod ranges;
+mod reading;
+mod recovery;
+mod row;
 mod rtts;
+mod skip;
 mod table;
+mod tcp;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use elephan_record::TraceRecorder;
+pub use filter::Filter;
 
 /// How a trace is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Data segments that follow each other within this belong to one burst, in nanoseconds.
     pub burst_gap_ns: u64,
@@ -27,6 +42,8 @@ pub struct Options {
     pub every_ns: Option<u64>,
     /// Where the capture was made, if it is known.
     pub vantage: Option<Vantage>,
+    /// Which packets are looked at.
+    pub filter: Filter,
 }
 
 /// Gap within a burst unless given: a little more than a frame of 1500 bytes at 1 Gb/s.
@@ -34,7 +51,7 @@ pub const BURST_GAP_NS: u64 = 15_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None }
+        Options { burst_gap_ns: BURST_GAP_NS, every_ns: None, vantage: None, filter: Filter::default() }
     }
 }
 
@@ -93,8 +110,14 @@ pub struct Summary {
     pub packets: u64,
     pub tcp_segments: u64,
     pub udp_datagrams: u64,
-    /// Packets that are neither, fragments after the first, and what could not be read.
+    /// Fragments that were put together, less the datagrams that came of them.
+    pub fragments: u64,
+    /// Packets that were not analysed: `packets` less all of the above.
     pub other: u64,
+    /// How many of them for which reason, the most frequent first.
+    pub skipped: Vec<(String, u64)>,
+    /// Packets that were analysed within a tunnel, by its name.
+    pub tunnels: Vec<(&'static str, u64)>,
     pub connections: u64,
     /// Time of the first packet, nanoseconds since 1970, and how long after it the last came.
     pub begin_ns: u64,
@@ -103,57 +126,17 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// Reads a capture, pcap or pcapng, gzip-compressed or not, and puts rows into `recorder`. `watch` is called now and then and answers
-/// whether to go on.
+/// Reads a capture, pcap or pcapng, compressed by gzip or zstd or not, and puts rows into `recorder`. Several files are one capture: they
+/// are read in the order of their first packets. `watch` is called now and then and answers whether to go on.
 pub fn analyze(
-    path: &Path,
+    paths: &[PathBuf],
     options: &Options,
     recorder: &mut TraceRecorder,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Summary, Error> {
-    let mut table = table::Connections::new(*options, recorder);
-    let mut summary = Summary::default();
-    let mut unread = 0;
-    let (format, notes) = file::read(path, &mut |packet, share| {
-        if let file::Item::Name(address, name) = packet {
-            table.name(address, name);
-            return Ok(());
-        }
-        let file::Item::Frame(frame) = packet else { return Ok(()) };
-        summary.packets += 1;
-        match decode::decode(&frame) {
-            decode::Decoded::Segment(segment) => {
-                summary.tcp_segments += 1;
-                table.segment(&segment);
-            }
-            decode::Decoded::Datagram(datagram) => {
-                summary.udp_datagrams += 1;
-                table.datagram(&datagram);
-            }
-            decode::Decoded::Other => summary.other += 1,
-            decode::Decoded::Unreadable => {
-                summary.other += 1;
-                unread += 1;
-            }
-        }
-        if summary.packets.is_multiple_of(BETWEEN_LOOKS) {
-            table.check()?;
-            if !watch(&Progress { share, packets: summary.packets }) {
-                return Err(Error::Stopped);
-            }
-        }
-        Ok(())
-    })?;
-    (summary.format, summary.notes) = (format, notes);
-    if unread > 0 {
-        summary.notes.push(format!("{unread} packets have a link layer or headers that cannot be read"));
+    let mut reading = reading::Reading::new(options, recorder);
+    for path in reading::in_order(paths)? {
+        reading.file(&path, paths.len(), watch)?;
     }
-    (summary.begin_ns, summary.span_ns) = table.span();
-    let (connections, notes) = table.finish()?;
-    summary.connections = connections;
-    summary.notes.extend(notes);
-    Ok(summary)
+    reading.finish()
 }
-
-/// Packets between two looks at whoever watches.
-const BETWEEN_LOOKS: u64 = 1 << 14;

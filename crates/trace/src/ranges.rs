@@ -19,7 +19,7 @@ impl Holes {
     /// `[begin, end)` was skipped; it lies above all holes.
     pub fn skip(&mut self, begin: u64, end: u64, now_ns: u64) {
         if self.0.len() == HOLES_MAX {
-            self.0.remove(0);
+            self.0.drain(..HOLES_MAX / 4);
         }
         self.0.push(Hole { begin, end, since_ns: now_ns });
     }
@@ -45,10 +45,19 @@ impl Holes {
         (filled, since)
     }
 
-    /// Forgets what lies below `edge`; answers how much was missing there.
-    pub fn forget_below(&mut self, edge: u64) -> u64 {
+    /// Since when the youngest hole in `[begin, end)` is there; nothing if there is none.
+    pub fn youngest(&self, begin: u64, end: u64) -> Option<u64> {
+        let first = self.0.partition_point(|hole| hole.end <= begin);
+        self.0[first..].iter().take_while(|hole| hole.begin < end).map(|hole| hole.since_ns).max()
+    }
+
+    /// Moves what lies below `edge` to `other`, whose holes all lie below it; answers how much was missing there.
+    pub fn move_below(&mut self, edge: u64, other: &mut Holes) -> u64 {
         if self.0.first().is_none_or(|hole| hole.begin >= edge) {
             return 0;
+        }
+        for hole in self.0.iter().take_while(|hole| hole.begin < edge) {
+            other.skip(hole.begin, hole.end.min(edge), hole.since_ns);
         }
         self.fill(0, edge).0
     }
@@ -67,9 +76,15 @@ mod tests {
         assert_eq!(holes.fill(150, 160), (10, Some(5)), "in the middle");
         assert_eq!(holes.fill(150, 160), (0, None), "again");
         assert_eq!(holes.fill(190, 350), (60, Some(7)), "the end of one and the beginning of another");
-        assert_eq!(holes.forget_below(390), 50 + 30 + 40);
-        assert_eq!(holes.forget_below(500), 10);
+        let mut below = Holes::default();
+        assert_eq!(holes.move_below(390, &mut below), 50 + 30 + 40);
+        assert_eq!(holes.move_below(500, &mut below), 10);
         assert_eq!(holes.fill(0, 1000), (0, None));
+        assert_eq!(
+            (below.youngest(0, 160), below.youngest(180, 400), below.youngest(195, 300)),
+            (Some(5), Some(7), None)
+        );
+        assert_eq!(below.fill(0, 1000), (130, Some(7)));
     }
 
     proptest! {
@@ -88,7 +103,7 @@ mod tests {
                 }
                 top = top.max(end);
             }
-            prop_assert_eq!(holes.forget_below(u64::MAX), missing.len() as u64);
+            prop_assert_eq!(holes.move_below(u64::MAX, &mut Holes::default()), missing.len() as u64);
         }
     }
 }

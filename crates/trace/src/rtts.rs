@@ -1,6 +1,12 @@
 //! Round-trip times of a direction, in memory that does not grow with their number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::half::{Context, OUTSTANDING_MAX};
+
+/// The fastest clock of time stamps ticks once a microsecond; by so much more one may be ahead.
+const TICK_NS: u64 = 1000;
+const TICKS_SPARE: u64 = 1 << 16;
 
 /// Round-trip times: a sum, the extremes, and a histogram of 32 bins to an octave.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +15,8 @@ pub struct Rtts {
     pub sum: u64,
     pub min: Option<u64>,
     pub max: Option<u64>,
+    /// With the weights of RFC 6298.
+    pub smoothed: Option<u64>,
     bins: BTreeMap<u16, u64>,
 }
 
@@ -18,6 +26,7 @@ impl Rtts {
         self.sum += rtt;
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         self.max = self.max.max(Some(rtt));
+        self.smoothed = Some(self.smoothed.map_or(rtt, |smoothed| smoothed - smoothed / 8 + rtt / 8));
         *self.bins.entry(bin_of(rtt)).or_default() += 1;
     }
 
@@ -31,6 +40,40 @@ impl Rtts {
         });
         let (low, high) = found.map(|(&bin, _)| (edge(bin), edge(bin + 1)))?;
         Some(((low + high) / 2).clamp(self.min?, self.max?))
+    }
+}
+
+/// Time stamps of one end that wait for their echo (RFC 7323).
+#[derive(Clone, Debug, Default)]
+pub struct Echoes {
+    /// TSvals, and when they were seen first.
+    waiting: VecDeque<(u32, u64)>,
+    last: Option<(u32, u64)>,
+}
+
+impl Echoes {
+    /// A segment with this TSval was seen. A leap that no clock makes is damage.
+    pub fn stamped(&mut self, context: &Context, value: u32) {
+        let now = context.now;
+        let steps = self.last.map_or(1, |(last, _)| i64::from(value.wrapping_sub(last) as i32));
+        let most = self.last.map_or(1, |(_, at)| (now.saturating_sub(at) / TICK_NS + TICKS_SPARE) as i64);
+        if (1..=most).contains(&steps) {
+            self.last = Some((value, now));
+            if context.own_time && self.waiting.len() < OUTSTANDING_MAX {
+                self.waiting.push_back((value, now));
+            }
+        }
+    }
+
+    /// A segment echoes this TSval: when was it seen first?
+    pub fn echoed(&mut self, echo: u32) -> Option<u64> {
+        let mut found = None;
+        while let Some(&(value, at)) = self.waiting.front().filter(|(value, _)| (echo.wrapping_sub(*value) as i32) >= 0)
+        {
+            self.waiting.pop_front();
+            found = (value == echo).then_some(at);
+        }
+        found
     }
 }
 

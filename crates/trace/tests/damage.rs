@@ -38,7 +38,7 @@ fn written(name: &str, packets: u64) -> (PathBuf, Vec<u8>) {
 fn packets(path: &Path, bytes: &[u8]) -> Result<u64, Error> {
     std::fs::write(path, bytes).unwrap();
     let mut recorder = TraceRecorder::memory();
-    analyze(path, &Options::default(), &mut recorder, &mut |_| true).map(|summary| summary.packets)
+    analyze(&[path.to_owned()], &Options::default(), &mut recorder, &mut |_| true).map(|summary| summary.packets)
 }
 
 #[test]

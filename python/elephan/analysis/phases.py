@@ -294,6 +294,8 @@ def find(
     rate = ndimage.median_filter(rate, size=SMOOTHED, mode="nearest")
     window = max(round(WINDOW_RTTS * rtt_s / step), 3)
     plateau, path_known = _plateau(rate, plateau_bps, most_bps, window)
+    if plateau <= 0:
+        raise ValueError("too little was delivered for phases")
     cuts = np.sort(np.asarray(cuts_s, dtype=float)) if cuts_s is not None else _falls(ends, rate)
     cuts = cuts[(cuts > time[0]) & (cuts <= ends[-1])]
     full = rate >= FULL * plateau

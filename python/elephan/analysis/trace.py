@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan import core, folder, theory
-from elephan.analysis import logs, phases
+from elephan.analysis import asked, logs, phases, sources
+from elephan.analysis.activity import Activity, enough
 from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.analysis.oneway import one_way_notes
 from elephan.errors import InputError
 from elephan.measures import column, texts
-from elephan.quantity import bits_per_second, seconds, show, size_bytes
+from elephan.quantity import show
 from elephan.runs import Run, load_run, read_table
 from elephan.source import as_path, read_object
 
@@ -32,6 +32,18 @@ VANTAGES = ("sender", "receiver", "between")
 INTERVALS_MAX = 1 << 20  # of a series whose interval was asked for; more double its width
 ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 
+# Columns that folders of earlier versions do not have.
+LATER = (
+    "setup_ns",
+    "syn_retrans",
+    "segs_retrans_fast",
+    "segs_retrans_timeout",
+    "segs_retrans_probe",
+    "segs_retrans_needless",
+    "window_probes",
+    "rwin_closed_ns",
+    "recovery_ns",
+)
 SHARE_MIN = 0.05  # of what the largest connection delivers: what carries less takes nothing that matters from it
 
 Array = npt.NDArray[np.float64]
@@ -110,7 +122,8 @@ class Trace:
     @cached_property
     def ranked(self) -> list[dict[str, Any]]:
         """The rows of `connections`, those that delivered most first."""
-        return sorted(self.connections.to_pylist(), key=lambda row: (-row["delivered_bytes"], row["connection"]))
+        rows = [dict.fromkeys(LATER) | row for row in self.connections.to_pylist()]
+        return sorted(rows, key=lambda row: (-row["delivered_bytes"], row["connection"]))
 
     def row(self, number: int) -> dict[str, Any]:
         """The row of `connections` of a connection; InputError if there is none."""
@@ -145,13 +158,18 @@ class Trace:
         chosen = column(samples, "connection") == number
         return column(samples, "time_ns")[chosen], column(samples, name)[chosen]
 
+    def activity(self, number: int) -> Activity:
+        """When a connection did something."""
+        return Activity(self.samples, number)
+
     def times(self, number: int, *kinds: str) -> tuple[Array, Array]:
-        """Times in ns and places in the stream of events of some kinds."""
+        """Times in ns, ascending, and places in the stream of events of some kinds."""
         events = self.events
         if not events.num_rows:
             return np.empty(0), np.empty(0)
         chosen = (column(events, "connection") == number) & np.isin(np.asarray(texts(events, "kind")), kinds)
-        return column(events, "time_ns")[chosen], column(events, "seq_bytes")[chosen]
+        order = np.argsort(column(events, "time_ns")[chosen], kind="stable")
+        return column(events, "time_ns")[chosen][order], column(events, "seq_bytes")[chosen][order]
 
     @property
     def knows_cuts(self) -> bool:
@@ -167,7 +185,8 @@ class Trace:
     @cached_property
     def total(self) -> Total | None:
         """All connections together; None where nothing was delivered."""
-        rows = [row for row in self.ranked if row["delivered_bytes"] > 0 and row["data_start_ns"] is not None]
+        timed = [row for row in self.ranked if row["data_start_ns"] is not None and row["data_end_ns"] is not None]
+        rows = [row for row in timed if row["delivered_bytes"] > 0]
         if not rows:
             return None
         ends = {
@@ -179,7 +198,7 @@ class Trace:
     def beside_share(self, row: dict[str, Any]) -> float:
         """What other connections that did not go the other way delivered while this one did, over what it delivered itself."""
         begin, end = row["data_start_ns"], row["data_end_ns"]
-        if not row["delivered_bytes"] or begin is None:
+        if not row["delivered_bytes"] or begin is None or end is None:
             return 0.0
         others = 0.0
         for other in self.ranked:
@@ -223,10 +242,13 @@ class Trace:
         row = self.row(self.focus if number is None else number)
         if row["protocol"] != "tcp":
             raise InputError(f"connection {row['connection']} is {row['protocol']}: only TCP has phases")
-        time, delivered = self.series(row["connection"], "delivered_bytes")
         rtt = self.rtt_ns(row)
         if not rtt:
             raise InputError(f"connection {row['connection']}: no round-trip time is known, so it has no phases")
+        time, delivered = self.series(row["connection"], "delivered_bytes")
+        if self.summary["packets"]:
+            enough(row)
+            time, delivered = self.activity(row["connection"]).busiest(rtt)
         cuts = self.times(row["connection"], "cut")[0] / 1e9 if self.knows_cuts else None
         finished = 0.0 if row["fin"] or self.summary["format"] == "iperf3" else None
         remaining = self.manifest.get("remaining_bytes", finished)
@@ -250,27 +272,17 @@ class Trace:
         return f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>"
 
 
-def _nanoseconds(value: float | str | None, what: str) -> int | None:
-    if value is None:
-        return None
-    try:
-        span = seconds(value)
-    except ValueError as error:
-        raise InputError(f"{what}: {error}") from None
-    if not (math.isfinite(span) and 1e-9 <= span <= 86400):
-        raise InputError(f"{what}: {value!r} is not between 1 ns and a day")
-    return round(span * 1e9)
-
-
-def _read(path: Path, where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Tables (paths in a folder, or data) and summary of a capture; Ctrl-C stops the reading."""
     from elephan.progress import bar
 
-    with bar(path.name, 1.0, progress) as shown:
+    with bar(paths[0].name, 1.0, progress) as shown:
         options = options | {"progress": lambda share, _packets: shown.set(share)}
 
         def read(stop: core.Stop) -> Any:
-            return core.call_with("analyze", str(path), str(where) if where else None, **options, cancel=stop.token)
+            return core.call_with(
+                "analyze", [str(path) for path in paths], str(where) if where else None, **options, cancel=stop.token
+            )
 
         found = core.interruptible("elephan-analyze", read)
     summary = json.loads(found.summary)
@@ -278,7 +290,7 @@ def _read(path: Path, where: Path | None, options: dict[str, Any], progress: boo
 
 
 def analyze(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     out: str | os.PathLike[str] | None = None,
     every: float | str | None = None,
@@ -288,10 +300,16 @@ def analyze(
     rate: float | str | None = None,
     remaining: float | str | None = None,
     connection: int | None = None,
+    host: str | Sequence[str] = (),
+    port: int | Sequence[int] = (),
+    since: float | str | None = None,
+    until: float | str | None = None,
     progress: bool = False,
 ) -> Trace:
-    """Reads a capture (pcap, pcapng, also gzip-compressed), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
+    """Reads a capture (pcap, pcapng, also compressed by gzip or zstd), an iperf3 result (`iperf3 -J`) or a log of `ss -tin`.
 
+    `path`: a file, `"-"` for standard input, or several files of one capture, as of a ring buffer. `host`, `port`, `since`,
+    `until`: only packets with one of these addresses (or names of the capture), one of these ports, in this time after the first.
     `every`: interval of the series, s; without it about 2000 intervals a connection (of a log without times: 1 s). `burst_gap`:
     data segments closer than this are one burst, s; 15 us. `at`: where the capture was made, `"sender"`, `"receiver"` or
     `"between"`, if its handshakes do not tell. `compare`: the folder of a run to draw beside it. `rate`: of the path's slowest
@@ -301,49 +319,39 @@ def analyze(
     one that delivered most. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
     """
-    file = as_path(path, "capture or log")
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    files = [as_path(one, "capture or log") for one in paths]
+    if not files:
+        raise InputError("no file is given")
     if at is not None and at not in VANTAGES:
         raise InputError(f'a capture is made at {", ".join(VANTAGES)}, not "{at}"')
-    given = _given(rate, remaining) | ({} if connection is None else {"connection": connection})
+    given = asked.path_and_transfer(rate, remaining) | ({} if connection is None else {"connection": connection})
     beside = load_run(compare) if compare is not None else None
-    options = {"burst_gap_ns": _nanoseconds(burst_gap, "burst gap"), "every_ns": _nanoseconds(every, "every"), "vantage": at}
+    options: dict[str, Any] = {"vantage": at, "filter": asked.chosen(host, port, since, until)}
+    options |= {"burst_gap_ns": asked.nanoseconds(burst_gap, "burst gap"), "every_ns": asked.nanoseconds(every, "every")}
     if out is None:
-        return _trace(file, None, options, given, beside, progress)
+        return _trace(files, None, options, given, beside, progress)
     with folder.result_folder(out, "trace") as partial:
-        trace = _trace(file, partial, options, given, beside, progress)
+        trace = _trace(files, partial, options, given, beside, progress)
         if beside is not None and compare is not None:
             trace.manifest["compared_with"] = str(Path(compare).resolve())
         _write(trace, partial)
     return load_trace(out)
 
 
-def _given(rate: float | str | None, remaining: float | str | None) -> dict[str, float]:
-    """What a manifest says of the path and the transfer, as far as it was given."""
-    values: dict[str, float] = {}
-    if rate is not None:
-        values["rate_bps"] = bits_per_second(rate)
-        if not (math.isfinite(values["rate_bps"]) and values["rate_bps"] > 0):
-            raise InputError(f"rate: {rate!r} is {'too large' if values['rate_bps'] > 0 else 'not more than 0'}")
-    if remaining is not None:
-        # Nothing needs no unit.
-        values["remaining_bytes"] = 0.0 if str(remaining).strip() == "0" else size_bytes(remaining)
-        if not (math.isfinite(values["remaining_bytes"]) and values["remaining_bytes"] >= 0):
-            raise InputError(f"remaining: {remaining!r} is {'too large' if values['remaining_bytes'] > 0 else 'not 0 or more'}")
-    return values
-
-
 def _trace(
-    file: Path, where: Path | None, options: dict[str, Any], given: Mapping[str, float], beside: Run | None, progress: bool
+    files: list[Path], where: Path | None, options: dict[str, Any], given: Mapping[str, float], beside: Run | None, progress: bool
 ) -> Trace:
-    manifest = folder.manifest_head("trace", file.stem) | {"file": str(file), **given}
-    if logs.is_log(file):
-        tables, summary = logs.read(file, (options["every_ns"] or 1_000_000_000) / 1e9)
-        trace = Trace(tables, summary, manifest, beside)
-        widened = ""
-    else:
-        tables, summary = _read(file, where, options, progress)
-        trace = Trace(tables, summary, manifest, beside)
-        widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None else ""
+    manifest = folder.manifest_head("trace", sources.stem(files[0])) | {"file": ", ".join(map(str, files)), **given}
+    with sources.regular(files) as paths:
+        if is_log := logs.is_log(paths[0]):
+            if len(paths) > 1 or options["filter"] is not None:
+                raise InputError(f"{files[0]}: a log is read alone and whole; several files and a filter are for captures")
+            tables, summary = logs.read(paths[0], (options["every_ns"] or 1_000_000_000) / 1e9)
+        else:
+            tables, summary = _read(paths, where, options, progress)
+    trace = Trace(tables, summary, manifest, beside)
+    widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
         trace.row(trace.focus)
     summary["notes"] += [note for note in (widened, _beyond_path(trace), *one_way_notes(trace)) if note]
@@ -373,11 +381,15 @@ def _widened(trace: Trace, every_ns: int) -> str:
     samples = trace.samples
     if not samples.num_rows:
         return ""
-    wide = column(samples, "span_ns") > 1.5 * every_ns
-    if not wide.any():
+    # A long silence is one interval: the shortest says how wide they are.
+    spans, numbers = column(samples, "span_ns"), column(samples, "connection")
+    order = np.argsort(numbers, kind="stable")
+    begins = np.unique(numbers[order], return_index=True)[1]
+    widths = np.minimum.reduceat(spans[order], begins)
+    count = int((widths > 1.5 * every_ns).sum())
+    if not count:
         return ""
-    count = len(np.unique(column(samples, "connection")[wide]))
-    widest = show(float(column(samples, "span_ns").max()), "ns")
+    widest = show(float(widths.max()), "ns")
     series = "1 connection has" if count == 1 else f"{count} connections have"
     return f"{series} intervals of up to {widest}, not {show(every_ns, 'ns')}: a series has at most {INTERVALS_MAX} of them"
 

@@ -142,7 +142,13 @@ def path(
 
 
 def analyze(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcap, pcapng), iperf3 -J, or a log of ss -tin.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="A capture (pcap, pcapng; - is standard input), files of a ring buffer, iperf3 -J, a log of ss -tin.",
+        ),
+    ],
     every: Annotated[str | None, typer.Option(help="Interval of the series, as 10ms; default: 2000 in a connection.")] = None,
     burst_gap: Annotated[str | None, typer.Option(help="Segments closer than this are one burst; default 15us.")] = None,
     at: Annotated[str | None, typer.Option(metavar="PLACE", help="Where it was captured: sender, receiver, between.")] = None,
@@ -160,17 +166,24 @@ def analyze(
             parser=whole(), metavar="N", help="The connection whose phases, windows and stream are shown; default: the largest."
         ),
     ] = None,
+    host: Annotated[list[str] | None, typer.Option(metavar="ADDRESS", help="Only packets of this host; may be repeated.")] = None,
+    port: Annotated[
+        list[int] | None, typer.Option(parser=whole(), metavar="N", help="Only packets of this port; may be repeated.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only packets from this time after the first on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Only packets until this time after the first.")] = None,
     out: Annotated[Path | None, out_option("results/NAME-trace")] = None,
     json: Json = False,
 ) -> None:
     """A real capture or log, with the figures of a run."""
+    from elephan.analysis.sources import stem
     from elephan.analysis.trace import analyze as read
     from elephan.cli import show
     from elephan.folder import command_line, default_folder
 
-    folder = out or default_folder(f"{file.stem}-trace", {"command": command_line()})
+    folder = out or default_folder(f"{stem(files[0])}-trace", {"command": command_line()})
     done = read(
-        file,
+        files,
         out=folder,
         every=every,
         burst_gap=burst_gap,
@@ -179,6 +192,10 @@ def analyze(
         rate=rate,
         remaining=remaining,
         connection=connection,
+        host=host or (),
+        port=port or (),
+        since=since,
+        until=until,
         progress=True,
     )
     if json:

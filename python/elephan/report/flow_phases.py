@@ -49,12 +49,13 @@ def plot(
     end_ns: float,
     round_ns: float,
     beside: Mapping[str, tuple[int, d.Array, d.Array]] | None = None,
+    shown_ns: float | None = None,
 ) -> None:
     """The rate of a flow, from what was delivered by when, over its phases; `round_ns`: its usual round trip; `beside`: other such
-    series, dashed.
+    series, dashed; `shown_ns`: how long the time is that the axis shows, if it does not begin at 0.
     """
     # Whole round trips: a window leaves in a burst, and two of them now and one then would draw a saw.
-    width = d.whole_rounds(max(end_ns / 400, found.interval_s * 1e9), round_ns)
+    width = d.whole_rounds(max((end_ns if shown_ns is None else shown_ns) / 400, found.interval_s * 1e9), round_ns)
     time, rate = d.rates(time_ns, total, width, round_ns)
     others = {label: d.rates(times, amount, width, round_ns) for label, (_, times, amount) in (beside or {}).items()}
     top = max(

@@ -28,8 +28,8 @@ DASHED = (4, 3)
 RECEIVERS = "receiver's window"
 FAR = 3.0
 SEEN = 0.02  # of the height of a figure
-SHORT = 0.5  # of the capture
-INTERVALS, INTERVAL_MIN_NS = 120, 1e6  # of rates
+SHORT, MARGIN = 0.5, 0.05  # of the capture; of what is shown of it
+INTERVALS, INTERVALS_MAX, INTERVAL_MIN_NS = 120, 100_000, 1e6  # of rates: in what is shown, in the whole capture
 GRID = 32  # points in an interval at which series of several connections are added up
 _FLOW = ["flow", "source", "destination", "traffic", "start_ns"]
 
@@ -45,17 +45,25 @@ def _rest(trace: Trace) -> str:
     return f" The {SHOWN_MAX} of {with_data} connections that delivered most." if with_data > SHOWN_MAX else ""
 
 
-def _time_axis(axes: Axes, trace: Trace, number: int | None = None) -> float:
-    """The axis of time; that of a figure of one connection `number` is as long as its life, where that is short."""
+def _shown_time(trace: Trace, number: int | None = None) -> tuple[float, float]:
+    """The time that a figure shows, ns: the whole capture, or what it takes to see nearly all bytes of the connections
+    (of `number`) delivered, where that is much shorter.
+    """
     beside = _run_span(trace.beside) if trace.beside else 0
-    span = max(trace.span_ns, beside, 1)
-    factor, unit = d.time_scale(span)
-    begin, end = 0.0, float(span)
-    if number is not None and not beside:
-        time, total = trace.series(number, "delivered_bytes")
-        moving = np.flatnonzero(np.diff(total, prepend=0.0))
-        if moving.size and time[moving[-1]] - time[moving[0]] < SHORT * span:
-            begin, end = float(time[max(moving[0] - 1, 0)]), float(time[min(moving[-1] + 1, time.size - 1)])
+    span = float(max(trace.span_ns, beside, 1))
+    numbers = [number] if number is not None else [row["connection"] for row in trace.carrying]
+    found = [bounds for one in numbers if (bounds := trace.activity(one).bounds()) is not None]
+    if not found or beside:
+        return 0.0, span
+    begin, end = min(first for first, _ in found), max(last for _, last in found)
+    room = MARGIN * (end - begin)
+    return (max(begin - room, 0.0), min(end + room, span)) if end - begin < SHORT * span else (0.0, span)
+
+
+def _time_axis(axes: Axes, trace: Trace, number: int | None = None) -> float:
+    """The axis of time of a figure, of one connection `number` or of all."""
+    begin, end = _shown_time(trace, number)
+    factor, unit = d.time_scale(end)
     axes.set_xlim(begin * factor, max(end, begin + 1) * factor)  # ns: a life may be an instant
     axes.set_xlabel(f"time since the first packet, {unit}")
     return factor
@@ -157,7 +165,9 @@ def throughput(trace: Trace) -> Drawing | None:
         return None
     # Whole round trips: two windows in an interval now and three then would draw a saw.
     round_ns = trace.rtt_ns(trace.ranked[0]) or 0.0
-    width = d.whole_rounds(max(trace.span_ns / INTERVALS, INTERVAL_MIN_NS), round_ns)
+    begin, end = _shown_time(trace)
+    active = max(trace.activity(trace.ranked[0]["connection"]).active_ns(round_ns), 1.0)
+    width = d.whole_rounds(max(min(end - begin, active) / INTERVALS, trace.span_ns / INTERVALS_MAX, INTERVAL_MIN_NS), round_ns)
     shown = {n: d.rates(*trace.series(n, "delivered_bytes"), width, round_ns) for n in _shown(trace)}
     shown = {n: (t, y) for n, (t, y) in shown.items() if t.size}
     if not shown:
@@ -251,7 +261,9 @@ def windows(trace: Trace) -> Drawing | None:
     for name, (_, time, value) in beside.items():
         axes.plot(*d.thin(time * x, value * factor), color=MUTED, dashes=DASHED, linewidth=1.1, label=f"{name}, in flight")
     d.legend_below(axes)
-    caption = f"{trace.label(number)}: most bytes in flight in each interval. A capture does not see the congestion window."
+    caption = f"{trace.label(number)}: most bytes in flight in each interval."
+    if trace.summary["packets"]:
+        caption += " A capture does not see the congestion window."
     return Drawing("windows", "Bytes in flight and windows", caption, figure)
 
 
@@ -306,7 +318,8 @@ def phases(trace: Trace, found: Phases) -> Drawing:
     figure, (axes,) = new_figure(height=2.9)
     _time_axis(axes, trace, number)
     round_ns = trace.rtt_ns(trace.row(number)) or 0.0
-    plot(axes, found, *trace.series(number, "delivered_bytes"), trace.span_ns, round_ns, _run_of_one(trace))
+    begin, end = _shown_time(trace, number)
+    plot(axes, found, *trace.series(number, "delivered_bytes"), end, round_ns, _run_of_one(trace), end - begin)
     return Drawing("phases", "Phases", f"{trace.label(number)}: how its phases are found is in docs/analyze.md.", figure)
 
 

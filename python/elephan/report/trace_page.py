@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan.analysis.limits import has_rate, lasted_ns
 from elephan.analysis.oneway import way_of
 from elephan.analysis.phases import Phases
 from elephan.analysis.trace import SHARE_MIN
@@ -15,11 +16,13 @@ from elephan.report.flow_phases import phase_lines
 from elephan.report.page import Cell, Column, Page, Section, Table, write_page
 from elephan.report.run_page import facts
 from elephan.report.trace_figures import draw_all
+from elephan.report.trace_words import connection_lines, counted
 
 if TYPE_CHECKING:
     from elephan.analysis.trace import Trace
 
 ROWS_MAX = 20
+PART_MAX = 0.5  # of a connection's time: phases of a shorter part say which
 # What was in flight is behind a capture at the receiver.
 UNSEEN_AT_RECEIVER = ("max_inflight_bytes", "rwin_limited_ns", "idle_ns")
 
@@ -35,33 +38,43 @@ def found_phases(trace: Trace) -> Phases | None:
 _RTTS = (("min_rtt_ns", "round-trip time at least"), ("handshake_rtt_ns", "round-trip time of its handshake"))
 
 
-def _whole(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}".replace(",", "\u202f")
-
-
 def answer(trace: Trace) -> list[str]:
     """What was seen, in a few sentences."""
     summary, rows = trace.summary, trace.ranked
     if not rows:
-        return [f"{_whole(summary['packets'], 'packet')}, no TCP or UDP among them."]
+        return [_nothing(summary)]
     span = show(trace.span_ns, "ns", 3)
-    packets = _whole(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
+    packets = counted(summary["packets"], "packet") if summary["packets"] else f"a log of {summary['format']}"
     count = len(
         {(frozenset(((r["source"], r["source_port"]), (r["destination"], r["destination_port"]))), r["start_ns"]) for r in rows}
     )
-    lines = [f"{packets} in {span}: {_whole(count, 'connection')}."]
+    lines = [f"{packets} in {span}: {counted(count, 'connection')}."]
     total = trace.total
     if total is not None and total.connections > 1:
         rate = f" at {show(total.goodput_bps, 'bps')}" if total.goodput_bps else ""
         lasted = show(total.end_ns - total.begin_ns, "ns", 3)
         lines.append(
-            f"Together {_whole(total.connections, 'connection')} delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
+            f"Together {counted(total.connections, 'connection')} delivered {show(total.delivered_bytes, 'bytes', 3)}{rate} in the "
             f"{lasted} from the first data to the last."
         )
-    if rows[0]["goodput_bps"]:
+    if rows[0]["goodput_bps"] or (rows[0]["delivered_bytes"] and rows[0]["data_segs_out"]):
         lines.append(_largest(trace, rows[0]))
+    if summary["packets"] and trace.focus == rows[0]["connection"]:
+        lines += connection_lines(rows[0])
     found = found_phases(trace)
+    if trace.focus != rows[0]["connection"]:
+        own = connection_lines(trace.row(trace.focus)) if summary["packets"] else []
+        lines += [f"Of connection {trace.focus}, {trace.label(trace.focus)}:", *own]
     return lines + (_phase_lines(trace, found) if found is not None else [])
+
+
+def _nothing(summary: dict[str, Any]) -> str:
+    """What a capture without a connection has."""
+    packets = counted(summary["packets"], "packet")
+    if not summary["packets"]:
+        return f"{packets}."
+    kinds = ", ".join(f"{count} {reason}" for reason, count in summary.get("skipped", {}).items())
+    return f"{packets}, and none of them was analysed as TCP or UDP{f': {kinds}' if kinds else ''}."
 
 
 def _largest(trace: Trace, best: dict[str, Any]) -> str:
@@ -71,18 +84,22 @@ def _largest(trace: Trace, best: dict[str, Any]) -> str:
     retransmitted = ""
     if tcp and best["data_segs_out"]:
         retransmitted = f", {show(best['segs_retrans'] / best['data_segs_out'], '%', 2)} of the segments retransmitted"
+    # A few segments, or less than two round trips, are no rate.
+    rate = f"at {show(best['goodput_bps'], 'bps', 3)}" if has_rate(best) else f"in {counted(best['data_segs_out'], 'segment')}"
     least = next(((name, best[key]) for key, name in _RTTS if best[key]), None)
     rtt = f", {least[0]} {show(least[1], 'ns', 3)}" if least else ""
     return (
-        f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} at "
-        f"{show(best['goodput_bps'], 'bps', 3)}{retransmitted}{rtt}."
+        f"{trace.label(best['connection'])} {'delivered' if tcp else 'sent'} {show(best['delivered_bytes'], 'bytes', 3)} "
+        f"{rate}{retransmitted}{rtt}."
     )
 
 
 def _phase_lines(trace: Trace, found: Phases) -> list[str]:
     lines = phase_lines(found, trace.knows_cuts)
-    if trace.focus != trace.ranked[0]["connection"]:
-        lines.insert(0, f"Of connection {trace.focus}, {trace.label(trace.focus)}:")
+    busy = found.stretches[-1].end_s - found.stretches[0].begin_s
+    if trace.summary["packets"] and busy < PART_MAX * trace.activity(trace.focus).whole_s:
+        span = f"{show(found.stretches[0].begin_s, 's', 3)} to {show(found.stretches[-1].end_s, 's', 3)}"
+        lines[0] = f"From {span}, between long silences: {lines[0][0].lower()}{lines[0][1:]}"
     if found.path_known:
         return lines
     others = trace.beside_share(trace.row(trace.focus))
@@ -98,6 +115,7 @@ def shown(trace: Trace, row: dict[str, Any], key: str, unit: str, digits: int = 
     way = way_of(trace, row)
     unseen = key in UNSEEN_AT_RECEIVER and row["vantage"] == "receiver"
     unseen |= way is not None and key in way.columns
+    unseen |= key == "goodput_bps" and not has_rate(row)
     return "n/a" if row[key] is None or unseen else show(row[key], unit, digits)
 
 
@@ -106,6 +124,8 @@ def _unseen_note(trace: Trace) -> str:
     rows = trace.ranked[:ROWS_MAX]
     whys = ["at the receiver"] if any(row["vantage"] == "receiver" for row in rows) else []
     whys += ["of one direction"] if any(way_of(trace, row) for row in rows) else []
+    unscaled = any(row["protocol"] == "tcp" and row["segs_in"] and row["max_rwin_rcvd"] is None for row in rows)
+    whys += ["without the handshake, which says the window's scale,"] if unscaled else []
     return f"n/a: a capture {' or '.join(whys)} does not show it." if whys else ""
 
 
@@ -147,10 +167,11 @@ def _connection_table(trace: Trace) -> Table:
 def _limits_table(trace: Trace) -> Table:
     rows = []
     for row in trace.ranked[:ROWS_MAX]:
-        span = (row["data_end_ns"] or 0) - (row["data_start_ns"] or 0)
+        span = lasted_ns(row)
         if span <= 0 or row["protocol"] != "tcp":
             continue
-        shares = {key: row[key] / span for key in ("rwin_limited_ns", "idle_ns")}
+        times = {key: row[key] for key in ("rwin_limited_ns", "rwin_closed_ns", "idle_ns")}
+        shares = {key: None if time is None else time / span for key, time in times.items()}
         share = [shown(trace, row | shares, key, "%", 2) for key in shares]
         window, closed = shown(trace, row, "max_rwin_rcvd", "bytes"), shown(trace, row, "zero_rwin_rcvd", "1", 9)
         scale = "unknown" if row["win_scale_rcvd"] is None else str(row["win_scale_rcvd"])
@@ -160,14 +181,15 @@ def _limits_table(trace: Trace) -> Table:
     heads = (
         "connection",
         "window full",
+        "window closed",
         "nothing in flight",
         "largest window",
         "window scale",
-        "closed",
+        "times closed",
         "missed by the capture",
         "options",
     )
-    return Table([Column(head, 1 <= i <= 6) for i, head in enumerate(heads)], rows, _unseen_note(trace))
+    return Table([Column(head, 1 <= i <= 7) for i, head in enumerate(heads)], rows, _unseen_note(trace))
 
 
 def trace_page(trace: Trace) -> Page:

@@ -1,0 +1,166 @@
+//! What the sender of a direction sent.
+
+use super::{Context, Half, Note, OUTSTANDING_MAX, REORDERING_NS, Sent};
+use crate::Vantage;
+use crate::bins::State;
+use crate::packet::Segment;
+use crate::ranges::Holes;
+use crate::recovery::Again;
+
+impl Half {
+    /// Its sender sent a segment; answers what was rare about it.
+    pub fn sent(&mut self, context: &Context, segment: &Segment) -> [Option<Note>; 2] {
+        self.account(context.now);
+        self.counts.segs_out += 1;
+        self.counts.ce_out += u64::from(segment.ce);
+        self.same_idents |=
+            self.last_packet.0 == segment.ident && segment.ident.is_some() && self.last_packet.1 != segment.print;
+        self.last_packet = (segment.ident, segment.print);
+        let touched = self.is_touched();
+        let data_seq = segment.seq.wrapping_add(u32::from(segment.syn));
+        if segment.syn {
+            self.counts.syn_retrans += u64::from(self.origin.open(segment, touched));
+        } else {
+            self.origin.goes_on(segment.seq, touched);
+        }
+        if self.origin.opening.is_none() && self.data_start.is_none() && segment.len > 0 {
+            // The capture began later: what was in flight before was not missed.
+            self.origin.begin(data_seq);
+            (self.highest, self.acked, self.unseen) = (0, 0, Holes::default());
+        }
+        self.origin.or_begin(data_seq);
+        let before = self.highest;
+        let note =
+            if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { self.bare(segment) };
+        let again = note.filter(|note| note.kind == "retransmission").map(|note| (note.place, note.bytes));
+        // A probe of a closed window is no sign of congestion.
+        let again = again.filter(|_| segment.len > 1 || self.window != Some(0));
+        // Without ECN, or with AccECN, CWR means something else.
+        let said = context.ecn && segment.cwr && !segment.syn && self.highest > before;
+        let cwr = said.then(|| self.highest.saturating_sub(u64::from(segment.len)));
+        let cut = self.recovery.look(context, (before, self.acked), again, cwr);
+        if let Some((_, echo)) = segment.options.timestamps.filter(|_| !segment.syn) {
+            self.echoed(context, echo);
+        }
+        self.settle(context);
+        if segment.fin && !self.fin {
+            self.fin = true;
+            return [note.or(Some(Note { kind: "fin", place: self.highest, bytes: 0, at: context.now })), cut];
+        }
+        [note, cut]
+    }
+
+    /// A segment without payload: below a closed window it asks whether that is still closed (Linux `tcp_xmit_probe_skb`).
+    fn bare(&mut self, segment: &Segment) -> Option<Note> {
+        let flagged = segment.syn || segment.fin || segment.rst;
+        if !flagged && self.window == Some(0) && self.origin.place(segment.seq, self.acked) + 1 == self.acked as i64 {
+            self.counts.window_probes += 1;
+        }
+        None
+    }
+
+    /// A datagram of `len` bytes of payload.
+    pub fn datagram(&mut self, context: &Context, len: u64) {
+        self.counts.segs_out += 1;
+        self.count_data(context, len);
+        self.highest += len;
+        self.acked = self.highest;
+        self.data_end = Some(context.now);
+        self.bins.at(context.now).state = State { sent: self.highest, acked: self.acked, window: 0 };
+    }
+
+    fn count_data(&mut self, context: &Context, len: u64) {
+        let now = context.now;
+        self.counts.data_segs_out += 1;
+        self.counts.data_octets_out += len;
+        self.data_start.get_or_insert(now);
+        let follows = self.last_data.is_some_and(|last| now.saturating_sub(last) <= context.burst_gap);
+        self.last_data = Some(now);
+        self.burst = if follows { (self.burst.0 + 1, self.burst.1 + len) } else { (1, len) };
+        self.bursts += u64::from(!follows);
+        self.burst_max_segs = self.burst_max_segs.max(self.burst.0);
+        self.burst_max_bytes = self.burst_max_bytes.max(self.burst.1);
+        let bin = self.bins.at(now);
+        bin.octets += len;
+        bin.burst_max = bin.burst_max.max(self.burst.0 as u32);
+    }
+
+    fn data(&mut self, context: &Context, seq: u32, len: u64) -> Option<Note> {
+        let begin = self.origin.place(seq, self.highest);
+        let end = begin + len as i64;
+        let quiet = context.now.saturating_sub(self.last_ack.max(self.last_data.unwrap_or(0)));
+        // One byte of the past, when all is acknowledged, asks whether the peer is still there (RFC 9293 section 3.8.4).
+        if len == 1 && end == self.highest as i64 && self.acked >= self.highest {
+            self.counts.window_probes += u64::from(self.window == Some(0));
+            return None;
+        }
+        self.count_data(context, len);
+        let (begin, end) = (begin.max(0) as u64, end.max(0) as u64);
+        // One byte that a closed window has no room for (RFC 9293 section 3.8.6.1).
+        if len == 1 && begin == self.highest && self.acked == begin && self.window == Some(0) {
+            self.counts.window_probes += 1;
+            self.probed = end;
+            return None;
+        }
+        let reach = self.reach();
+        if self.origin.is_far_data(begin, self.highest.saturating_add(reach), reach) {
+            return None;
+        }
+        if end > self.highest {
+            self.advance(context, begin, end);
+            return None;
+        }
+        let (filled, since) = self.holes.fill(begin, end);
+        let soon = context.handshake_rtt.map_or(REORDERING_NS, |rtt| rtt / 2);
+        let is_soon = |since: Option<u64>| since.is_some_and(|since| context.now.saturating_sub(since) < soon);
+        if filled == 0 && self.is_late_in_file(context, begin, end, soon) {
+            return None;
+        }
+        // What waited above a hole is acknowledged when the hole is filled: that says nothing about the round trip.
+        let first = self.outstanding.partition_point(|sent| sent.end <= begin);
+        let above = |sent: &Sent| filled > 0 || sent.begin < end;
+        self.outstanding.range_mut(first..).take_while(|sent| above(sent)).for_each(|sent| sent.again = true);
+        if filled > 0 && is_soon(since) && context.vantage != Vantage::Sender {
+            self.counts.out_of_order += 1;
+            return Some(Note { kind: "out_of_order", place: begin, bytes: len, at: context.now });
+        }
+        self.counts.segs_retrans += 1;
+        self.counts.octets_retrans += len;
+        self.bins.at(context.now).again += len;
+        let (acked, highest, dup_acks) = (self.acked, self.highest, self.dup_acks);
+        let rtt = self.rtts.smoothed.or(context.handshake_rtt);
+        self.recovery.retransmitted(&Again { begin, end, acked, highest, quiet, rtt, dup_acks });
+        Some(Note { kind: "retransmission", place: begin, bytes: len, at: context.now })
+    }
+
+    /// New data.
+    fn advance(&mut self, context: &Context, begin: u64, end: u64) {
+        if begin > self.highest {
+            self.recovery.skipped(self.highest, begin);
+            self.holes.skip(self.highest, begin, context.now);
+        }
+        let begin = begin.max(self.highest);
+        self.highest = end;
+        if self.outstanding.len() < OUTSTANDING_MAX {
+            self.outstanding.push_back(Sent { begin, end, at: context.now, again: !context.own_time });
+        }
+    }
+
+    /// Whether the ACK of a segment stands before it in the file: it is neither missed nor retransmitted.
+    fn is_late_in_file(&mut self, context: &Context, begin: u64, end: u64, soon: u64) -> bool {
+        if self.unseen.youngest(begin, end).is_none_or(|since| context.now.saturating_sub(since) >= soon) {
+            return false;
+        }
+        self.counts.missed -= self.unseen.fill(begin, end).0;
+        self.counts.behind_ack += 1;
+        self.data_end = Some(context.now);
+        true
+    }
+
+    /// The sender echoes this TSval.
+    fn echoed(&mut self, context: &Context, echo: u32) {
+        if let Some(at) = self.echoes.echoed(echo).filter(|_| context.own_time) {
+            self.rtt(context.now, at);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the layers below give to the connections: segments, datagrams, fragments.
+
+use std::net::IpAddr;
+
+use crate::skip::Reason;
+
+/// An address with its port.
+pub type End = (IpAddr, u16);
+
+/// A TCP segment as it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    pub from: End,
+    pub to: End,
+    pub seq: u32,
+    pub ack: Option<u32>,
+    /// Payload bytes.
+    pub len: u32,
+    /// The window field, not scaled.
+    pub window: u16,
+    pub syn: bool,
+    pub fin: bool,
+    pub rst: bool,
+    pub ece: bool,
+    pub cwr: bool,
+    /// The IP header carries Congestion Experienced.
+    pub ce: bool,
+    pub options: Options,
+    pub outbound: Option<bool>,
+    /// Identification of the IPv4 header, unless it is 0.
+    pub ident: Option<u16>,
+    /// Equal for two copies of one packet: of everything that routers leave as it is.
+    pub print: u64,
+}
+
+/// The options of a segment that matter here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub mss: Option<u16>,
+    pub window_scale: Option<u8>,
+    pub sack_permitted: bool,
+    /// TSval and TSecr (RFC 7323).
+    pub timestamps: Option<(u32, u32)>,
+    /// How many SACK blocks there are, and the first two of them.
+    pub sack_blocks: u8,
+    pub sacks: [(u32, u32); 2],
+    /// The snapshot ends before the options do.
+    pub cut: bool,
+}
+
+/// A UDP datagram as it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    pub from: End,
+    pub to: End,
+    pub len: u32,
+}
+
+/// A part of an IP datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Both addresses, the identification and the protocol: equal for the parts of one datagram.
+    pub key: (IpAddr, IpAddr, u32, u8),
+    /// Where it begins in the datagram, its bytes, and whether others follow it.
+    pub offset: u32,
+    pub bytes: u32,
+    pub more: bool,
+    /// What the first fragment begins with; its length is that of the fragment alone.
+    pub first: Option<Box<Decoded>>,
+}
+
+/// What a frame holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    Segment(Segment),
+    Datagram(Datagram),
+    Fragment(Fragment),
+    Skipped(Reason),
+}
+
+/// Headers around the packet that was analysed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tunnel {
+    #[default]
+    None,
+    Mpls,
+    Pppoe,
+    Gre,
+    Erspan,
+    IpInIp,
+    Vxlan,
+    Geneve,
+    Gtp,
+}
+
+impl Tunnel {
+    pub fn name(self) -> &'static str {
+        match self {
+            Tunnel::None => "none",
+            Tunnel::Mpls => "MPLS",
+            Tunnel::Pppoe => "PPPoE",
+            Tunnel::Gre => "GRE",
+            Tunnel::Erspan => "ERSPAN",
+            Tunnel::IpInIp => "IP in IP",
+            Tunnel::Vxlan => "VXLAN",
+            Tunnel::Geneve => "Geneve",
+            Tunnel::Gtp => "GTP-U",
+        }
+    }
+}
