@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan.errors import InputError, nearest
+from elephan.quantity import size_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +129,8 @@ class Part:
     """The part of a run that a statistic names in brackets, as measures see a run: conditions with commas between.
 
     `web` or `web+bulk`: flows of these traffic entries. `to NAME`, `from NAME`: flows between hosts. `with timeouts`, `without
-    timeouts`: flows whose retransmission timer has expired, or never. `at sw->server`: one port. `during 100-400 ms`: samples and
+    timeouts`: flows whose retransmission timer has expired, or never. `size < 100 KB` (also `<=`, `>`, `>=`): transfers and messages of
+    such a size. `at sw->server`: one port. `during 100-400 ms`: samples and
     messages between these times, both included. What is the name of a traffic entry of the run is always that entry, whatever
     words and signs are in it. Raises NoSuchPart.
     """
@@ -137,6 +139,7 @@ class Part:
         self._run = run
         self._flow_conditions: list[tuple[str, list[str]]] = []
         self._timeouts: bool | None = None
+        self._sizes: list[tuple[str, float]] = []
         self._port = ""
         self._span: tuple[int, int] | None = None
         entries = _traffic_names(run)
@@ -157,6 +160,8 @@ class Part:
             self._flow_conditions.append((_ENDS[word], [_host(self._run, condition, rest, entries)]))
         elif condition in ("with timeouts", "without timeouts"):
             self._timeouts = word == "with"
+        elif word == "size" and (limit := _SIZE.fullmatch(rest)):
+            self._sizes.append((_COMPARISONS[limit[1]], size_bytes(limit[2])))
         elif word == "at" and rest:
             self._port = _port(self._run, rest)
         elif word == "during" and rest:
@@ -173,6 +178,7 @@ class Part:
         """The same flows and ports, from the beginning to the end of the run."""
         whole = Part(self._run, "")
         whole._flow_conditions, whole._timeouts, whole._port = self._flow_conditions, self._timeouts, self._port
+        whole._sizes = self._sizes
         return cast("Run", whole)
 
     @property
@@ -194,7 +200,25 @@ class Part:
         if self._timeouts is not None:
             expired = pc.greater(found.column("timeouts"), 0)
             found = found.filter(expired if self._timeouts else pc.invert(expired))
+        if self._sizes:
+            # Of a flow without an end its messages have sizes.
+            carries = pc.is_in(found.column("flow"), value_set=self._sized(self._run.messages).column("flow").combine_chunks())
+            endless = pc.is_null(found.column("size_bytes"))
+            found = found.filter(pc.if_else(endless, carries, self._fits(found)))
         return found
+
+    def _fits(self, table: pa.Table) -> Any:
+        """Whether the size in each row is asked for; no where it has none."""
+        import pyarrow.compute as pc
+
+        size = table.column("size_bytes")
+        fits = pc.is_valid(size)
+        for comparison, limit in self._sizes:
+            fits = pc.and_(fits, pc.fill_null(getattr(pc, comparison)(size, limit), False))
+        return fits
+
+    def _sized(self, table: pa.Table) -> pa.Table:
+        return table.filter(self._fits(table)) if self._sizes else table
 
     @cached_property
     def ports(self) -> pa.Table:
@@ -206,7 +230,7 @@ class Part:
     def _of_flows(self, table: pa.Table) -> pa.Table:
         import pyarrow.compute as pc
 
-        if not self._flow_conditions and self._timeouts is None:
+        if not self._flow_conditions and self._timeouts is None and not self._sizes:
             return table
         return table.filter(pc.is_in(table.column("flow"), value_set=self.flows.column("flow").combine_chunks()))
 
@@ -220,7 +244,7 @@ class Part:
 
     @cached_property
     def messages(self) -> pa.Table:
-        return self._in_time(self._of_flows(self._run.messages), "enter_ns")
+        return self._in_time(self._sized(self._of_flows(self._run.messages)), "enter_ns")
 
     @cached_property
     def flow_samples(self) -> pa.Table:
@@ -251,6 +275,8 @@ class Part:
 
 
 _ENDS = {"to": "destination", "from": "source"}
+_COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
+_SIZE = re.compile(r"(<=?|>=?) ?(.+)")
 _UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000}
 
 

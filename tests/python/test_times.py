@@ -144,3 +144,20 @@ def test_statistics_say_which_port_and_which_time_they_are_of() -> None:
     assert measures.place_of(run, "drops.sum") == ""
     assert measures.time_of(el.run(SLOW_START, set={"warmup": "0 s"}), "drops.sum") == ""
     assert "pauses_sent.sum" not in measures.usual(run)
+
+
+def test_statistics_by_size() -> None:
+    """Web-search transfers (sizes of Alizadeh et al. 2010) by their size: what a table filtered by hand gives."""
+    run = el.run(FABRIC)
+    sizes, times = (run.flows.column(name).to_numpy(zero_copy_only=False) for name in ("size_bytes", "fct_ns"))
+    done = ~np.isnan(times)
+    for condition, chosen in (
+        ("size < 100 KB", sizes < 100e3),
+        ("size >= 100 KB", sizes >= 100e3),
+        ("size > 10 KB, size <= 1 MB", (sizes > 10e3) & (sizes <= 1e6)),
+    ):
+        assert measures.statistic(run, f"fct_ns[{condition}].count") == (chosen & done).sum()
+        assert measures.statistic(run, f"fct_ns[{condition}].mean") == pytest.approx(times[chosen & done].mean())
+    assert measures.statistic(run, "fct_ns[size < 100 KB].count") > 10
+    with pytest.raises(InputError, match='"much" is not a size'):
+        measures.statistic(run, "fct_ns[size < much].mean")
