@@ -129,8 +129,8 @@ class Part:
     """The part of a run that a statistic names in brackets, as measures see a run: conditions with commas between.
 
     `web` or `web+bulk`: flows of these traffic entries. `to NAME`, `from NAME`: flows between hosts. `with timeouts`, `without
-    timeouts`: flows whose retransmission timer has expired, or never. `size < 100 KB` (also `<=`, `>`, `>=`): transfers and messages of
-    such a size. `at sw->server`: one port. `during 100-400 ms`: samples and
+    timeouts`: flows whose retransmission timer has expired, or never. `size < 100 KB` (or `<=`, `>`, `>=`): transfers and messages
+    of such a size. `at sw->server`: one port. `during 100-400 ms`: samples and
     messages between these times, both included. What is the name of a traffic entry of the run is always that entry, whatever
     words and signs are in it. Raises NoSuchPart.
     """

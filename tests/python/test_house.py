@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# From the design: {py, fuzz} -> sim -> scenario -> traffic -> {host, record} -> {tcp, roce, link} -> cc -> {engine, random} -> units.
+# From the design, each level on those after it:
+# {py, fuzz}, sim, scenario, traffic, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
 LEVELS = [
     {"units"},
     {"engine", "random"},
