@@ -121,6 +121,8 @@ class Tcp(Table):
     dsack: Duplicate segments are reported in the first SACK block.
     timestamps: Timestamps option.
     timestamp_granularity: Tick of the timestamps clock.
+    acceptance: Which arriving segments are acceptable, so that state is taken from them: `rfc9293` or `linux`.
+    invalid_ratelimit: Time between two ACKs that answer unacceptable segments without data; 0 is no limit.
     window_scaling: Window scaling.
     receive_window: Largest receive window offered, which is the size of the receive buffer.
     send_buffer: Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
@@ -131,6 +133,7 @@ class Tcp(Table):
     delayed_ack_first: The first data segment of a connection is acknowledged at once.
     rto_rule: How the retransmission timeout is computed: `rfc6298`, `linux` or `freebsd`.
     rto_initial: Retransmission timeout before the first round-trip sample.
+    syn_linear_timeouts: SYNs that time out without doubling the timeout.
     rto_min: Smallest retransmission timeout (with `rto_rule` `linux`, of its variance term).
     rto_max: Largest retransmission timeout, back-off included.
     clock_granularity: Clock granularity G in the timeout formula.
@@ -253,6 +256,8 @@ class Tcp(Table):
     dsack: bool | None = None
     timestamps: bool | None = None
     timestamp_granularity: Time | None = None
+    acceptance: Literal["rfc9293", "linux"] | None = None
+    invalid_ratelimit: Time | None = None
     window_scaling: bool | None = None
     receive_window: Size | None = None
     send_buffer: Size | None = None
@@ -262,6 +267,7 @@ class Tcp(Table):
     delayed_ack_first: bool | None = None
     rto_rule: Literal["rfc6298", "linux", "freebsd"] | None = None
     rto_initial: Time | None = None
+    syn_linear_timeouts: int | None = None
     rto_min: Time | None = None
     rto_max: Time | None = None
     clock_granularity: Time | None = None

@@ -101,7 +101,7 @@ impl World<'_> {
         let sender = flow.sender;
         let endpoint = &mut self.sockets[sender as usize].endpoint;
         endpoint.supply(offer.bytes);
-        endpoint.close(now);
+        endpoint.end_stream(now);
         self.flush(now, sender);
     }
 }

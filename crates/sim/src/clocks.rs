@@ -162,7 +162,7 @@ impl World<'_> {
         let endpoint = &mut self.sockets[sender as usize].endpoint;
         endpoint.supply(queue.pump(now, room(endpoint)));
         if queue.ended() {
-            endpoint.close(now);
+            endpoint.end_stream(now);
             for end in [sender, flow.receiver] {
                 self.sockets[end as usize].wake = 0;
             }

@@ -17,6 +17,8 @@
 //! mark under RFC 3168 with two ACKs. An end that sends data within ato of having received some is interactive
 //! (`pingpong`): its answers carry the ACKs, until a timer rings or quick mode begins.
 //!
+//! The FIN of a peer that this end has not closed to makes it interactive too (`tcp_fin`): its ACK waits for the application's own FIN.
+//!
 //! Left out: SACK compression, the test that the window may grow (`__tcp_select_window`), buffers below the low-water mark.
 
 use elephan_units::{Span, Time};
@@ -46,6 +48,8 @@ pub(crate) struct Arrival {
     pub len: u64,
     /// It carries PSH.
     pub push: bool,
+    /// It carries the FIN of a peer that this end has not closed to.
+    pub closes: bool,
     /// Bytes received in order and not acknowledged, it included.
     pub unacked: u64,
     /// The application reads at once.
@@ -113,6 +117,17 @@ impl DelayedAck {
         }
         self.full_segment = self.full_segment.max(a.len);
         self.adapt(a);
+        self.interactive |= a.closes;
+        self.decide(a)
+    }
+
+    /// A FIN without data has arrived in order.
+    pub fn on_fin(&mut self, a: &Arrival) -> When {
+        (self.scheduled, self.interactive) = (true, true);
+        self.decide(a)
+    }
+
+    fn decide(&self, a: &Arrival) -> When {
         let over = a.unacked > self.waiting_max * self.full_segment;
         let quick = self.quick > 0 && !self.interactive;
         let end_of_write = a.reads && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
@@ -120,6 +135,9 @@ impl DelayedAck {
             return When::Now;
         }
         let delay = self.delay(a);
+        if delay == Span::ZERO {
+            return When::Now;
+        }
         if a.timer != Time::NEVER && a.timer <= a.now + Span(delay.0 / 4) {
             return When::Now;
         }
@@ -197,6 +215,7 @@ mod tests {
             now: ms(t),
             len: 1448,
             push: false,
+            closes: false,
             unacked: 1448,
             reads: true,
             window: 1 << 20,

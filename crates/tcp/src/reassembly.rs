@@ -95,12 +95,16 @@ impl Reassembly {
         (self.recent, self.recent_len) = (kept, count);
     }
 
-    /// Everything before `next` has been received in order; returns where the contiguous data ends now.
-    pub fn advance(&mut self, next: u64) -> u64 {
-        let mut end = next;
+    /// Everything before `next` has been received in order; returns where the contiguous data ends now, and the first part of what
+    /// lies before `next` that had come before.
+    pub fn advance(&mut self, next: u64) -> (u64, Option<Interval>) {
+        let (mut end, mut covered) = (next, None);
         while let Some(&(left, right)) = self.intervals.front() {
             if left > end {
                 break;
+            }
+            if left < next {
+                covered.get_or_insert((left, right.min(next)));
             }
             end = end.max(right);
             self.intervals.pop_front();
@@ -113,7 +117,7 @@ impl Reassembly {
             }
         }
         self.recent_len = count;
-        end
+        (end, covered)
     }
 
     /// Fills `blocks` with at most `room` blocks to report; returns how many. `duplicate` goes in front.
@@ -178,7 +182,7 @@ mod tests {
             r.insert(5000 + 500 * i, 5500 + 500 * i);
             assert_eq!(report(&mut r, None, 4), [(5500, 6000 + 500 * (i - 1))]);
         }
-        assert_eq!(r.advance(5500), 9000);
+        assert_eq!(r.advance(5500), (9000, None));
         assert!(r.is_empty());
     }
 
@@ -194,7 +198,7 @@ mod tests {
         assert_eq!(report(&mut r, None, 4), [(8000, 8500), (7000, 7500), (6000, 6500)]);
         r.insert(6500, 7000);
         assert_eq!(report(&mut r, None, 4), [(6000, 7500), (8000, 8500)]);
-        assert_eq!(r.advance(6000), 7500);
+        assert_eq!(r.advance(6000), (7500, None));
         assert_eq!(report(&mut r, None, 4), [(8000, 8500)]);
     }
 
@@ -216,7 +220,7 @@ mod tests {
         }
         assert_eq!(report(&mut r, None, 3), [(200, 210), (180, 190), (160, 170)]);
         // Four are remembered; when they are gone the rest is reported, lowest first.
-        assert_eq!(r.advance(100), 110);
+        assert_eq!(r.advance(100), (110, None));
         r.insert(150, 200);
         assert_eq!(report(&mut r, None, 3), [(140, 210), (120, 130)]);
     }
@@ -233,7 +237,7 @@ mod tests {
                 if right <= next { continue }
                 if left == next {
                     have[left as usize..right as usize].fill(true);
-                    next = r.advance(right);
+                    next = r.advance(right).0;
                     let expected = have.iter().position(|&h| !h).unwrap() as u64;
                     prop_assert_eq!(next, expected);
                 } else {

@@ -8,7 +8,7 @@ use crate::delayed_ack::DelayedAck;
 use crate::options::{DelayedAckRule, Options};
 use crate::reassembly::{Interval, Reassembly};
 use crate::segment::SackBlocks;
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 /// When a segment's acknowledgement is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(crate) struct Rare {
     read_until: u64,
     /// The next expected byte in the last episode.
     at: u64,
+    /// Until when unacceptable segments without data get no answer.
+    silent_until: Time,
 }
 
 #[derive(Debug)]
@@ -109,6 +111,24 @@ impl Receiver {
     pub fn establish(&mut self, mss: u32, sack: bool, o: &Options) {
         self.mss = u64::from(mss);
         self.dsack = sack && o.dsack;
+    }
+
+    /// The handshake begins anew.
+    pub fn restart(&mut self, o: &Options) {
+        *self = Receiver { auto_read: self.auto_read, rare: self.rare.take(), ..Receiver::new(o) };
+    }
+
+    /// Whether an unacceptable segment without data is answered at `now`; if so, none is for `limit`.
+    pub fn may_answer(&mut self, now: Time, limit: Span) -> bool {
+        if limit == Span::ZERO {
+            return true;
+        }
+        let rare = self.rare.get_or_insert_default();
+        let may = now >= rare.silent_until;
+        if may {
+            rare.silent_until = now.saturating_add(limit);
+        }
+        may
     }
 
     /// Nothing is acknowledged later.
@@ -230,7 +250,10 @@ impl Receiver {
                 self.duplicate = Some((left, self.nxt));
             }
             let filled = self.reassembly.as_mut().filter(|r| !r.is_empty()).map(|r| r.advance(right));
-            self.nxt = filled.unwrap_or(right);
+            let (end, covered) = filled.unwrap_or((right, None));
+            self.nxt = end;
+            // RFC 2883 section 4: one duplicate an ACK, the first.
+            self.duplicate = self.duplicate.or(covered);
             let due = self.in_order(right - left);
             return if filled.is_some() || self.duplicate.is_some() { Due::Now } else { due };
         }
@@ -239,7 +262,8 @@ impl Receiver {
         Due::Now
     }
 
-    /// What PAWS drops of `[left, left + len)` that is there already is a duplicate all the same (Linux `tcp_send_dupack`).
+    /// An unacceptable segment takes the numbers `[left, left + len)`: those that have come before are a duplicate all the same (Linux
+    /// `tcp_send_dupack`).
     pub fn note_old(&mut self, left: u64, len: u64) {
         if left < self.nxt && len > 0 {
             self.duplicate = Some((left, self.nxt.min(left + len)));
@@ -247,9 +271,13 @@ impl Receiver {
         }
     }
 
-    /// A FIN at offset `at` arrived (see [`Receiver::take_fin`]).
+    /// A FIN at offset `at` arrived (see [`Receiver::take_fin`]). One that is known is a duplicate, as what came with it.
     pub fn note_fin(&mut self, at: u64) {
-        if at <= self.edge {
+        if at == self.fin_at {
+            let left = self.duplicate.filter(|block| block.1 == at).map_or(at, |block| block.0);
+            self.duplicate = Some((left, at + 1));
+            self.count_blocks();
+        } else if at <= self.edge {
             self.fin_at = at;
         }
     }
@@ -341,9 +369,11 @@ impl Receiver {
             }
         };
         self.count_blocks();
-        for (wire, &(left, right)) in out.iter_mut().zip(&blocks[..count]) {
-            // The FIN that came with the last byte has a number too: without it the sender would not know that segment to be here.
-            let right = right + u64::from(right == self.fin_at);
+        let reported = usize::from(duplicate.is_some());
+        for (i, (wire, &(left, right))) in out.iter_mut().zip(&blocks[..count]).enumerate() {
+            // The FIN that came with the last byte has a number too: without it the sender would not know that segment to be here. What
+            // is reported as a duplicate says itself whether the FIN is one.
+            let right = right + u64::from(i >= reported && right == self.fin_at);
             *wire = (origin.wrapping_add(left as u32), origin.wrapping_add(right as u32));
         }
         count as u8

@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// The handshake has settled segment size and options. `syn_losses` SYNs were sent in vain.
-    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u32) {
+    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u16) {
         self.mss = mss;
         self.board = Scoreboard::new(1, mss);
         self.sample_at = 1;
@@ -196,6 +196,14 @@ impl Sender {
             self.board.keep_times(options.rack_rule == RackRule::Linux);
         }
         self.refresh();
+    }
+
+    /// The peer's SYN is forgotten.
+    pub fn relisten(&mut self, options: &Options) {
+        self.rtt = Estimator::of(options);
+        self.sack = false;
+        (self.window_edge, self.window, self.window_max, self.window_field) = (0, 0, 0, 0);
+        (self.wl1, self.wl2, self.window_shift) = (0, 0, 0);
     }
 
     /// Another law steers from now on; delivery rates are measured if it looks at them.

@@ -1,8 +1,8 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing, Provenance,
-    RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, options, text,
+    Acceptance, DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing,
+    Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -327,6 +327,20 @@ options! {
         windows = Span::from_ms(1), "assumed: not used by default";
         freebsd = Span::from_ms(1), "FreeBSD tcp_ts_getticks: 1 ms";
     }
+    /// Which arriving segments are acceptable, so that state is taken from them: `rfc9293` or `linux`.
+    acceptance: Acceptance {
+        rfc = Acceptance::Rfc9293, "RFC 9293 section 3.10.7.4, RFC 7323 section 5.3";
+        winxp | windows = Acceptance::Rfc9293, "assumed: RFC 9293 section 3.10.7.4";
+        linux_2_4 | linux = Acceptance::Linux, "Linux tcp_validate_incoming, tcp_sequence";
+        freebsd = Acceptance::Rfc9293, "assumed: RFC 9293 (FreeBSD trims old segments and takes their ACK field)";
+    }
+    /// Time between two ACKs that answer unacceptable segments without data; 0 is no limit.
+    invalid_ratelimit: Span {
+        rfc = Span::ZERO, "RFC 5961 section 7 leaves the limit to the stack";
+        winxp | windows | freebsd = Span::ZERO, "assumed: no limit";
+        linux_2_4 = Span::ZERO, "Linux 2.4 has no limit";
+        linux = Span::from_ms(500), "Linux tcp_invalid_ratelimit 500";
+    }
     /// Window scaling.
     window_scaling: bool {
         rfc = true, "RFC 7323 section 2";
@@ -399,6 +413,13 @@ options! {
         linux = Span::from_s(1), "Linux since 3.1 TCP_TIMEOUT_INIT (RFC 6298)";
         windows = Span::from_s(1), "Windows 10 templates: InitialRto 1000 ms";
         freebsd = Span::from_s(1), "FreeBSD net.inet.tcp.rexmit_initial 1000 ms";
+    }
+    /// SYNs that time out without doubling the timeout.
+    syn_linear_timeouts: u32 {
+        rfc = 0, "RFC 6298 section 5.5: each timeout doubles it";
+        winxp | windows | freebsd = 0, "assumed: RFC 6298 section 5.5";
+        linux_2_4 = 0, "Linux 2.4: each timeout doubles it";
+        linux = 4, "Linux since 6.5: tcp_syn_linear_timeouts 4";
     }
     /// Smallest retransmission timeout (with `rto_rule` `linux`, of its variance term).
     rto_min: Span {

@@ -272,14 +272,14 @@ impl World<'_> {
                 }
                 endpoint.supply(*total);
                 if next.is_none() && *total != u64::MAX {
-                    endpoint.close(now);
+                    endpoint.end_stream(now);
                 }
             }
             Application::Messages(queue) => {
                 let endpoint = &mut self.sockets[flow.sender as usize].endpoint;
                 endpoint.supply(queue.pump(now, room(endpoint)));
                 if queue.ended() {
-                    endpoint.close(now);
+                    endpoint.end_stream(now);
                 }
             }
             Application::Transfer { .. } => {}
@@ -366,7 +366,7 @@ impl World<'_> {
                 // Messages that have begun to enter are still delivered.
                 Application::Messages(queue) => {
                     endpoint.supply(queue.offered());
-                    endpoint.close(now);
+                    endpoint.end_stream(now);
                 }
                 Application::Stream { total, .. } => {
                     *total = endpoint.cut(now);

@@ -30,7 +30,7 @@ impl World<'_> {
                 Application::Messages(queue) if !queue.ended() => {
                     s.endpoint.supply(queue.pump(now, room(&s.endpoint)));
                     if queue.ended() {
-                        s.endpoint.close(now);
+                        s.endpoint.end_stream(now);
                     }
                     self.rearm(id);
                 }
@@ -57,7 +57,7 @@ impl World<'_> {
         let (id, received) = (s.flow, s.endpoint.received());
         // An application that reads slowly sees the end of the stream when it has read all of it.
         if s.endpoint.peer_closed() && s.endpoint.unread() == 0 {
-            s.endpoint.close(now);
+            s.endpoint.end_stream(now);
         }
         self.received(now, id, received);
     }

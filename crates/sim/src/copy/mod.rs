@@ -361,7 +361,7 @@ impl World<'_> {
                 far.read_until(now, end);
                 copy.touched.push(socket);
                 if far.peer_closed() && far.received() == far.arrived() {
-                    far.close(now);
+                    far.end_stream(now);
                 }
             }
             moved = true;
@@ -402,7 +402,7 @@ impl World<'_> {
         copy.closed = true;
         for (stream, &(id, number)) in (0u32..).zip(&copy.flows) {
             if let Some((socket, near)) = endpoint(flows, sockets, (id, number), false) {
-                near.close(now);
+                near.end_stream(now);
                 copy.touched.push(socket);
             }
             if let Some(flow) = flows[id as usize].as_mut().filter(|flow| flow.number == number) {

@@ -1,6 +1,6 @@
 //! Acknowledgements: the peer's window, the scoreboard, round-trip samples, recovery, growth, the timer.
 
-use super::{Endpoint, work};
+use super::Endpoint;
 use crate::options::{Ecn, RttSampling};
 use crate::scoreboard::Taken;
 use crate::segment::{Flags, SackBlocks, Segment};
@@ -66,15 +66,17 @@ impl Endpoint {
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
         let ack = una.wrapping_add_signed(i64::from(ahead));
-        if ack > self.tx.board.nxt().max(self.tx.probed) {
-            self.work |= work::ACK;
+        if ack > self.tx.board.nxt().max(self.tx.probed) || ack < una && self.is_too_old(ack) {
+            self.challenge(now);
             return false;
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
-        self.take_window(seg, seq, ack, self.tx.window_shift);
+        if ack >= una {
+            self.take_window(seg, seq, ack, self.tx.window_shift);
+        }
         let acked = ack.saturating_sub(una);
         if self.tx.rec.watch.is_some() {
             self.watch_ack(now, seg, sack, ack);
@@ -148,6 +150,15 @@ impl Endpoint {
             self.on_fin_acked(now);
         }
         true
+    }
+
+    /// Whether an acknowledgement is older than any segment that the peer can have sent (RFC 5961 section 5.2; Linux `tcp_ack` looks at
+    /// the bytes that it has sent as well).
+    #[cold]
+    fn is_too_old(&self, ack: u64) -> bool {
+        let una = self.tx.board.una();
+        let most = if self.accepts_as_linux() { self.tx.window_max.min(una) } else { self.tx.window_max };
+        ack < una.saturating_sub(most)
     }
 
     /// The window field (RFC 9293 section 3.10.7.4): of the newest segment only.

@@ -1,7 +1,7 @@
 //! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT, resets.
 
 use super::{Endpoint, State, work};
-use crate::options::{MSS_MIN, TIMESTAMPS_BYTES};
+use crate::options::{Ecn, MSS_MIN, TIMESTAMPS_BYTES};
 use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Segment};
 use elephan_units::Time;
 
@@ -22,6 +22,7 @@ impl Endpoint {
     pub fn listen(&mut self) {
         if self.state == State::Closed {
             self.state = State::Listen;
+            self.passive = true;
         }
     }
 
@@ -35,8 +36,19 @@ impl Endpoint {
         self.rtx_at = now.saturating_add(self.tx.rtt.rto());
     }
 
-    /// The application has no more to send: a FIN follows the data that the socket has been given.
+    /// The application closes: a FIN follows the data that the socket has been given. Before the peer has answered the SYN there is no
+    /// connection to close, and the endpoint is closed at once (RFC 9293 section 3.10.4, Linux `tcp_close_state`).
     pub fn close(&mut self, now: Time) {
+        if self.state == State::SynSent {
+            self.finish(now);
+        } else {
+            self.end_stream(now);
+        }
+    }
+
+    /// The application has no more to send than it has supplied: a FIN follows the data, once the connection is there. It is what an
+    /// application does that waits for the connection, writes and closes.
+    pub fn end_stream(&mut self, now: Time) {
         if self.closing {
             return;
         }
@@ -148,6 +160,7 @@ impl Endpoint {
     pub(super) fn on_syn_sent(&mut self, now: Time, seg: &Segment) {
         let acks = seg.flags.any(Flags::ACK);
         if acks && seg.ack != self.isn.wrapping_add(1) {
+            self.refuse(seg);
             return;
         }
         if seg.flags.any(Flags::RST) {
@@ -198,7 +211,8 @@ impl Endpoint {
         self.clock.start(now);
     }
 
-    /// A segment for an endpoint without a connection is answered by a reset (RFC 9293 sections 3.10.7.1 and 3.10.7.2).
+    /// A segment for an endpoint without a connection, or with a wrong acknowledgement in a handshake, is answered by a reset (RFC
+    /// 9293 sections 3.10.7.1 to 3.10.7.4).
     #[cold]
     pub(super) fn refuse(&mut self, seg: &Segment) {
         if seg.flags.any(Flags::RST) {
@@ -206,7 +220,7 @@ impl Endpoint {
         }
         let acknowledges = seg.flags.any(Flags::ACK);
         self.answer = u64::from(if acknowledges { seg.ack } else { seg.seq.wrapping_add(seg.seq_len()) });
-        self.work = if acknowledges { work::RESET } else { work::RESET_ACK };
+        self.work = self.work & !work::RESETS | if acknowledges { work::RESET } else { work::RESET_ACK };
     }
 
     /// Writes the reset.
@@ -217,32 +231,39 @@ impl Endpoint {
         } else {
             Segment { ack: number, flags: Flags::RST | Flags::ACK, ..Segment::default() }
         };
-        self.work = 0;
+        self.work &= !work::RESETS;
         self.stats.segs_out += 1;
     }
 
-    /// SYN or RST in a synchronised state.
-    pub(super) fn on_syn_or_rst(&mut self, now: Time, seg: &Segment, seq: u64) {
-        if seg.flags.any(Flags::RST) {
-            // One that is not next to come may be old: a challenge (RFC 5961 section 3.2).
-            if seq == self.rx.nxt {
-                self.finish(now);
-            } else if seq > self.rx.nxt && seq <= self.rx.edge {
-                self.work |= work::ACK;
-            }
-            return;
+    /// A segment has come in SYN-RECEIVED. Returns whether it was the peer's SYN again, or the SYN-ACK of a simultaneous open.
+    pub(super) fn on_handshake_syn(&mut self, now: Time, seg: &Segment) -> bool {
+        let flags = seg.flags;
+        if seg.seq != self.irs || !flags.any(Flags::SYN) || flags.any(Flags::RST) {
+            return false;
         }
-        if self.state != State::SynReceived {
-            // Our ACK of the SYN-ACK was lost (RFC 5961 section 4: a challenge ACK serves).
-            self.work |= work::ACK;
-        } else if seg.flags.any(Flags::ACK) && seg.ack == self.isn.wrapping_add(1) {
-            self.establish(now, seg);
-            self.work |= work::ACK;
-        } else {
-            // The SYN-ACK is sent again: what answers it times neither (Karn).
+        if !flags.any(Flags::ACK) {
+            // The SYN-ACK is retransmitted: what answers it times neither (Karn).
             self.syn_at = Time::NEVER;
             self.work |= work::CONTROL;
+            return true;
         }
+        let answers = seg.ack == self.isn.wrapping_add(1);
+        if answers {
+            self.establish(now, seg);
+            self.work |= work::ACK;
+        }
+        answers
+    }
+
+    /// The peer has reset or repeated a handshake that it began: the endpoint listens again (RFC 9293 section 3.10.7.4).
+    pub(super) fn relisten(&mut self) {
+        self.state = State::Listen;
+        self.work = 0;
+        (self.rtx_at, self.ack_at) = (Time::NEVER, Time::NEVER);
+        (self.timestamps, self.ecn, self.echo, self.accecn) = (false, Ecn::Off, false, None);
+        (self.irs, self.syn_losses, self.peer_mss) = (0, 0, 0);
+        self.rx.restart(&self.options);
+        self.tx.relisten(&self.options);
     }
 
     /// The FIN was acknowledged.
@@ -255,11 +276,14 @@ impl Endpoint {
         }
     }
 
-    /// The peer's FIN has arrived in order.
-    pub(super) fn on_fin(&mut self, now: Time) {
+    /// The peer's FIN has arrived in order, or `seg` has filled the gap before it.
+    pub(super) fn on_fin(&mut self, now: Time, seg: &Segment) {
+        if self.state == State::Established {
+            self.state = State::CloseWait;
+            return self.acknowledge_fin(now, seg);
+        }
         self.work |= work::ACK;
         match self.state {
-            State::Established => self.state = State::CloseWait,
             State::FinWait1 => self.state = State::Closing,
             State::FinWait2 => self.time_wait(now),
             _ => {}

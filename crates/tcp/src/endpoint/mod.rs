@@ -4,6 +4,7 @@
 //! one segment a call, and returns at once when there is nothing. Sequence numbers are 64-bit offsets inside (the SYN
 //! is 0) and 32-bit on the wire.
 
+mod accept;
 mod ack;
 mod burst;
 mod connect;
@@ -115,6 +116,8 @@ pub struct Endpoint {
     ecn: Ecn,
     echo: bool,
     accecn: Option<Box<AccEcn>>,
+    /// It was opened by the peer's SYN.
+    passive: bool,
     /// The application has closed; the FIN has been sent.
     closing: bool,
     fin_sent: bool,
@@ -148,8 +151,8 @@ pub struct Endpoint {
     options: Arc<Options>,
     stats: Stats,
     clock: LimitClock,
-    persist_backoffs: u32,
-    syn_losses: u32,
+    persist_backoffs: u8,
+    syn_losses: u16,
     syn_at: Time,
     peer_mss: u16,
 }
@@ -167,6 +170,7 @@ impl Endpoint {
             echo: false,
             accecn: None,
             answer: 0,
+            passive: false,
             closing: false,
             fin_sent: false,
             persist: false,

@@ -1,4 +1,5 @@
-//! Arriving segments: which are acceptable (RFC 9293 section 3.10.7.4), timestamps and PAWS (RFC 7323), data, FIN.
+//! Arriving segments: the order in which they are looked at, timestamps (RFC 7323), data, FIN. Which are acceptable:
+//! [`super::accept`].
 
 use super::{Endpoint, State, work};
 use crate::delayed_ack::{Arrival, QUICK_MAX, When};
@@ -23,38 +24,17 @@ impl Endpoint {
 
     #[inline]
     fn on_synchronised(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
-        let nxt = self.rx.nxt;
-        let ahead = seg.seq.wrapping_sub(self.irs.wrapping_add(nxt as u32)) as i32;
-        let seq = nxt.wrapping_add_signed(i64::from(ahead));
-        if self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 {
-            let newer = seg.tsval.wrapping_sub(self.rx.ts_recent) as i32;
-            // PAWS. A pure ACK that was overtaken is harmless and is not answered (as Linux `tcp_disordered_ack`).
-            let old = newer < 0 && seg.seq_len() > 0 && !seg.flags.any(Flags::RST);
-            if old && !self.has_wrapped(now) {
-                self.rx.note_old(seq, u64::from(seg.len));
-                self.work |= work::ACK;
-                return;
-            }
-            if (newer >= 0 || old) && seq <= self.rx.last_ack {
-                self.note_timestamp(now, seg.tsval);
-            }
-        }
-        if seg.flags.any(Flags::SYN | Flags::RST) {
-            return self.on_syn_or_rst(now, seg, seq);
-        }
-        if !seg.flags.any(Flags::ACK) {
+        const CHECKED: u8 = Flags::SYN.0 | Flags::RST.0 | Flags::ACK.0;
+        let ahead = i64::from(seg.seq.wrapping_sub(self.irs.wrapping_add(self.rx.nxt as u32)) as i32);
+        let stamped = self.timestamps && seg.options & OPTION_TIMESTAMPS != 0;
+        let newer = if stamped { seg.tsval.wrapping_sub(self.rx.ts_recent) as i32 } else { 0 };
+        // What is next to come and no older is acceptable; almost every segment is of this kind.
+        let known = ahead == 0 && newer >= 0 && seg.flags.0 & CHECKED == Flags::ACK.0;
+        let plain = known && self.state != State::SynReceived;
+        if !plain && !self.admit(now, seg, ahead, newer) {
             return;
         }
-        if self.state == State::SynReceived {
-            if seg.ack != self.isn.wrapping_add(1) {
-                return;
-            }
-            self.establish(now, seg);
-        }
-        if seq > self.rx.edge {
-            self.work |= work::ACK;
-            return;
-        }
+        let seq = self.rx.nxt.wrapping_add_signed(ahead);
         // Data from an end that only sends acknowledges nothing new.
         if seg.len == 0 || seg.sack_len > 0 || seg.flags.any(Flags::ECE) || !self.is_stale(seg) {
             if !self.on_ack(now, seg, seq, sack) {
@@ -62,6 +42,9 @@ impl Endpoint {
             }
         } else {
             self.tx.wl1 = self.tx.wl1.max(seq);
+        }
+        if stamped && seq <= self.rx.last_ack && (newer >= 0 || self.has_wrapped(now)) {
+            self.note_timestamp(now, seg.tsval);
         }
         if seg.len > 0 || seg.flags.any(Flags::FIN) {
             self.on_data(now, seg, seq);
@@ -78,19 +61,22 @@ impl Endpoint {
     /// Whether the timestamp clock may have gone half its way round since TS.Recent came, so that what looks old is not (RFC 7323
     /// section 5.5: 24 days of a clock of milliseconds).
     #[cold]
-    fn has_wrapped(&self, now: Time) -> bool {
+    pub(super) fn has_wrapped(&self, now: Time) -> bool {
         let heard = Time(u64::from(self.heard_at) << 32);
         now.since(heard) > self.options.timestamp_granularity.saturating_mul(1 << 31)
     }
 
     /// Whether the acknowledgement and the window say what was known.
     #[inline]
-    fn is_stale(&self, seg: &Segment) -> bool {
+    pub(super) fn is_stale(&self, seg: &Segment) -> bool {
         seg.ack == self.isn.wrapping_add(self.tx.board.una() as u32) && seg.window == self.tx.window_field
     }
 
     #[inline]
     fn on_data(&mut self, now: Time, seg: &Segment, seq: u64) {
+        if self.rx.fin {
+            return self.after_fin(now, seg, seq);
+        }
         let len = u64::from(seg.len);
         if len > 0 {
             self.stats.data_segs_in += 1;
@@ -108,43 +94,92 @@ impl Endpoint {
         }
         if seg.flags.any(Flags::FIN) {
             self.rx.note_fin(seq + len);
-            self.work |= work::ACK;
-            if self.state == State::TimeWait {
-                self.time_wait(now);
+            // In order it is acknowledged as the state has it.
+            if seq + len != self.rx.nxt {
+                self.work |= work::ACK;
             }
         }
         if self.rx.take_fin() {
-            self.on_fin(now);
+            self.on_fin(now, seg);
         }
     }
 
-    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected.
-    #[inline(never)]
-    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, nxt: u64, due: Due) {
-        let len = u64::from(seg.len);
-        let arrival = Arrival {
+    /// The peer has closed: text after its FIN is ignored (RFC 9293 section 3.10.7.4, seventh), what came before it is a duplicate.
+    #[cold]
+    fn after_fin(&mut self, now: Time, seg: &Segment, seq: u64) {
+        if seg.len > 0 {
+            self.stats.data_segs_in += 1;
+            self.stats.data_octets_in += u64::from(seg.len);
+        }
+        if seq >= self.rx.nxt {
+            return;
+        }
+        self.rx.note_old(seq, u64::from(seg.seq_len()));
+        if let Some(adaptive) = &mut self.rx.adaptive {
+            adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
+        }
+        self.work |= work::ACK;
+        if self.state == State::TimeWait {
+            self.time_wait(now);
+        }
+    }
+
+    /// What Linux's rule for ACKs looks at.
+    fn arrival(&self, now: Time, seg: &Segment) -> Arrival {
+        Arrival {
             now,
-            len,
+            len: u64::from(seg.len),
             push: seg.flags.any(Flags::PSH),
+            closes: false,
             unacked: self.rx.nxt - self.rx.last_ack,
             reads: self.rx.reads_at_once(),
             window: self.rx.edge - self.rx.nxt,
             rto: self.tx.rtt.rto(),
             srtt: self.tx.rtt.srtt(),
             timer: self.ack_at,
-        };
+        }
+    }
+
+    /// Linux's rule for the ACK of a segment at `seq` that arrived when `nxt` was expected.
+    #[inline(never)]
+    fn adapt_ack(&mut self, now: Time, seg: &Segment, seq: u64, nxt: u64, due: Due) {
+        let end = seq + u64::from(seg.len);
+        let mut arrival = self.arrival(now, seg);
+        if seg.flags.any(Flags::FIN) && self.rx.nxt == end && self.state == State::Established {
+            (arrival.closes, arrival.unacked) = (true, arrival.unacked + 1);
+        }
         let Some(adaptive) = &mut self.rx.adaptive else { return };
         let when = if self.rx.nxt > nxt {
             adaptive.on_data(&arrival)
-        } else if seq + len <= nxt || seq >= self.rx.edge {
+        } else if end <= nxt || seq >= self.rx.edge {
             adaptive.be_quick(arrival.window, QUICK_MAX);
             When::Now
         } else {
             adaptive.on_disorder();
             When::Now
         };
+        self.schedule_ack(when, due);
+    }
+
+    fn schedule_ack(&mut self, when: When, due: Due) {
         match when {
             When::At(time) if due == Due::Later => self.ack_at = time,
+            _ => self.work |= work::ACK,
+        }
+    }
+
+    /// The ACK of the peer's FIN, which has come in order and leaves this end half open. Linux waits for the application to close too.
+    pub(super) fn acknowledge_fin(&mut self, now: Time, seg: &Segment) {
+        if seg.len > 0 && seg.flags.any(Flags::FIN) && self.rx.adaptive.is_some() {
+            // The rule has seen the FIN with the data.
+            return;
+        }
+        let arrival = Arrival { closes: true, ..self.arrival(now, seg) };
+        match &mut self.rx.adaptive {
+            Some(adaptive) if seg.len == 0 => {
+                let when = adaptive.on_fin(&arrival);
+                self.schedule_ack(when, Due::Later);
+            }
             _ => self.work |= work::ACK,
         }
     }

@@ -63,7 +63,12 @@ impl Endpoint {
             return true;
         }
         if self.state < State::Established {
-            return false;
+            // In a handshake there are only answers to what is not acceptable.
+            let due = self.work & work::ACK != 0;
+            if due {
+                self.emit_ack(now, seg, sack);
+            }
+            return due;
         }
         if self.work & work::DATA != 0 {
             let sent = self.emit_data(now, seg, sack);

@@ -40,8 +40,13 @@ impl Endpoint {
         match self.state {
             State::Closed | State::Listen => self.rtx_at = Time::NEVER,
             State::SynSent | State::SynReceived => {
-                self.syn_losses += 1;
-                self.tx.rtt.backoff();
+                self.syn_losses = self.syn_losses.saturating_add(1);
+                // Linux sends the first SYNs at equal times; a SYN-ACK backs off from the first.
+                let linear =
+                    self.state == State::SynSent && u32::from(self.syn_losses) <= self.options.syn_linear_timeouts;
+                if !linear {
+                    self.tx.rtt.backoff();
+                }
                 self.rtx_at = now.saturating_add(self.tx.rtt.rto());
                 self.work |= work::CONTROL;
             }
@@ -60,7 +65,7 @@ impl Endpoint {
     /// Probes a closed window; the interval doubles (RFC 9293 section 3.8.6.1). A window too small for a full segment
     /// is used after all.
     fn on_persist_timer(&mut self, now: Time) {
-        self.persist_backoffs += 1;
+        self.persist_backoffs = self.persist_backoffs.saturating_add(1);
         let interval = self.tx.rtt.rto().saturating_mul(1 << self.persist_backoffs.min(20));
         self.rtx_at = now.saturating_add(interval.min(self.options.rto_max));
         if self.tx.usable() == 0 {

@@ -98,6 +98,16 @@ pub enum RackRule {
     Linux,
 }
 
+/// Which arriving segments are acceptable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptance {
+    /// RFC 9293 section 3.10.7.4 and RFC 7323 section 5.3.
+    Rfc9293,
+    /// Linux: what ends at or after the last acknowledgement sent is in the window, and a timestamp may be a tick too old.
+    Linux,
+}
+
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -293,6 +303,7 @@ impl Options {
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
             ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),
+            ("syn_linear_timeouts", self.syn_linear_timeouts, 0, 255),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),
         ];
@@ -324,6 +335,7 @@ impl Options {
             ("clock_granularity", self.clock_granularity),
             ("max_ack_delay", self.max_ack_delay),
             ("timer_slack", self.timer_slack),
+            ("invalid_ratelimit", self.invalid_ratelimit),
         ];
         for (option, value) in waits {
             if value > most {

@@ -1,8 +1,10 @@
 //! Two endpoints against each other over a programmable path.
 
 mod accecn;
+mod acceptance;
 mod bottleneck;
 mod burst;
+mod closing;
 mod common;
 mod detection;
 mod ecn;
@@ -12,6 +14,7 @@ mod handshake;
 mod kernels;
 mod linux;
 mod local;
+mod lone;
 mod one_way;
 mod recovery;
 mod small_queues;
