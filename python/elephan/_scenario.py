@@ -116,6 +116,9 @@ class Tcp(Table):
     timeout_cuts_again: A timeout in an episode that has lowered ssthresh for the same data lowers it again.
     newreno_ack_heuristic: After a timeout NewReno tells lost retransmissions from needless ones by the gap between ACKs.
     ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
+    ecn_syn_retries: Retransmitted SYNs that still ask for `classic` or `dctcp`; later ones ask for nothing. With `accurate` it is
+        one (RFC 9768).
+    ect_syn: With `dctcp`, SYN, SYN-ACK and RST are ECN-capable.
     ack_cwr: Data with CWR is acknowledged at once: its sender's window may be one segment.
     sack: Selective acknowledgements.
     dsack: Duplicate segments are reported in the first SACK block.
@@ -139,6 +142,10 @@ class Tcp(Table):
     clock_granularity: Clock granularity G in the timeout formula.
     rtt_sampling: Which ACKs give a round-trip sample: `every-ack` or `once-per-window`.
     nagle: Small segments wait while data is unacknowledged (Nagle).
+    nagle_rule: With `nagle`, what keeps a small segment back: any segment that is not acknowledged (`rfc9293`) or a small one
+        (`minshall`).
+    window_probe: How a closed window is probed: with a `byte` of new data or an `old` number and no data.
+    window_update: When a reader tells the sender of the room that it has made: `two-segments` or `doubled`.
     time_wait: How long the end that closes first stays in TIME-WAIT.
     """
 
@@ -251,6 +258,8 @@ class Tcp(Table):
     timeout_cuts_again: bool | None = None
     newreno_ack_heuristic: bool | None = None
     ecn: Literal["off", "classic", "dctcp", "accurate"] | None = None
+    ecn_syn_retries: int | None = None
+    ect_syn: bool | None = None
     ack_cwr: bool | None = None
     sack: bool | None = None
     dsack: bool | None = None
@@ -273,6 +282,9 @@ class Tcp(Table):
     clock_granularity: Time | None = None
     rtt_sampling: Literal["every-ack", "once-per-window"] | None = None
     nagle: bool | None = None
+    nagle_rule: Literal["rfc9293", "minshall"] | None = None
+    window_probe: Literal["byte", "old"] | None = None
+    window_update: Literal["two-segments", "doubled"] | None = None
     time_wait: Time | None = None
 
 

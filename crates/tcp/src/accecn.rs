@@ -10,9 +10,14 @@
 //! receiver   an ACK at the first CE after a segment without, and at the second CE since the last ACK  section 3.2.2.5.1
 //! ```
 //!
-//! Handshake (sections 3.1 and 3.2.2.3): SYN 111; the SYN-ACK and the client's first pure ACK say how the segment that they
-//! answer was marked (010 not, 011 ECT(1), 100 ECT(0), 110 CE). A first ACK of 000 has been mangled: no ECT from then on,
-//! and no feedback is believed.
+//! Handshake (sections 3.1, 3.2.2.1 and 3.2.2.4): SYN 111; the SYN-ACK and the client's pure ACK of it, and of each repeated one, say
+//! how the segment that they answer was marked (010 not, 011 ECT(1), 100 ECT(0), 110 CE). The second retransmitted SYN or SYN-ACK
+//! says 000: a middlebox may have dropped the others. A server that has sent or received 000 in the handshake sends no ECT. If the
+//! ACK of the SYN-ACK or the first segment after the handshake says 000, the field is mangled: its receiver sends no ECT from then
+//! on and believes no feedback.
+//!
+//! The counter counts every acceptable segment but SYNs, pure ACKs too (section 3.2); three marked ACKs with nothing else to
+//! acknowledge are answered by an ACK.
 //!
 //! The option is AccECN0 (kind 172) of length 8 on every ACK without data where SACK blocks leave room for it; SACK comes first.
 //! Data is sent as ECT(0), so EE1B never changes and is omitted; senders do not look at EE0B, which
@@ -25,8 +30,11 @@ const CEP_INITIAL: u32 = 5;
 /// The byte counter of ECT(0) begins here (section 3.2.1), that of CE at 0.
 const E0B_INITIAL: u32 = 1;
 const CEB_MASK: u32 = (1 << 24) - 1;
-/// CE marks since the last ACK that make an ACK due.
+/// CE marks since the last ACK that make an ACK due, with data to acknowledge and without.
 const MARKS_PER_ACK: u8 = 2;
+const MARKS_PER_ACK_OF_ACKS: u8 = 3;
+/// Retransmitted SYNs or SYN-ACKs that still negotiate (sections 3.1.4.1 and 3.2.3.2.2).
+pub(crate) const SYN_RETRIES: u32 = 1;
 /// The ACE field of a SYN that asks for AccECN.
 pub(crate) const ACE_SYN: u8 = 0b111;
 
@@ -47,6 +55,16 @@ pub(crate) struct Marked {
     pub bytes: u64,
 }
 
+/// What the next segment's ACE field is tested for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Test {
+    /// It is the handshake's own.
+    Later,
+    /// It is the first after the handshake.
+    Now,
+    Done,
+}
+
 /// One end's counters.
 #[derive(Clone, Debug)]
 pub(crate) struct AccEcn {
@@ -64,6 +82,9 @@ pub(crate) struct AccEcn {
     s_ceb: u32,
     /// The path does not mangle the feedback.
     trusted: bool,
+    /// Data is sent as ECN-capable.
+    capable: bool,
+    test: Test,
 }
 
 impl AccEcn {
@@ -80,7 +101,29 @@ impl AccEcn {
             s_cep: CEP_INITIAL,
             s_ceb: 0,
             trusted: true,
+            capable: true,
+            test: Test::Now,
         }
+    }
+
+    /// The peer's SYN, or for the `client` its SYN-ACK, has come again: the latest is answered (section 3.1.5).
+    pub fn on_repeated_syn(&mut self, ecn: u8, client: bool) {
+        self.peer_syn = ecn;
+        self.answers_syn |= client;
+        // A marked SYN-ACK counts once.
+        if client && ecn == ECN_CE && self.r_cep == CEP_INITIAL {
+            self.r_cep += 1;
+        }
+    }
+
+    /// The handshake of a server has carried no ECN flags (section 3.1.5): the client may do without.
+    pub fn stop_ect(&mut self) {
+        self.capable = false;
+    }
+
+    /// Whether an ACK is still to tell how the SYN-ACK was marked.
+    pub fn answers_syn(&self) -> bool {
+        self.answers_syn
     }
 
     /// The ACE field of the SYN-ACK.
@@ -92,13 +135,45 @@ impl AccEcn {
     pub fn on_first_ack(&mut self, ace: u8, pure: bool) {
         if pure {
             self.s_cep = CEP_INITIAL + u32::from(ace == handshake_ace(ECN_CE));
-            self.trusted = ace != 0;
+            self.test = Test::Later;
+            self.check(ace);
+        }
+    }
+
+    /// A segment without SYN has this field: the first after the handshake must not say 0 (section 3.2.2.4).
+    #[inline]
+    pub fn on_field(&mut self, ace: u8) {
+        match self.test {
+            Test::Done => {}
+            Test::Later => self.test = Test::Now,
+            Test::Now => {
+                self.test = Test::Done;
+                self.check(ace);
+            }
+        }
+    }
+
+    fn check(&mut self, ace: u8) {
+        if ace == 0 {
+            (self.trusted, self.capable) = (false, false);
         }
     }
 
     /// Whether data may be sent as ECN-capable.
-    pub fn trusted(&self) -> bool {
-        self.trusted
+    pub fn capable(&self) -> bool {
+        self.capable
+    }
+
+    /// An acceptable segment without payload has arrived with the codepoint `ecn`; whether an ACK is due for it, where `waiting` says
+    /// that something else is to be acknowledged.
+    pub fn on_control(&mut self, ecn: u8, waiting: bool) -> bool {
+        self.last_was_ce = ecn == ECN_CE;
+        if ecn != ECN_CE {
+            return false;
+        }
+        self.r_cep = self.r_cep.wrapping_add(1);
+        self.since_ack = self.since_ack.saturating_add(1);
+        self.since_ack >= if waiting { MARKS_PER_ACK } else { MARKS_PER_ACK_OF_ACKS }
     }
 
     /// `bytes` have arrived with the codepoint `ecn`; whether an ACK is due for it.
@@ -110,7 +185,7 @@ impl AccEcn {
         let changed = ce && !self.last_was_ce;
         self.last_was_ce = ce;
         if ce {
-            self.r_cep += 1;
+            self.r_cep = self.r_cep.wrapping_add(1);
             self.r_ceb = self.r_ceb.wrapping_add(bytes) & CEB_MASK;
             self.since_ack = self.since_ack.saturating_add(1);
         }
@@ -189,6 +264,49 @@ mod tests {
         assert_eq!(after(0b110, true), (6, true));
         assert_eq!(after(0b000, true), (5, false));
         assert_eq!(after(0b000, false), (5, true));
+    }
+
+    /// Section 3.2.2.4: the first field after the handshake, not the handshake's own; a server that has seen 000 only sends no ECT.
+    #[test]
+    fn a_zeroed_field_is_found_in_the_first_segment_after_the_handshake() {
+        let after = |fields: &[u8]| {
+            let mut client = AccEcn::new(ECN_NOT_ECT, true);
+            fields.iter().for_each(|ace| client.on_field(*ace));
+            (client.trusted, client.capable)
+        };
+        assert_eq!(after(&[0]), (false, false));
+        assert_eq!(after(&[5, 0]), (true, true));
+        let mut server = AccEcn::new(ECN_NOT_ECT, false);
+        server.on_first_ack(0b010, true);
+        server.on_field(0b010);
+        assert!(server.trusted);
+        server.on_field(0);
+        assert!(!server.trusted);
+        let mut server = AccEcn::new(ECN_NOT_ECT, false);
+        server.stop_ect();
+        assert_eq!((server.trusted, server.capable), (true, false));
+    }
+
+    /// Section 3.2: marked pure ACKs count; section 3.2.2.5.1: the third is acknowledged, with data that waits the second.
+    #[test]
+    fn marked_acks_count() {
+        for (waiting, expected) in [(false, [false, false, true]), (true, [false, true, true])] {
+            let mut r = AccEcn::new(ECN_NOT_ECT, false);
+            assert_eq!([0; 3].map(|_| r.on_control(ECN_CE, waiting)), expected);
+            assert_eq!(r.feedback(true), (0, (1, 0)));
+            assert!(!r.on_control(ECN_NOT_ECT, waiting));
+        }
+    }
+
+    /// Section 3.2.2.1: the ACK of a repeated SYN-ACK has the handshake's encoding again, of the latest; a mark counts once.
+    #[test]
+    fn a_repeated_syn_ack_is_answered_as_the_first() {
+        let mut client = AccEcn::new(ECN_NOT_ECT, true);
+        assert_eq!(client.feedback(true).0, 0b010);
+        for _ in 0..2 {
+            client.on_repeated_syn(ECN_CE, true);
+            assert_eq!((client.feedback(true).0, client.feedback(true).0), (0b110, 6));
+        }
     }
 
     /// From 5: 6, 7, 0, 1, ...; bytes of payload.

@@ -5,7 +5,7 @@
 //! Window (RFC 9293 section 3.8.6.2.2): the right edge moves only by min(half the buffer, one segment) or more.
 
 use crate::delayed_ack::DelayedAck;
-use crate::options::{DelayedAckRule, Options};
+use crate::options::{DelayedAckRule, Options, WindowUpdate};
 use crate::reassembly::{Interval, Reassembly};
 use crate::segment::SackBlocks;
 use elephan_units::{Span, Time};
@@ -62,6 +62,8 @@ pub(crate) struct Receiver {
     /// The next data segment is the first and is to be acknowledged at once.
     first_due: bool,
     dsack: bool,
+    /// A reader announces room when the window doubles.
+    doubling: bool,
     /// Linux's rule, instead of counting segments.
     pub adaptive: Option<Box<DelayedAck>>,
     /// There are SACK blocks to report.
@@ -97,6 +99,7 @@ impl Receiver {
             segments_per_ack: if adaptive.is_some() { u32::MAX } else { o.delayed_ack_segments },
             first_due: o.delayed_ack_first,
             dsack: false,
+            doubling: o.window_update == WindowUpdate::Doubled,
             adaptive,
             has_blocks: false,
             duplicate: None,
@@ -340,8 +343,21 @@ impl Receiver {
         let taken = bytes.min(self.payload() - self.read);
         self.read += taken;
         self.field_holds = false;
-        let gain = (self.nxt + self.space().min(65_535 << self.shift)).saturating_sub(self.edge);
-        (taken, taken > 0 && gain >= (2 * self.mss).min(self.buffer / 2))
+        (taken, taken > 0 && self.has_opened())
+    }
+
+    /// Whether what the application has read lets the window grow so much that the sender is told without waiting for data: by two
+    /// segments or half the buffer (RFC 1122 section 4.2.3.3, BSD), or to its double (Linux `__tcp_cleanup_rbuf`).
+    fn has_opened(&self) -> bool {
+        let window = self.window();
+        let opened = self.space().min(65_535 << self.shift);
+        let gain = opened.saturating_sub(window);
+        if !self.doubling {
+            return gain >= (2 * self.mss).min(self.buffer / 2);
+        }
+        // `__tcp_select_window` offers nothing below a segment or a sixteenth of the buffer.
+        let least = self.mss.min(self.buffer / 2).max(self.buffer / 16);
+        2 * window <= self.buffer && opened >= 2 * window && opened >= least && gain >= self.mss.min(self.buffer / 2)
     }
 
     /// Without SACK nobody is told of duplicates.

@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// The handshake has settled segment size and options. `syn_losses` SYNs were sent in vain.
-    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u16) {
+    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u8) {
         self.mss = mss;
         self.board = Scoreboard::new(1, mss);
         self.sample_at = 1;

@@ -1,8 +1,9 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    Acceptance, DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NewrenoTimer, OptionError, Origin, Pacing,
-    Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, options, text,
+    Acceptance, DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NagleRule, NewrenoTimer, OptionError, Origin,
+    Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate,
+    options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -286,6 +287,19 @@ options! {
         windows = Ecn::Off, "Windows netsh ecncapability: disabled by default";
         freebsd = Ecn::Off, "FreeBSD net.inet.tcp.ecn.enable 2: answers, does not ask";
     }
+    /// Retransmitted SYNs that still ask for `classic` or `dctcp`; later ones ask for nothing. With `accurate` it is one (RFC 9768).
+    ecn_syn_retries: u32 {
+        rfc = 255, "RFC 3168 section 6.1.1.1: a host may clear ECE and CWR";
+        winxp | linux_2_4 | windows = 255, "assumed: RFC 3168 section 6.1.1.1";
+        linux = 0, "Linux tcp_ecn_fallback 1";
+        freebsd = 1, "FreeBSD net.inet.tcp.ecn.maxretries 1";
+    }
+    /// With `dctcp`, SYN, SYN-ACK and RST are ECN-capable.
+    ect_syn: bool {
+        rfc = true, "RFC 8257 section 3.6";
+        winxp | linux_2_4 | windows | freebsd = true, "assumed: RFC 8257 section 3.6";
+        linux = true, "Linux tcp_ecn_send_syn, tcp_ecn_send_synack: tcp_ca_needs_ecn";
+    }
     /// Data with CWR is acknowledged at once: its sender's window may be one segment.
     ack_cwr: bool {
         rfc = false, "RFC 3168 section 6.1.3 asks for none";
@@ -457,6 +471,25 @@ options! {
         rfc = false, "assumed: applications disable it, as RFC 9293 section 3.7.4 lets them";
         winxp = false, "assumed: applications disable it (TCP_NODELAY)";
         linux_2_4 | linux | windows | freebsd = false, "assumed: applications disable it (TCP_NODELAY)";
+    }
+    /// With `nagle`, what keeps a small segment back: any segment that is not acknowledged (`rfc9293`) or a small one (`minshall`).
+    nagle_rule: NagleRule {
+        rfc = NagleRule::Rfc9293, "RFC 9293 section 3.7.4";
+        winxp | windows | freebsd = NagleRule::Rfc9293, "assumed: RFC 1122 section 4.2.3.4";
+        linux_2_4 | linux = NagleRule::Minshall, "Linux tcp_nagle_check, tcp_minshall_check";
+    }
+    /// How a closed window is probed: with a `byte` of new data or an `old` number and no data.
+    window_probe: WindowProbe {
+        rfc = WindowProbe::Byte, "RFC 9293 section 3.8.6.1";
+        winxp | windows | freebsd = WindowProbe::Byte, "assumed: RFC 1122 section 4.2.2.17";
+        linux_2_4 | linux = WindowProbe::Old, "Linux tcp_xmit_probe_skb: snd_una - 1";
+    }
+    /// When a reader tells the sender of the room that it has made: `two-segments` or `doubled`.
+    window_update: WindowUpdate {
+        rfc = WindowUpdate::TwoSegments, "RFC 9293 section 3.8.6.2.2 with RFC 1122 section 4.2.3.3; assumed: BSD's two segments";
+        winxp | windows = WindowUpdate::TwoSegments, "assumed: as BSD";
+        linux_2_4 | linux = WindowUpdate::Doubled, "Linux __tcp_cleanup_rbuf";
+        freebsd = WindowUpdate::TwoSegments, "FreeBSD tcp_output: two segments or half the buffer";
     }
     /// How long the end that closes first stays in TIME-WAIT.
     time_wait: Span {

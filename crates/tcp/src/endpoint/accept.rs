@@ -52,6 +52,7 @@ impl Endpoint {
             if acceptable && self.state == State::SynReceived && self.passive {
                 self.on_second_syn(seg);
             } else {
+                self.on_repeated_syn_ack(seg);
                 self.challenge(now);
             }
             return false;

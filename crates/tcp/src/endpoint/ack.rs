@@ -70,6 +70,9 @@ impl Endpoint {
             self.challenge(now);
             return false;
         }
+        if self.ecn == Ecn::Accurate {
+            self.note_accurate(seg);
+        }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
         let window_before = self.tx.window_edge;
@@ -106,7 +109,8 @@ impl Endpoint {
         } else {
             cumulative.delivered + sacked.delivered
         };
-        let (echoed, ce) = self.read_echo(seg, acked, delivered);
+        // An acknowledgement that another has superseded says nothing of marks.
+        let (echoed, ce) = if ack >= una { self.read_echo(seg, acked, delivered) } else { (false, 0) };
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);
         if self.tx.one_way && acked > 0 {

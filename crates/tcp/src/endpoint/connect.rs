@@ -32,6 +32,7 @@ impl Endpoint {
             self.syn_at = now;
         }
         self.state = state;
+        self.syns = 0;
         self.work = work::CONTROL;
         self.rtx_at = now.saturating_add(self.tx.rtt.rto());
     }
@@ -117,6 +118,7 @@ impl Endpoint {
             ..Segment::default()
         };
         self.set_up_ecn(answer, seg);
+        self.syns = self.syns.saturating_add(1);
         if options & OPTION_TIMESTAMPS != 0 {
             seg.tsval = self.ts_now(now);
             seg.tsecr = if answer { self.rx.ts_recent } else { 0 };
@@ -231,6 +233,7 @@ impl Endpoint {
         } else {
             Segment { ack: number, flags: Flags::RST | Flags::ACK, ..Segment::default() }
         };
+        self.mark_control(self.ecn == Ecn::Dctcp, seg);
         self.work &= !work::RESETS;
         self.stats.segs_out += 1;
     }
@@ -242,6 +245,11 @@ impl Endpoint {
             return false;
         }
         if !flags.any(Flags::ACK) {
+            if self.on_repeated_syn(seg) {
+                self.relisten();
+                self.refuse(seg);
+                return true;
+            }
             // The SYN-ACK is retransmitted: what answers it times neither (Karn).
             self.syn_at = Time::NEVER;
             self.work |= work::CONTROL;
@@ -261,7 +269,7 @@ impl Endpoint {
         self.work = 0;
         (self.rtx_at, self.ack_at) = (Time::NEVER, Time::NEVER);
         (self.timestamps, self.ecn, self.echo, self.accecn) = (false, Ecn::Off, false, None);
-        (self.irs, self.syn_losses, self.peer_mss) = (0, 0, 0);
+        (self.irs, self.syn_losses, self.syns, self.peer_mss) = (0, 0, 0, 0);
         self.rx.restart(&self.options);
         self.tx.relisten(&self.options);
     }

@@ -2,7 +2,8 @@
 //! (RFC 9768, see [`crate::accecn`]).
 //!
 //! - Setup: the SYN carries ECE and CWR, the SYN-ACK ECE alone. New data is sent as ECT(0); retransmissions, pure ACKs
-//!   and control segments are not.
+//!   and control segments are not, but for SYN, SYN-ACK and RST under DCTCP (`ect_syn`, RFC 8257 section 3.6).
+//! - A SYN that has been retransmitted more than `ecn_syn_retries` times asks for nothing (RFC 3168 section 6.1.1.1).
 //! - Classic receiver: from a segment with CE on, every ACK carries ECE until a segment with CWR arrives.
 //! - Linux and FreeBSD acknowledge data with CWR at once (`ack_cwr`): what its sender's window still allows may be this segment alone.
 //! - DCTCP receiver: ECE says whether the acknowledged segments carried CE; where that changes, what is not yet
@@ -13,25 +14,81 @@
 //!   nothing; an ACK that tells of new marks is one with ECE.
 
 use super::{Endpoint, work};
-use crate::accecn::{ACE_SYN, AccEcn};
+use crate::accecn::{ACE_SYN, AccEcn, SYN_RETRIES};
 use crate::delayed_ack::QUICK_ECN;
 use crate::options::Ecn;
 use crate::segment::{ECN_CE, ECN_ECT0, Flags, SackBlocks, Segment};
 use elephan_cc::Signal;
 use elephan_units::Time;
 
+/// The ACE field of a SYN that asks for RFC 3168.
+const ACE_CLASSIC_SYN: u8 = 0b011;
+
 impl Endpoint {
-    /// Flags of the SYN or the SYN-ACK (`answer`).
-    pub(super) fn set_up_ecn(&self, answer: bool, seg: &mut Segment) {
-        match (self.options.ecn, answer) {
-            (Ecn::Off, _) => {}
-            (Ecn::Accurate, false) => seg.set_ace(ACE_SYN),
-            (_, false) => seg.flags |= Flags::ECE | Flags::CWR,
-            (_, true) => match &self.accecn {
-                Some(accecn) => seg.set_ace(accecn.syn_ack_ace()),
-                None if self.ecn != Ecn::Off => seg.flags |= Flags::ECE,
-                None => {}
-            },
+    /// ECN in the SYN or the SYN-ACK (`answer`), of which `syns` have left before.
+    pub(super) fn set_up_ecn(&mut self, answer: bool, seg: &mut Segment) {
+        let syns = u32::from(self.syns);
+        let asks = match self.options.ecn {
+            Ecn::Off => false,
+            Ecn::Accurate => syns <= SYN_RETRIES,
+            Ecn::Classic | Ecn::Dctcp => syns <= self.options.ecn_syn_retries,
+        };
+        if !answer {
+            match self.options.ecn {
+                Ecn::Accurate if asks => seg.set_ace(ACE_SYN),
+                _ if asks => seg.flags |= Flags::ECE | Flags::CWR,
+                _ => {}
+            }
+            self.mark_control(asks && self.options.ecn == Ecn::Dctcp, seg);
+            return;
+        }
+        match &mut self.accecn {
+            Some(accecn) if syns > SYN_RETRIES => accecn.stop_ect(),
+            Some(accecn) => seg.set_ace(accecn.syn_ack_ace()),
+            None if self.ecn != Ecn::Off => seg.flags |= Flags::ECE,
+            None => {}
+        }
+        self.mark_control(self.ecn == Ecn::Dctcp, seg);
+    }
+
+    /// SYN, SYN-ACK and RST of DCTCP are ECN-capable (RFC 8257 section 3.6).
+    pub(super) fn mark_control(&self, dctcp: bool, seg: &mut Segment) {
+        if dctcp && self.options.ect_syn {
+            seg.ecn = ECN_ECT0;
+        }
+    }
+
+    /// The peer's SYN has come again in SYN-RECEIVED. Returns whether it asks for what contradicts the first (RFC 9768 section 3.1.5).
+    pub(super) fn on_repeated_syn(&mut self, seg: &Segment) -> bool {
+        let ace = seg.ace();
+        if self.options.ecn == Ecn::Accurate && self.ecn == Ecn::Classic && ace == ACE_SYN {
+            return true;
+        }
+        let Some(accecn) = &mut self.accecn else { return false };
+        accecn.on_repeated_syn(seg.ecn, false);
+        if ace == 0 {
+            accecn.stop_ect();
+        }
+        ace == ACE_CLASSIC_SYN
+    }
+
+    /// The SYN-ACK has come again to a client: the ACK of it has the handshake's encoding (RFC 9768 section 3.2.2.1).
+    pub(super) fn on_repeated_syn_ack(&mut self, seg: &Segment) {
+        let again = seg.seq == self.irs && seg.flags.any(Flags::ACK) && seg.ack == self.isn.wrapping_add(1);
+        if let Some(accecn) = self.accecn.as_mut().filter(|_| again && !self.passive) {
+            accecn.on_repeated_syn(seg.ecn, true);
+        }
+    }
+
+    /// An acceptable segment of an AccECN connection.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_accurate(&mut self, seg: &Segment) {
+        let waiting = self.rx.nxt != self.rx.last_ack;
+        let Some(accecn) = &mut self.accecn else { return };
+        accecn.on_field(seg.ace());
+        if seg.len == 0 && accecn.on_control(seg.ecn, waiting) {
+            self.work |= work::ACK;
         }
     }
 
@@ -42,7 +99,9 @@ impl Endpoint {
         let agrees = seg.flags.any(Flags::ECE) && !seg.flags.any(Flags::CWR);
         self.ecn = match (self.options.ecn, answer) {
             (Ecn::Accurate, false) if seg.ace() == ACE_SYN => Ecn::Accurate,
-            (Ecn::Accurate, false) if asks => Ecn::Classic,
+            (Ecn::Accurate, false) if seg.ace() == ACE_CLASSIC_SYN => Ecn::Classic,
+            // What nobody sends today is a request all the same (RFC 9768 section 3.1.3).
+            (Ecn::Accurate, false) if seg.ace() != 0 => Ecn::Accurate,
             (Ecn::Accurate, true) => match seg.ace() {
                 0b001 => Ecn::Classic,
                 // Nothing, or a host that returns what it does not know.
@@ -153,7 +212,7 @@ impl Endpoint {
     /// New data is ECN-capable, and says that the window was reduced.
     #[inline]
     pub(super) fn mark_new(&mut self, seg: &mut Segment) {
-        if self.ecn == Ecn::Off || self.accecn.as_ref().is_some_and(|accecn| !accecn.trusted()) {
+        if self.ecn == Ecn::Off || self.accecn.as_ref().is_some_and(|accecn| !accecn.capable()) {
             return;
         }
         seg.ecn = ECN_ECT0;

@@ -143,6 +143,8 @@ pub struct Endpoint {
     /// When the burst began that pacing lets out, and segments left of it.
     burst_at: Time,
     burst_left: u32,
+    /// Low half of the offset after the last segment that was not full (Linux `snd_sml`).
+    small_end: u32,
     /// Timestamp clock and until when it shows that value.
     ts_value: u32,
     ts_until: Time,
@@ -152,7 +154,9 @@ pub struct Endpoint {
     stats: Stats,
     clock: LimitClock,
     persist_backoffs: u8,
-    syn_losses: u16,
+    /// SYNs or SYN-ACKs that timed out, and all that have left.
+    syn_losses: u8,
+    syns: u8,
     syn_at: Time,
     peer_mss: u16,
 }
@@ -186,6 +190,7 @@ impl Endpoint {
             pace_at: Time::ZERO,
             burst_at: Time::NEVER,
             burst_left: 0,
+            small_end: 0,
             ts_value: 0,
             heard_at: 0,
             ts_until: Time::ZERO,
@@ -194,6 +199,7 @@ impl Endpoint {
             clock: LimitClock::new(),
             persist_backoffs: 0,
             syn_losses: 0,
+            syns: 0,
             syn_at: Time::ZERO,
             peer_mss: 0,
         }

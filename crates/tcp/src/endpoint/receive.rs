@@ -3,6 +3,7 @@
 
 use super::{Endpoint, State, work};
 use crate::delayed_ack::{Arrival, QUICK_MAX, When};
+use crate::options::Ecn;
 use crate::receiver::Due;
 use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use elephan_units::Time;
@@ -42,6 +43,9 @@ impl Endpoint {
             }
         } else {
             self.tx.wl1 = self.tx.wl1.max(seq);
+            if self.ecn == Ecn::Accurate {
+                self.note_accurate(seg);
+            }
         }
         if stamped && seq <= self.rx.last_ack && (newer >= 0 || self.has_wrapped(now)) {
             self.note_timestamp(now, seg.tsval);

@@ -5,8 +5,9 @@
 //! has not pushed, so a part of a segment waits for the rest.
 
 use super::{Endpoint, State, work};
+use crate::options::{NagleRule, WindowProbe};
 use crate::recovery::Resend;
-use crate::scoreboard::FIN;
+use crate::scoreboard::{FIN, PUSH};
 use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use crate::stats::Limit;
 use elephan_units::{PS_PER_S, Span, Time};
@@ -70,7 +71,9 @@ impl Endpoint {
             }
             return due;
         }
-        if self.work & work::DATA != 0 {
+        // How the SYN-ACK was marked is said by a pure ACK (RFC 9768 section 3.2.2.1).
+        let answers_syn = self.work & work::ACK != 0 && self.accecn.as_ref().is_some_and(|accecn| accecn.answers_syn());
+        if self.work & work::DATA != 0 && !answers_syn {
             let sent = self.emit_data(now, seg, sack);
             // What paces sends a burst at a time; to be asked again would only tell it so.
             if !sent || self.is_held(now) {
@@ -186,16 +189,20 @@ impl Endpoint {
         let whole = accepted == self.total;
         let waiting = (accepted + 1).saturating_sub(seq);
         let mss = self.full_segment();
+        let usable = self.tx.usable();
         if waiting == 0 {
             let fin = self.closing && !self.fin_sent && whole;
-            return if fin { Ok(Piece { seq, len: 0, fin }) } else { Err(Limit::Snd) };
+            return match usable {
+                _ if !fin => Err(Limit::Snd),
+                0 => Err(Limit::Rwin),
+                _ => Ok(Piece { seq, len: 0, fin }),
+            };
         }
         let mut len = waiting.min(mss);
         if len > budget {
             return Err(Limit::Cwnd);
         }
-        let held = len < mss && (!whole || (self.options.nagle && !self.closing && self.tx.board.flight() > 0));
-        let usable = self.tx.usable();
+        let held = len < mss && (!whole || (self.options.nagle && self.waits_by_nagle()));
         if len > usable {
             if held || usable == 0 || (usable < self.tx.window_max / 2 && !self.small_due) {
                 return Err(Limit::Rwin);
@@ -204,7 +211,19 @@ impl Endpoint {
         } else if held {
             return Err(Limit::Snd);
         }
-        Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting })
+        // The FIN has a number, for which the window must have room.
+        Ok(Piece { seq, len: len as u32, fin: self.closing && whole && len == waiting && len < usable })
+    }
+
+    /// Whether Nagle keeps a small segment back: while anything is unacknowledged, or by Minshall's rule anything small.
+    #[cold]
+    fn waits_by_nagle(&self) -> bool {
+        let board = &self.tx.board;
+        let blocked = match self.options.nagle_rule {
+            NagleRule::Rfc9293 => board.flight() > 0,
+            NagleRule::Minshall => board.flight() > 0 && self.small_end.wrapping_sub(board.una() as u32) as i32 > 0,
+        };
+        blocked && !self.closing
     }
 
     /// How many full segments of new data may go out at once, short of the last of the stream; answers whether any.
@@ -267,7 +286,13 @@ impl Endpoint {
         let pipe = self.tx.board.pipe();
         let idle = self.tx.board.flight() == 0;
         let at = if self.tx.rec.watch.is_some() { self.tx.board.time_of_new(now.0) } else { now.0 };
-        self.tx.board.push(len + u32::from(fin), if fin { FIN } else { 0 }, at);
+        let end = seq + u64::from(len);
+        let push = len > 0 && end == self.total.saturating_add(1);
+        if len < self.tx.mss {
+            self.small_end = end as u32;
+        }
+        let marks = if fin { FIN } else { 0 } | if push { PUSH } else { 0 };
+        self.tx.board.push(len + u32::from(fin), marks, at);
         self.tx.log_sent(now, self.tx.board.ordinals().1 - 1, idle);
         self.tx.sent_new(u64::from(len));
         self.tx.note_sent(now, len, pipe);
@@ -277,7 +302,7 @@ impl Endpoint {
             self.fin_sent = true;
             self.state = if self.state == State::CloseWait { State::LastAck } else { State::FinWait1 };
         }
-        if seq + u64::from(len) == self.total.saturating_add(1) {
+        if push {
             flags |= Flags::PSH;
         }
         self.emit_payload(now, seg, sack, seq, len, flags);
@@ -308,7 +333,8 @@ impl Endpoint {
         self.tx.cc.on_sent(now, u64::from(payload), pipe);
         self.stats.segs_retrans += 1;
         self.stats.octets_retrans += u64::from(payload);
-        let flags = if range.fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
+        let mut flags = if range.fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
+        flags |= if range.push { Flags::PSH } else { Flags::NONE };
         self.emit_payload(now, seg, sack, range.seq, payload, flags);
         if self.options.rearm_on_retransmit && range.seq == self.tx.board.una() {
             self.rearm(now);
@@ -354,8 +380,13 @@ impl Endpoint {
     }
 
     /// One byte beyond a closed window (RFC 9293 section 3.8.6.1). It is not in the scoreboard: if the window has
-    /// opened meanwhile the peer's acknowledgement brings it in.
+    /// opened meanwhile the peer's acknowledgement brings it in. Linux sends an old number without data, which is answered too, as
+    /// does here every stack that has nothing left but the FIN.
     fn emit_probe(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        if self.options.window_probe == WindowProbe::Old || self.backlog() == 0 {
+            self.fill(now, seg, sack, self.tx.board.una().saturating_sub(1), 0, Flags::ACK);
+            return;
+        }
         let seq = self.tx.board.nxt();
         self.fill(now, seg, sack, seq, 1, Flags::ACK);
         if let Some(trains) = &mut self.tx.trains {

@@ -108,6 +108,36 @@ pub enum Acceptance {
     Linux,
 }
 
+/// When a reader tells the sender of the room that it has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowUpdate {
+    /// When the window grows by two segments or half the buffer (RFC 1122 section 4.2.3.3).
+    TwoSegments,
+    /// Linux: when the window is at least twice what it was, and that was at most half the buffer.
+    Doubled,
+}
+
+/// How a closed window is probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowProbe {
+    /// RFC 9293 section 3.8.6.1: with one byte of new data.
+    Byte,
+    /// Linux: without data, with the number before the first that is not acknowledged.
+    Old,
+}
+
+/// Which segments keep small ones back under Nagle's algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NagleRule {
+    /// RFC 9293 section 3.7.4: any that is not acknowledged.
+    Rfc9293,
+    /// Minshall's modification: a small one that is not acknowledged.
+    Minshall,
+}
+
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -303,6 +333,7 @@ impl Options {
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
             ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),
+            ("ecn_syn_retries", self.ecn_syn_retries, 0, 255),
             ("syn_linear_timeouts", self.syn_linear_timeouts, 0, 255),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),

@@ -1,7 +1,7 @@
 //! What is lost, and what to send again: `IsLost`, `HighRxt` and `NextSeg` of RFC 6675 section 4 as cursors.
 
 use super::marks::{Marks, span};
-use super::{FIN, LEN, RETRANSMITTED, Range, Scoreboard};
+use super::{FIN, LEN, PUSH, RETRANSMITTED, Range, Scoreboard};
 
 impl Scoreboard {
     /// Keeps the SACKed bytes and runs above the loss cursor as the segments `base + fresh` become SACKed.
@@ -265,7 +265,7 @@ impl Scoreboard {
 
     pub(super) fn range(&self, ordinal: u64) -> Range {
         let meta = self.sent(ordinal).meta;
-        Range { ordinal, seq: self.seq_of(ordinal), len: meta & LEN, fin: meta & FIN != 0 }
+        Range { ordinal, seq: self.seq_of(ordinal), len: meta & LEN, fin: meta & FIN != 0, push: meta & PUSH != 0 }
     }
 
     /// The segment is sent again and counted in `pipe` once more.

@@ -24,6 +24,8 @@ use marks::{Marks, span};
 const RETRANSMITTED: u32 = 1 << 30;
 /// The segment ends with a FIN, which takes one of its sequence numbers.
 pub(crate) const FIN: u32 = 1 << 31;
+/// The segment ends what the application has written: it carries PSH.
+pub(crate) const PUSH: u32 = 1 << 29;
 const LEN: u32 = (1 << 24) - 1;
 /// Segments that the ring keeps free, so that its oldest and newest never share a word of the bitmaps.
 const SPARE: u64 = 64;
@@ -110,6 +112,7 @@ pub(crate) struct Range {
     /// Sequence length, FIN included.
     pub len: u32,
     pub fin: bool,
+    pub push: bool,
 }
 
 #[derive(Debug)]

@@ -1,8 +1,10 @@
 //! AccECN in whole connections: RFC 9768 sections 3.1.1 (negotiation) and 3.2, on a path of 10 ms each way.
 
 use crate::common::*;
+use crate::lone::*;
 use elephan_tcp::options::{Ecn, Reduction};
-use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
+use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment, State};
+use elephan_units::Time;
 
 fn net(a: Ecn, b: Ecn, overrides: &Overrides) -> Net {
     let side = |ecn| options("rfc", &Overrides { ecn: Some(ecn), ..overrides.clone() });
@@ -108,4 +110,111 @@ fn a_mark_reduces_gradually() {
     let round: Vec<u32> = net.data(1000)[20..].iter().map(|d| d.1 / 1000).collect();
     let at = net.data(1000).iter().filter(|d| d.0.ns() < 60_000_000).count();
     assert!(round.len() >= 10 && (33..=36).contains(&at), "{at} {round:?}");
+}
+
+fn accurate() -> Overrides {
+    Overrides { ecn: Some(Ecn::Accurate), ..plain() }
+}
+
+/// A segment with this ACE field.
+fn field(ace: u8, seg: Segment) -> Segment {
+    let mut seg = seg;
+    seg.set_ace(ace);
+    seg
+}
+
+fn syn(ace: u8) -> Segment {
+    field(ace, Segment { flags: Flags::SYN, mss: 1000, ..segment(PEER, 0, 0, None) })
+}
+
+fn syn_ack(ace: u8, ecn: u8) -> Segment {
+    field(ace, Segment { flags: Flags::SYN | Flags::ACK, mss: 1000, ecn, ..segment(PEER, OWN + 1, 0, None) })
+}
+
+/// Sections 3.1.4.1 and 3.2.3.2.2: 111 in the first retransmitted SYN, 000 from the second on; SYN-ACKs likewise, after which the server
+/// sends no ECT (section 3.1.5).
+#[test]
+fn the_second_retransmission_of_the_handshake_negotiates_nothing() {
+    for stack in ["rfc", "linux"] {
+        let mut a = Lone::connecting(stack, &accurate());
+        let aces: Vec<u8> = a.wait(8000).into_iter().map(|(_, seg)| seg.ace()).collect();
+        assert_eq!(aces[..3], [0b111, 0, 0], "{stack}");
+        let mut b = Lone::listening(stack, &accurate());
+        assert_eq!(b.take(syn(0b111))[0].0.ace(), 0b010, "{stack}");
+        let aces: Vec<u8> = b.wait(8000).into_iter().map(|(_, seg)| seg.ace()).collect();
+        assert_eq!(aces, [0b010, 0, 0], "{stack}");
+        b.take(field(0b010, segment(PEER + 1, OWN + 1, 0, None)));
+        b.end.write(Time::ZERO, 1000);
+        assert!(b.poll().iter().all(|s| s.0.len == 1000 && s.0.ecn == ECN_NOT_ECT), "{stack}");
+    }
+}
+
+/// Section 3.1.5: the flags of a SYN-ACK tell how the latest SYN was marked; a SYN that says nothing forbids ECT, and one that asks for RFC
+/// 3168 in the same handshake resets it. Section 3.1.3: what nobody sends is a request.
+#[test]
+fn repeated_and_unknown_syns() {
+    let mut b = Lone::listening("rfc", &accurate());
+    b.take(syn(0b111));
+    assert_eq!(b.take(Segment { ecn: 3, ..syn(0b111) })[0].0.ace(), 0b110);
+    assert_eq!(b.take(syn(0))[0].0.ace(), 0);
+    b.take(field(0b010, segment(PEER + 1, OWN + 1, 0, None)));
+    b.end.write(Time::ZERO, 1000);
+    assert_eq!(b.poll()[0].0.ecn, ECN_NOT_ECT);
+    for (first, second) in [(0b111, 0b011), (0b011, 0b111)] {
+        let mut b = Lone::listening("rfc", &accurate());
+        b.take(syn(first));
+        assert!(b.take(syn(second))[0].0.flags.has(Flags::RST));
+        assert_eq!(b.end.state(), State::Listen);
+    }
+    for ace in [0b001, 0b010, 0b100, 0b101, 0b110] {
+        assert_eq!(Lone::listening("rfc", &accurate()).take(syn(ace))[0].0.ace(), 0b010);
+    }
+}
+
+/// Section 3.2.2.4: a client whose first feedback is 0 sends no ECT and believes no marks.
+#[test]
+fn a_zeroed_field_ends_ect() {
+    for (first, ecn) in [(0b101, ECN_ECT0), (0, ECN_NOT_ECT)] {
+        let mut a = Lone::connecting("rfc", &accurate());
+        let answers = a.take(syn_ack(0b010, 0));
+        assert_eq!(answers[0].0.ace(), 0b010);
+        a.end.write(Time::ZERO, 1000);
+        assert_eq!(a.poll()[0].0.ecn, ECN_ECT0);
+        a.take(field(first, segment(PEER + 1, OWN + 1001, 0, None)));
+        a.end.write(Time::ZERO, 1000);
+        assert_eq!(a.poll()[0].0.ecn, ecn);
+        // It still feeds back: 5 + 1 marked.
+        a.take(field(first, Segment { ecn: 3, ..segment(PEER + 1, OWN + 2001, 100, None) }));
+        assert_eq!(a.end.stats(Time::ZERO).ecn_signals, 0);
+        a.end.write(Time::ZERO, 1000);
+        assert_eq!(a.poll().pop().map(|s| s.0.ace()), Some(6));
+    }
+}
+
+/// Section 3.2: the counter counts marked pure ACKs; section 3.2.2.1: the ACK of a repeated SYN-ACK has the handshake's encoding.
+#[test]
+fn marked_acks_and_repeated_syn_acks() {
+    let mut a = Lone::connecting("rfc", &accurate());
+    a.take(syn_ack(0b010, 0));
+    let again = a.take(syn_ack(0b010, 3));
+    assert_eq!(
+        again.iter().map(|s| (s.0.flags.any(Flags::ACK), s.0.len, s.0.ace())).collect::<Vec<_>>(),
+        [(true, 0, 0b110)]
+    );
+    for answers in [0, 0, 1] {
+        let ack = field(0b101, Segment { ecn: 3, ..segment(PEER + 1, OWN + 1, 0, None) });
+        let sent = a.take(ack);
+        assert_eq!(sent.len(), answers);
+        // 6 for the marked SYN-ACK and three more: 9 = 001.
+        assert!(sent.iter().all(|s| s.0.ace() == 0b001));
+    }
+}
+
+/// Section 3.2.2.1: a client with data to send says first, in a pure ACK, how the SYN-ACK was marked.
+#[test]
+fn a_pure_ack_answers_the_syn_ack_first() {
+    let mut a = Lone::connecting("rfc", &accurate());
+    a.end.write(Time::ZERO, 1000);
+    let sent: Vec<(u32, u8)> = a.take(syn_ack(0b010, 2)).iter().map(|s| (s.0.len, s.0.ace())).collect();
+    assert_eq!(sent, [(0, 0b100), (1000, 0b101)]);
 }

@@ -1,6 +1,7 @@
 //! ECN: the literals of RFC 3168 section 6.1 and RFC 8257 section 3.2 on a path of 10 ms each way.
 
 use crate::common::*;
+use crate::lone::*;
 use elephan_cc::Spec;
 use elephan_tcp::options::{Ecn, Undo};
 use elephan_tcp::{ECN_CE, ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment};
@@ -40,7 +41,9 @@ fn both_ends_must_agree() {
         assert_eq!(syn.any(Flags::ECE) && syn.any(Flags::CWR), a != Ecn::Off);
         assert_eq!((answer.any(Flags::ECE), answer.any(Flags::CWR)), (agreed, false));
         for s in &net.trace {
-            let capable = agreed && s.seg.len > 0;
+            // RFC 8257 section 3.6: DCTCP's SYN is ECN-capable too.
+            let capable =
+                agreed && s.seg.len > 0 || a == Ecn::Dctcp && s.seg.flags == Flags::SYN | Flags::ECE | Flags::CWR;
             assert_eq!(s.seg.ecn, if capable { ECN_ECT0 } else { ECN_NOT_ECT }, "{a:?} {b:?} {:?}", s.seg);
         }
     }
@@ -200,5 +203,44 @@ fn a_marked_duplicate_says_nothing() {
             assert!(net.b.poll_transmit(net.now, &mut answer, &mut sack));
             assert_eq!(answer.flags.any(Flags::ECE), echoed, "{kind:?}");
         }
+    }
+}
+
+/// RFC 3168 section 6.1.1.1 lets a retransmitted SYN ask for nothing; Linux clears ECE and CWR from the first on (tcp_ecn_fallback, seen on
+/// Linux 6.18), and keeps ECE in SYN-ACKs. DCTCP's SYN is then not ECN-capable either.
+#[test]
+fn retransmitted_syns_fall_back() {
+    let asks = Flags::SYN | Flags::ECE | Flags::CWR;
+    for (stack, ecn, expected, capable) in [
+        ("rfc", Ecn::Classic, [asks, asks, asks], 0),
+        ("linux", Ecn::Classic, [Flags::SYN, Flags::SYN, Flags::SYN], 0),
+        ("freebsd", Ecn::Classic, [asks, Flags::SYN, Flags::SYN], 0),
+        ("linux", Ecn::Dctcp, [Flags::SYN, Flags::SYN, Flags::SYN], 0),
+        ("rfc", Ecn::Dctcp, [asks, asks, asks], ECN_ECT0),
+    ] {
+        let o = Overrides { ecn: Some(ecn), syn_linear_timeouts: Some(0), ..plain() };
+        let mut a = Lone::connecting(stack, &o);
+        let sent: Vec<(Flags, u8)> = a.wait(8000).into_iter().map(|(_, seg)| (seg.flags, seg.ecn)).collect();
+        assert_eq!(sent, expected.map(|flags| (flags, capable)), "{stack}");
+        let mut b = Lone::listening(stack, &o);
+        let syn = Segment { flags: asks, ..segment(PEER, 0, 0, None) };
+        let mut sent = b.take(syn);
+        sent.extend(b.wait(4000).into_iter().map(|(_, seg)| (seg, Default::default())));
+        let marks = if ecn == Ecn::Dctcp { ECN_ECT0 } else { ECN_NOT_ECT };
+        assert!(sent.len() == 3 && sent.iter().all(|s| s.0.flags.has(Flags::ECE) && s.0.ecn == marks), "{stack}");
+    }
+}
+
+/// RFC 8257 section 3.6 with its option: SYN, SYN-ACK and RST are ECN-capable.
+#[test]
+fn control_segments_of_dctcp_are_ecn_capable() {
+    for (capable, mark) in [(true, ECN_ECT0), (false, ECN_NOT_ECT)] {
+        let o = Overrides { ecn: Some(Ecn::Dctcp), ect_syn: Some(capable), ..plain() };
+        let mut b = Lone::listening("rfc", &o);
+        let syn = Segment { flags: Flags::SYN | Flags::ECE | Flags::CWR, ..segment(PEER, 0, 0, None) };
+        assert_eq!(b.take(syn)[0].0.ecn, mark);
+        assert_eq!(b.take(segment(PEER + 1, OWN + 9, 0, None))[0].0.ecn, mark);
+        let mut a = Lone::connecting("rfc", &o);
+        assert_eq!(a.wait(1000)[0].1.ecn, mark);
     }
 }

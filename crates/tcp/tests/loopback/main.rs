@@ -16,6 +16,7 @@ mod linux;
 mod local;
 mod lone;
 mod one_way;
+mod pushing;
 mod recovery;
 mod small_queues;
 mod statistics;
