@@ -133,6 +133,10 @@ class Tcp(Table):
     delayed_ack_timeout: Longest time that an ACK waits.
     delayed_ack_rule: How delayed ACKs are timed: `fixed` (every n-th segment, or the timeout) or `linux` (adaptive, with quick
         ACKs).
+    sack_compression_acks: With `delayed_ack_rule` `linux` and SACK: how many ACKs of segments beyond a hole are held back at most
+        and sent as one; 0 holds none back.
+    sack_compression_delay: How long they are held back, and no longer than a twentieth of the round trip.
+    sack_compression_slack: How much later than that their timer rings.
     delayed_ack_first: The first data segment of a connection is acknowledged at once.
     rto_rule: How the retransmission timeout is computed: `rfc6298`, `linux` or `freebsd`.
     rto_initial: Retransmission timeout before the first round-trip sample.
@@ -273,6 +277,9 @@ class Tcp(Table):
     delayed_ack_segments: int | None = None
     delayed_ack_timeout: Time | None = None
     delayed_ack_rule: Literal["fixed", "linux"] | None = None
+    sack_compression_acks: int | None = None
+    sack_compression_delay: Time | None = None
+    sack_compression_slack: Time | None = None
     delayed_ack_first: bool | None = None
     rto_rule: Literal["rfc6298", "linux", "freebsd"] | None = None
     rto_initial: Time | None = None

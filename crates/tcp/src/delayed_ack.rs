@@ -19,8 +19,14 @@
 //!
 //! The FIN of a peer that this end has not closed to makes it interactive too (`tcp_fin`): its ACK waits for the application's own FIN.
 //!
-//! Left out: SACK compression, the test that the window may grow (`__tcp_select_window`), buffers below the low-water mark.
+//! Compression (`__tcp_ack_snd_check`): with a hole and SACK the fourth and later ACKs without progress wait for
+//! min(`sack_compression_delay`, SRTT / 20) and `sack_compression_slack`, `sack_compression_acks` of them at most; one that extends
+//! neither of the two blocks reported last sends those that wait (`tcp_sack_new_ofo_skb`; Linux sends them without it).
+//!
+//! Left out: the receiver's own estimate of the round trip (`rcv_rtt_est`), which shortens the wait before it has grown; the test that
+//! the window may grow (`__tcp_select_window`); buffers below the low-water mark.
 
+use crate::options::Options;
 use elephan_units::{Span, Time};
 
 /// `TCP_MAX_QUICKACKS`.
@@ -33,12 +39,26 @@ const DELAY_MAX: Span = Span::from_ms(200);
 const UNPUSHED_MAX: Span = Span::from_ms(500);
 /// `TCP_MSS_DEFAULT`: what a full segment is taken for before a longer one came.
 const FULL_SEGMENT: u64 = 536;
+/// `TCP_FASTRETRANS_THRESH`: ACKs without progress that leave at once.
+const AT_ONCE: u8 = 3;
+/// `TCP_SACK_BLOCKS_EXPECTED`: blocks that every ACK is sure to report.
+const BLOCKS_EXPECTED: usize = 2;
+/// The share of the round trip that an ACK is held back at most.
+const HELD_SHARE: u64 = 20;
 
 /// When the ACK of a segment in order leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     Now,
     At(Time),
+}
+
+/// SACK compression: ACKs held back at most, and for how long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compression {
+    acks: u16,
+    delay: Span,
+    slack: Span,
 }
 
 /// What the rule looks at when a segment has arrived.
@@ -78,13 +98,20 @@ pub(crate) struct DelayedAck {
     /// Something has arrived since the last ACK.
     scheduled: bool,
     full_segment: u64,
+    compression: Compression,
+    /// ACKs held back.
+    held: u16,
+    /// ACKs that left at once while `stalled_at` was expected.
+    at_once: u8,
+    stalled_at: u64,
 }
 
 impl DelayedAck {
-    pub fn new(least: Span, segments: u32) -> DelayedAck {
+    /// The rule of `o`; ACKs are held back if the peer knows SACK, which [`DelayedAck::compress`] says.
+    pub fn new(o: &Options) -> DelayedAck {
         DelayedAck {
-            least,
-            waiting_max: u64::from(segments - 1),
+            least: o.delayed_ack_timeout,
+            waiting_max: u64::from(o.delayed_ack_segments - 1),
             ato: Span::ZERO,
             last_at: Time::ZERO,
             quick: 0,
@@ -92,7 +119,17 @@ impl DelayedAck {
             pushed: 0,
             scheduled: false,
             full_segment: FULL_SEGMENT,
+            compression: Compression::default(),
+            held: 0,
+            at_once: 0,
+            stalled_at: 0,
         }
+    }
+
+    /// The peer knows SACK: ACKs may be held back.
+    pub fn compress(&mut self, o: &Options) {
+        let (delay, slack) = (o.sack_compression_delay, o.sack_compression_slack);
+        self.compression = Compression { acks: o.sack_compression_acks as u16, delay, slack };
     }
 
     fn raise_quick(&mut self, window: u64, most: u32) {
@@ -169,9 +206,38 @@ impl DelayedAck {
         delay.min(DELAY_MAX.max(self.least))
     }
 
-    /// A segment has arrived that is acknowledged at once whatever the mode.
-    pub fn on_disorder(&mut self) {
+    /// A segment has arrived beyond a hole at `nxt`; `rank` blocks were reported more recently than the one that it extends.
+    pub fn on_disorder(&mut self, a: &Arrival, nxt: u64, rank: usize) -> When {
         self.scheduled = true;
+        let (waited, quick) = (self.held > 0, self.quick > 0 && !self.interactive);
+        let over = a.unacked > self.waiting_max * self.full_segment;
+        if over || quick || self.held >= self.compression.acks || waited && rank >= BLOCKS_EXPECTED {
+            return When::Now;
+        }
+        if !self.stalls(nxt) {
+            return When::Now;
+        }
+        self.held += 1;
+        if waited {
+            return When::At(a.timer);
+        }
+        let share = a.srtt.map_or(Span::ZERO, |rtt| Span(rtt.0 / HELD_SHARE));
+        When::At(a.now + share.min(self.compression.delay) + self.compression.slack)
+    }
+
+    /// Whether so many ACKs have left while `nxt` was expected that others may wait; counts one that leaves.
+    fn stalls(&mut self, nxt: u64) -> bool {
+        if self.stalled_at != nxt {
+            (self.stalled_at, self.at_once) = (nxt, 0);
+        }
+        let stalls = self.at_once >= AT_ONCE;
+        self.at_once += u8::from(!stalls);
+        stalls
+    }
+
+    /// A segment has filled a part of a hole and another hole is left, at `nxt`: its ACK leaves at once.
+    pub fn on_progress(&mut self, nxt: u64) {
+        self.stalls(nxt);
     }
 
     /// An ACK leaves, with data or without.
@@ -182,14 +248,17 @@ impl DelayedAck {
                 self.ato = self.least;
             }
         }
-        self.pushed = 0;
+        (self.pushed, self.held) = (0, 0);
         if data && self.ato != Span::ZERO && now.since(self.last_at) < self.ato {
             self.interactive = true;
         }
     }
 
-    /// The delayed ACK is due.
+    /// The delayed ACK is due, or those that compression holds back.
     pub fn on_timer(&mut self, rto: Span) {
+        if self.held > 0 {
+            return;
+        }
         if self.interactive {
             self.interactive = false;
             self.ato = self.least;
@@ -226,7 +295,10 @@ mod tests {
     }
 
     fn delayed_ack() -> DelayedAck {
-        DelayedAck::new(Span::from_ms(40), 2)
+        let linux = crate::stack("linux").unwrap();
+        let mut d = DelayedAck::new(&linux);
+        d.compress(&linux);
+        d
     }
 
     /// Past the quick ACKs of the start, with a segment at `t` ms and ato = 40 ms.
@@ -331,5 +403,71 @@ mod tests {
             d.be_quick(1 << 20, most);
             assert_eq!((d.quick, d.interactive, d.ato), (acks, false, Span::from_ms(40)));
         }
+    }
+
+    /// Seen with Linux 6.18, segments 0.1 ms apart beyond a hole: three ACKs at once, then one every 1.1 ms at a round trip of 100 ms, every
+    /// 0.6 ms at one of 10 ms (5 % of it, and the slack); of segments with holes between them every second one.
+    #[test]
+    fn acks_of_sacks_are_held_back() {
+        for (rtt, alone, times) in [
+            (100, false, [0, 100, 200, 1400, 2500, 3600]),
+            (10, false, [0, 100, 200, 900, 1500, 2100]),
+            (100, true, [0, 100, 200, 400, 600, 800]),
+        ] {
+            let mut d = warm(0);
+            let (mut left, mut timer) = (Vec::new(), Time::NEVER);
+            for us in (0..4000).step_by(100) {
+                let now = ms(10) + Span::from_us(us);
+                if timer <= now {
+                    left.push((timer.0 - ms(10).0) / 1_000_000);
+                    d.on_timer(Span::from_s(1));
+                    d.on_ack_sent(timer, false);
+                    timer = Time::NEVER;
+                }
+                let a = Arrival { now, unacked: 0, srtt: Some(Span::from_ms(rtt)), timer, ..arrival(0) };
+                match d.on_disorder(&a, 5000, if alone { us as usize / 100 } else { 0 }) {
+                    When::Now => {
+                        left.push(us);
+                        d.on_ack_sent(now, false);
+                        timer = Time::NEVER;
+                    }
+                    When::At(at) => timer = at,
+                }
+            }
+            assert_eq!(left[..6], times, "{rtt} {alone}");
+            assert_eq!(d.ato, Span::from_ms(40));
+        }
+    }
+
+    /// 44 ACKs wait at most; progress lets three leave at once again; quick ACKs are not held back.
+    #[test]
+    fn held_acks_have_a_limit() {
+        let mut d = warm(0);
+        let beyond =
+            |d: &mut DelayedAck, nxt, timer| d.on_disorder(&Arrival { unacked: 0, timer, ..arrival(10) }, nxt, 0);
+        for _ in 0..3 {
+            assert_eq!(beyond(&mut d, 5000, Time::NEVER), When::Now);
+            d.on_ack_sent(ms(10), false);
+        }
+        let due = ms(11) + Span::from_us(100);
+        for _ in 0..44 {
+            assert_eq!(beyond(&mut d, 5000, due), When::At(due));
+        }
+        assert_eq!(beyond(&mut d, 5000, due), When::Now);
+        d.on_ack_sent(ms(10), false);
+        d.on_progress(6000);
+        for at_once in [true, true, false] {
+            assert_eq!(beyond(&mut d, 6000, Time::NEVER) == When::Now, at_once);
+            if at_once {
+                d.on_ack_sent(ms(10), false);
+            }
+        }
+        let mut d = delayed_ack();
+        d.be_quick(1 << 20, QUICK_MAX);
+        assert!((0..16).all(|_| {
+            let now = beyond(&mut d, 5000, Time::NEVER) == When::Now;
+            d.on_ack_sent(ms(10), false);
+            now
+        }));
     }
 }

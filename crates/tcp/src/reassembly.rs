@@ -31,6 +31,8 @@ pub(crate) struct Arrival {
     pub duplicate: Option<Interval>,
     /// Bytes that are new.
     pub fresh: u64,
+    /// How many blocks were reported more recently than the one that it extends; than all, if it extends none.
+    pub rank: usize,
 }
 
 impl Reassembly {
@@ -77,22 +79,26 @@ impl Reassembly {
                 self.intervals.drain(from + 1..to);
             }
         }
-        self.remember(merged);
-        Arrival { duplicate, fresh: right - left - overlap }
+        let rank = self.remember(merged);
+        Arrival { duplicate, fresh: right - left - overlap, rank }
     }
 
-    /// `block` becomes the most recent; what it has swallowed is forgotten.
-    fn remember(&mut self, block: Interval) {
+    /// `block` becomes the most recent; what it has swallowed is forgotten. Returns how many were more recent than the first of
+    /// those.
+    fn remember(&mut self, block: Interval) -> usize {
         let mut kept = [(0, 0); RECENT];
         kept[0] = block;
-        let mut count = 1;
-        for &(l, r) in &self.recent[..self.recent_len] {
-            if count < RECENT && !(block.0 <= l && r <= block.1) {
+        let (mut count, mut rank) = (1, self.recent_len);
+        for (index, &(l, r)) in self.recent[..self.recent_len].iter().enumerate() {
+            if block.0 <= l && r <= block.1 {
+                rank = rank.min(index);
+            } else if count < RECENT {
                 kept[count] = (l, r);
                 count += 1;
             }
         }
         (self.recent, self.recent_len) = (kept, count);
+        rank
     }
 
     /// Everything before `next` has been received in order; returns where the contiguous data ends now, and the first part of what
@@ -208,7 +214,7 @@ mod tests {
         let mut r = Reassembly::default();
         assert_eq!(report(&mut r, Some((3000, 3500)), 4), [(3000, 3500)]);
         r.insert(4500, 5000);
-        assert_eq!(r.insert(4500, 5000), Arrival { duplicate: Some((4500, 5000)), fresh: 0 });
+        assert_eq!(r.insert(4500, 5000), Arrival { duplicate: Some((4500, 5000)), fresh: 0, rank: 0 });
         assert_eq!(report(&mut r, Some((4500, 5000)), 4), [(4500, 5000), (4500, 5000)]);
     }
 

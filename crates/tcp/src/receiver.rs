@@ -32,6 +32,8 @@ pub(crate) struct Rare {
     at: u64,
     /// Until when unacceptable segments without data get no answer.
     silent_until: Time,
+    /// How many SACK blocks were more recent than the one that the last arrival beyond a hole extends.
+    rank: usize,
 }
 
 #[derive(Debug)]
@@ -80,8 +82,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub fn new(o: &Options) -> Receiver {
-        let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux)
-            .then(|| Box::new(DelayedAck::new(o.delayed_ack_timeout, o.delayed_ack_segments)));
+        let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux).then(|| Box::new(DelayedAck::new(o)));
         Receiver {
             nxt: 0,
             edge: 0,
@@ -114,6 +115,9 @@ impl Receiver {
     pub fn establish(&mut self, mss: u32, sack: bool, o: &Options) {
         self.mss = u64::from(mss);
         self.dsack = sack && o.dsack;
+        if let Some(adaptive) = self.adaptive.as_mut().filter(|_| sack) {
+            adaptive.compress(o);
+        }
     }
 
     /// The handshake begins anew.
@@ -175,6 +179,11 @@ impl Receiver {
 
     pub fn rare(&self) -> Rare {
         self.rare.as_deref().copied().unwrap_or_default()
+    }
+
+    /// How many SACK blocks were more recent than the one that the last arrival beyond a hole extends.
+    pub fn rank(&self) -> usize {
+        self.rare.as_ref().map_or(0, |rare| rare.rank)
     }
 
     /// Bytes from the next expected one to the last that has arrived.
@@ -261,7 +270,10 @@ impl Receiver {
             return if filled.is_some() || self.duplicate.is_some() { Due::Now } else { due };
         }
         let reassembly = self.reassembly.get_or_insert_default();
-        self.duplicate = reassembly.insert(left, right).duplicate;
+        let arrival = reassembly.insert(left, right);
+        // One that waits for its ACK stays, unless another takes its place.
+        self.duplicate = arrival.duplicate.or(self.duplicate);
+        self.rare.get_or_insert_default().rank = arrival.rank;
         Due::Now
     }
 

@@ -404,6 +404,24 @@ options! {
         linux_2_4 | linux = DelayedAckRule::Linux, "Linux tcp_event_data_recv, tcp_send_delayed_ack";
         freebsd = DelayedAckRule::Fixed, "FreeBSD DELAY_ACK: every second segment or the timeout";
     }
+    /// With `delayed_ack_rule` `linux` and SACK: how many ACKs of segments beyond a hole are held back at most and sent as one; 0
+    /// holds none back.
+    sack_compression_acks: u32 {
+        rfc = 0, "RFC 5681 section 4.2: an ACK at once";
+        winxp | windows | freebsd = 0, "assumed: not implemented";
+        linux_2_4 = 0, "came with Linux 4.18";
+        linux = 44, "Linux net.ipv4.tcp_comp_sack_nr";
+    }
+    /// How long they are held back, and no longer than a twentieth of the round trip.
+    sack_compression_delay: Span {
+        rfc | winxp | linux_2_4 | windows | freebsd = Span::from_ms(1), "assumed: as Linux";
+        linux = Span::from_ms(1), "Linux net.ipv4.tcp_comp_sack_delay_ns";
+    }
+    /// How much later than that their timer rings.
+    sack_compression_slack: Span {
+        rfc | winxp | linux_2_4 | windows | freebsd = Span::from_us(100), "assumed: as Linux";
+        linux = Span::from_us(100), "Linux net.ipv4.tcp_comp_sack_slack_ns, which an idle machine waits for";
+    }
     /// The first data segment of a connection is acknowledged at once.
     delayed_ack_first: bool {
         rfc = false, "RFC 5681 section 4.2";

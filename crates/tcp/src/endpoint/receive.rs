@@ -154,13 +154,23 @@ impl Endpoint {
         }
         let Some(adaptive) = &mut self.rx.adaptive else { return };
         let when = if self.rx.nxt > nxt {
-            adaptive.on_data(&arrival)
+            let when = adaptive.on_data(&arrival);
+            if self.rx.has_blocks && when != When::Now {
+                adaptive.on_progress(self.rx.nxt);
+            }
+            when
         } else if end <= nxt || seq >= self.rx.edge {
             adaptive.be_quick(arrival.window, QUICK_MAX);
             When::Now
         } else {
-            adaptive.on_disorder();
-            When::Now
+            let rank = self.rx.rank();
+            let Some(adaptive) = &mut self.rx.adaptive else { return };
+            let when = adaptive.on_disorder(&arrival, nxt, rank);
+            if let When::At(time) = when {
+                self.ack_at = time;
+                return;
+            }
+            when
         };
         self.schedule_ack(when, due);
     }

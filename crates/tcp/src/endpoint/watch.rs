@@ -27,6 +27,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_clean_ack(&mut self, now: Time, taken: Taken, sampled: bool) {
+        self.tx.board.begin_ack(0, 0);
         self.tx.board.time_unmarked(&taken);
         self.tx.watched_clean_ack(now, &mut self.stats);
         self.watch_timer(now, true, true, sampled);

@@ -332,6 +332,7 @@ impl Options {
             ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
+            ("sack_compression_acks", self.sack_compression_acks, 0, 255),
             ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),
             ("ecn_syn_retries", self.ecn_syn_retries, 0, 255),
             ("syn_linear_timeouts", self.syn_linear_timeouts, 0, 255),
@@ -367,6 +368,8 @@ impl Options {
             ("max_ack_delay", self.max_ack_delay),
             ("timer_slack", self.timer_slack),
             ("invalid_ratelimit", self.invalid_ratelimit),
+            ("sack_compression_delay", self.sack_compression_delay),
+            ("sack_compression_slack", self.sack_compression_slack),
         ];
         for (option, value) in waits {
             if value > most {

@@ -13,7 +13,7 @@
 //!   backward from where it was, only when it has gone.
 
 use super::marks::{Marks, Word};
-use super::{RETRANSMITTED, Range, Scoreboard, Sent, Taken};
+use super::{LEN, RETRANSMITTED, Range, Scoreboard, Sent, Taken};
 use std::collections::VecDeque;
 
 /// The last of the segments sent before `RACK.segment` that is still out, among those below `reach`.
@@ -357,17 +357,19 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// `taken` was acknowledged while nothing was marked.
+    /// `taken` was acknowledged while nothing was marked: if the last of it was sent again, as a probe, and may have arrived by its
+    /// first transmission, what was sent once tells.
     pub fn time_unmarked(&mut self, taken: &Taken) {
         if !self.timed || taken.newest == u64::MAX {
             return;
         }
         let (sent, ack) = (*self.sent(taken.newest), self.una);
-        if sent.meta & RETRANSMITTED == 0
-            && let Some(times) = self.times_mut()
-        {
-            times.newest = times.newest.max((sent.at, ack));
-            times.last = (ACKNOWLEDGED, sent.at);
+        let Some(times) = self.times_mut() else { return };
+        let doubtful = sent.meta & RETRANSMITTED != 0 && sent.at >= times.doubt_acked;
+        let (at, end) = if doubtful { (taken.last_at, ack - u64::from(sent.meta & LEN)) } else { (sent.at, ack) };
+        if at != u64::MAX {
+            times.newest = times.newest.max((at, end));
+            times.last = (ACKNOWLEDGED, at);
         }
     }
 
