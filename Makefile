@@ -10,7 +10,7 @@ SEED ?= 2026
 
 MINUTES ?= 5
 
-.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel generate clean
+.PHONY: help setup demo test test-all fuzz fuzz-cases fuzz-planted fuzz-targets fuzz-install lint bench wheel generate clean packetdrill
 
 help:
 	@echo "make demo      the quick cut of the study intel-2004: answer, verdicts, report"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint      formatting, clippy, ruff, mypy, generated files"
 	@echo "make bench     the standard workloads W1 to W4"
 	@echo "make wheel     an abi3 wheel in dist/"
+	@echo "make packetdrill DIR=...  packetdrill scripts below DIR, as a table"
 	@echo "make generate  write the generated files again: schema, references, Python classes"
 
 $(VENV)/.deps: requirements.lock
@@ -94,3 +95,7 @@ generate: setup
 
 clean:
 	rm -rf target $(VENV) dist results
+
+# Runs packetdrill scripts below DIR and prints a table by folder, such as DIR=packetdrill/gtests/net.
+packetdrill: setup
+	@$(BIN)/elephan packetdrill --table $(DIR) || test $$? -eq 1

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elephan._scenario import *  # noqa: F403
 
-    from . import cc, disk, host, hurst, l2, measures, prr, queue, rounds, rtt, stats, tcp, testing, theory
+    from . import cc, disk, host, hurst, l2, measures, packetdrill, prr, queue, rounds, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
     from .burst import memory_from_burst, read_burst
     from .errors import ElephanError, InputError
@@ -49,6 +49,7 @@ __all__ = [
     "load",
     "measures",
     "memory_from_burst",
+    "packetdrill",
     "path",
     "prr",
     "queue",
@@ -83,7 +84,23 @@ _NAMES = {
     "ScenarioError": ("elephan.errors", "InputError"),
     "RunError": ("elephan.errors", "ElephanError"),
 }
-_MODULES = ("cc", "disk", "host", "hurst", "l2", "measures", "prr", "queue", "rounds", "rtt", "stats", "tcp", "testing", "theory")
+_MODULES = (
+    "cc",
+    "disk",
+    "host",
+    "hurst",
+    "l2",
+    "measures",
+    "packetdrill",
+    "prr",
+    "queue",
+    "rounds",
+    "rtt",
+    "stats",
+    "tcp",
+    "testing",
+    "theory",
+)
 
 
 def _scenario_class(name: str) -> Any:

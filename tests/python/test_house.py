@@ -7,14 +7,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 # From the design, each level on those after it:
-# {py, fuzz}, sim, scenario, traffic, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
+# {py, fuzz}, sim, scenario, {traffic, trace, packetdrill}, {host, record}, {tcp, roce, link}, cc, {engine, random}, units.
 LEVELS = [
     {"units"},
     {"engine", "random"},
     {"cc"},
     {"tcp", "roce", "link"},
     {"host", "record"},
-    {"traffic", "trace"},
+    {"traffic", "trace", "packetdrill"},
     {"scenario"},
     {"sim"},
     {"fuzz", "py"},

@@ -13,6 +13,7 @@ mod json;
 mod l2;
 mod listing;
 mod number;
+mod packetdrill;
 mod prr;
 mod queue;
 mod receive;
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     scenario::register(module)?;
     run::register(module)?;
     trace::register(module)?;
+    packetdrill::register(module)?;
     module.add_class::<cc::Cc>()?;
     module.add_class::<disk::DiskModel>()?;
     module.add_class::<host::TransmitSide>()?;

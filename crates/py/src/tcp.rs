@@ -39,6 +39,7 @@ const WSCALE_MAX: u64 = 14;
 pub struct TcpEndpoint {
     endpoint: Endpoint,
     now: Time,
+    stack: String,
 }
 
 #[pymethods]
@@ -53,8 +54,9 @@ impl TcpEndpoint {
             let options = Arc::new(options);
             let mut endpoint = Endpoint::new(&options, options.controller(), isn);
             endpoint.set_auto_read(auto_read);
+            endpoint.keep_times();
             guest::raise(endpoint.controller())?;
-            Ok(TcpEndpoint { endpoint, now: Time::ZERO })
+            Ok(TcpEndpoint { endpoint, now: Time::ZERO, stack: stack.to_owned() })
         })
     }
 
@@ -68,10 +70,19 @@ impl TcpEndpoint {
         self.step(now, |endpoint, _| endpoint.listen())
     }
 
-    /// The application writes `n` bytes; returns how many the send buffer took.
-    fn write(&mut self, now: f64, n: f64) -> PyResult<u64> {
+    /// The application writes `n` bytes; returns how many the send buffer took. `more`: more follows at once (MSG_MORE); `eor`:
+    /// they end a record (MSG_EOR).
+    #[pyo3(signature = (now, n, more=false, eor=false))]
+    fn write(&mut self, now: f64, n: f64, more: bool, eor: bool) -> PyResult<u64> {
         let n = number::bytes("n", n)?;
-        self.step(now, |endpoint, now| endpoint.write(now, n))
+        self.step(now, |endpoint, now| {
+            let taken = endpoint.write(now, n);
+            endpoint.set_more(more);
+            if eor && taken == n {
+                endpoint.end_record();
+            }
+            taken
+        })
     }
 
     /// The application reads up to `n` bytes; returns how many there were.
@@ -83,6 +94,70 @@ impl TcpEndpoint {
     /// The application has no more to send: a FIN follows the data.
     fn close(&mut self, now: f64) -> PyResult<()> {
         self.step(now, |endpoint, now| endpoint.close(now))
+    }
+
+    /// Gives up at once: a reset goes out if the peer knows of the connection.
+    fn abort(&mut self, now: f64) -> PyResult<()> {
+        self.step(now, |endpoint, now| endpoint.abort(now))
+    }
+
+    /// The host's own queue refused a segment of the last `poll_transmit`.
+    fn on_local_drop(&mut self, now: f64, seg: &Bound<'_, PyDict>) -> PyResult<()> {
+        let (seg, _) = segment(seg)?;
+        self.step(now, |endpoint, now| endpoint.on_local_drop(now, &seg))
+    }
+
+    /// Changes what an application may change while the connection lives.
+    #[pyo3(signature = (now, nodelay=None, cork=None, send_buffer=None, receive_buffer=None, congestion_control=None))]
+    fn set(
+        &mut self,
+        now: f64,
+        nodelay: Option<bool>,
+        cork: Option<bool>,
+        send_buffer: Option<f64>,
+        receive_buffer: Option<f64>,
+        congestion_control: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let buffer = |name: &str, given: Option<f64>| match given.map(|bytes| number::bytes(name, bytes)).transpose()? {
+            Some(0) => Err(ScenarioError::new_err(format!("{name} must be at least 1 byte, not 0"))),
+            bytes => Ok(bytes),
+        };
+        let (send, receive) = (buffer("send_buffer", send_buffer)?, buffer("receive_buffer", receive_buffer)?);
+        let law = congestion_control.map(|given| self.law(given)).transpose()?;
+        self.step(now, |endpoint, now| {
+            if let Some(on) = nodelay {
+                endpoint.set_nodelay(now, on);
+            }
+            if let Some(on) = cork {
+                endpoint.set_cork(now, on);
+            }
+            if let Some(bytes) = send {
+                endpoint.set_send_buffer(bytes);
+            }
+            if let Some(bytes) = receive {
+                endpoint.set_receive_buffer(bytes);
+            }
+            if let Some(law) = &law {
+                endpoint.switch_law(now, law);
+                endpoint.begin_switched_law(now);
+            }
+        })
+    }
+
+    /// A snapshot with the names and units of Linux's `tcp_info`.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (info, out) = (self.endpoint.info(self.now), PyDict::new(py));
+        out.set_item("state", info.state.name())?;
+        out.set_item("ca_state", info.ca_state.name())?;
+        for (name, value) in info.named() {
+            out.set_item(name, value)?;
+        }
+        Ok(out)
+    }
+
+    /// The snapshot as a line of `ss -i`.
+    fn ss(&self) -> String {
+        self.endpoint.info(self.now).ss(self.endpoint.controller().name())
     }
 
     /// A segment has arrived.
@@ -202,6 +277,14 @@ impl TcpEndpoint {
 }
 
 impl TcpEndpoint {
+    /// A congestion control as a scenario writes it, with the presets of the stack.
+    fn law(&self, given: &Bound<'_, PyAny>) -> PyResult<elephan_cc::Spec> {
+        let table = PyDict::new(given.py());
+        table.set_item("congestion_control", given)?;
+        let options = elephan_scenario::tcp_options("Endpoint.set", &self.stack, json::table(&table)?);
+        Ok(options.map_err(scenario_errors)?.congestion_control)
+    }
+
     /// A call at `now`, which never goes back.
     fn step<T>(&mut self, now: f64, body: impl FnOnce(&mut Endpoint, Time) -> T) -> PyResult<T> {
         let at = number::later(&mut self.now, now)?;

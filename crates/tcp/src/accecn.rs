@@ -159,6 +159,12 @@ impl AccEcn {
         }
     }
 
+    /// Segments that came here marked; segments and bytes that the peer reported as marked.
+    pub fn counted(&self) -> (u64, u64, u64) {
+        let since = |counter: u32| u64::from(counter.wrapping_sub(CEP_INITIAL));
+        (since(self.r_cep), since(self.s_cep), u64::from(self.s_ceb))
+    }
+
     /// Whether data may be sent as ECN-capable.
     pub fn capable(&self) -> bool {
         self.capable

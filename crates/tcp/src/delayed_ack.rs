@@ -132,6 +132,26 @@ impl DelayedAck {
         self.compression = Compression { acks: o.sack_compression_acks as u16, delay, slack };
     }
 
+    /// The acknowledgement timeout, 0 before the first segment.
+    pub fn timeout(&self) -> Span {
+        self.ato
+    }
+
+    /// When data last arrived; the beginning of the connection before the first.
+    pub fn last_at(&self) -> Time {
+        self.last_at
+    }
+
+    /// The connection begins.
+    pub fn begin(&mut self, now: Time) {
+        self.last_at = now;
+    }
+
+    /// The longest segment that has arrived, 536 bytes at least.
+    pub fn full_segment(&self) -> u64 {
+        self.full_segment
+    }
+
     fn raise_quick(&mut self, window: u64, most: u32) {
         let by_window = (window / (2 * self.full_segment)).min(u64::from(most)) as u32;
         let acks = if by_window == 0 { 2.min(most) } else { by_window };

@@ -49,6 +49,8 @@ pub(crate) struct DeliveryLog {
     limited_until: u64,
     /// Segments before this one were sent before anything was kept.
     first: u64,
+    /// The last sample that has a rate.
+    last: Option<Sample>,
 }
 
 impl DeliveryLog {
@@ -111,7 +113,16 @@ impl DeliveryLog {
         let whole = interval >= min_rtt.0.max(1) && min_rtt != Span::MAX;
         let bits = delivered.saturating_sub(before) as f64 * 8.0;
         let bps = whole.then(|| bits * PS_PER_S as f64 / interval as f64);
-        Some(Sample { bps, prior: before, app_limited: stamp.delivered & LIMITED != 0 })
+        let sample = Sample { bps, prior: before, app_limited: stamp.delivered & LIMITED != 0 };
+        if whole {
+            self.last = Some(sample);
+        }
+        Some(sample)
+    }
+
+    /// The last sample that has a rate.
+    pub fn last(&self) -> Option<Sample> {
+        self.last
     }
 }
 

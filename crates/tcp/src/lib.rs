@@ -23,7 +23,8 @@ mod trains;
 mod validation;
 pub mod wire;
 
-pub use endpoint::{Endpoint, Phase, State};
+pub use endpoint::{Endpoint, Info, Phase, SSTHRESH_INFINITE, State};
 pub use options::{OptionError, Options, Overrides, law_in, stack, stacks};
+pub use recovery::CaState;
 pub use segment::*;
 pub use stats::{Snapshot, Stats};

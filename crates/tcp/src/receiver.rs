@@ -138,6 +138,12 @@ impl Receiver {
         may
     }
 
+    /// The buffer holds so many bytes from now on.
+    pub fn set_buffer(&mut self, bytes: u64) {
+        self.buffer = bytes;
+        self.field_holds = false;
+    }
+
     /// Nothing is acknowledged later.
     pub fn acknowledge_each(&mut self) {
         (self.segments_per_ack, self.adaptive) = (1, None);

@@ -106,12 +106,12 @@ instruments! {
         max_ssthresh,
         /// ACKs that closed a window which had been open.
         zero_rwin_rcvd,
-        /// Segments that the host's own transmit queue refused.
-        send_stall,
         /// Most bytes that the application had given and that had not been sent.
         max_app_w_queue,
     }
     rare {
+        /// Segments that the host's own transmit queue refused.
+        send_stall,
         /// Timer expirations without any sign of congestion before.
         abrupt_timeouts,
         /// Reductions of the window for other reasons than congestion: idle time, no use, moderation of bursts.
@@ -307,10 +307,11 @@ impl LimitClock {
         }
     }
 
-    /// `sent` bytes have been sent until `now`.
+    /// `sent` bytes have been sent until `now`; says whether the state is another one now.
     #[inline]
-    pub fn set(&mut self, now: Time, state: Limit, sent: u64) {
-        if self.state != state {
+    pub fn set(&mut self, now: Time, state: Limit, sent: u64) -> bool {
+        let turns = self.state != state;
+        if turns {
             self.end(now, sent);
             self.state = state;
             self.entered[state as usize] += 1;
@@ -318,6 +319,7 @@ impl LimitClock {
                 self.begin(now, sent);
             }
         }
+        turns
     }
 
     /// Writes transitions, times and bytes up to `now` into a snapshot, which has the bytes sent already.

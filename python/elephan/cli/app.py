@@ -10,6 +10,7 @@ import typer
 
 from elephan.cli import questions
 from elephan.cli.options import Json, Scenario, Seed, Set, Verbose, Workers, out_option, whole
+from elephan.cli.packetdrill import packetdrill
 
 app = typer.Typer(
     add_completion=False,
@@ -131,6 +132,7 @@ def sweep(
 app.command()(questions.compare)
 app.command()(questions.path)
 app.command()(questions.analyze)
+app.command()(packetdrill)
 
 
 @study_app.command("list")

@@ -52,6 +52,7 @@ impl Endpoint {
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
             self.persist = false;
+            self.note_busy(now, self.backlog() > 0);
         } else {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
@@ -143,6 +144,7 @@ impl Endpoint {
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
             self.persist = false;
+            self.note_busy(now, self.backlog() > 0);
         } else if verdict.restart_timer {
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }

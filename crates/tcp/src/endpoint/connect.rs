@@ -211,6 +211,9 @@ impl Endpoint {
         }
         self.tx.window_edge = 1 + self.tx.window;
         self.clock.start(now);
+        if let Some(adaptive) = &mut self.rx.adaptive {
+            adaptive.begin(now);
+        }
     }
 
     /// A segment for an endpoint without a connection, or with a wrong acknowledgement in a handshake, is answered by a reset (RFC

@@ -18,7 +18,7 @@ use elephan_units::Time;
 impl Endpoint {
     /// The host's own transmit queue refused `seg`, which the last [`Endpoint::poll_transmit`] wrote.
     pub fn on_local_drop(&mut self, now: Time, seg: &Segment) {
-        self.stats.send_stall += 1;
+        self.stats.rare().send_stall += 1;
         self.stats.segs_out -= 1;
         // SYNs have their timer, and nobody sends an ACK again.
         if seg.seq_len() == 0 || seg.flags.any(Flags::SYN) {

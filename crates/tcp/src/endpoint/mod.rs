@@ -7,8 +7,10 @@
 mod accept;
 mod ack;
 mod burst;
+mod change;
 mod connect;
 mod ecn;
+mod info;
 mod local;
 mod receive;
 mod send;
@@ -18,6 +20,7 @@ mod spaced;
 mod timers;
 mod watch;
 
+pub use self::info::{Info, SSTHRESH_INFINITE};
 use crate::accecn::AccEcn;
 use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;
@@ -101,7 +104,9 @@ mod work {
     /// Of an endpoint without a connection: a reset with the sequence number that was acknowledged, or one that acknowledges.
     pub const RESET: u8 = 16;
     pub const RESET_ACK: u8 = 32;
-    pub const RESETS: u8 = RESET | RESET_ACK;
+    /// The reset of a connection that is given up.
+    pub const ABORT: u8 = 64;
+    pub const RESETS: u8 = RESET | RESET_ACK | ABORT;
 }
 
 /// One end of a connection.
@@ -159,6 +164,8 @@ pub struct Endpoint {
     syns: u8,
     syn_at: Time,
     peer_mss: u16,
+    /// What few connections keep.
+    aside: Option<Box<change::Aside>>,
 }
 
 impl Endpoint {
@@ -202,6 +209,7 @@ impl Endpoint {
             syns: 0,
             syn_at: Time::ZERO,
             peer_mss: 0,
+            aside: None,
         }
     }
 

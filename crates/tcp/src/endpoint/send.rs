@@ -93,6 +93,10 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn emit_control(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) -> bool {
+        if self.work & work::ABORT != 0 {
+            self.emit_abort(now, seg, sack);
+            return true;
+        }
         if self.work & work::RESETS != 0 {
             self.emit_reset(seg);
             return true;
@@ -198,11 +202,13 @@ impl Endpoint {
                 _ => Ok(Piece { seq, len: 0, fin }),
             };
         }
-        let mut len = waiting.min(mss);
+        let (mut len, corked) = self.shaped(seq, waiting, mss);
         if len > budget {
             return Err(Limit::Cwnd);
         }
-        let held = len < mss && (!whole || (self.options.nagle && self.waits_by_nagle()));
+        let held = len < mss
+            && len == waiting
+            && (!whole || (!self.closing && corked) || (self.options.nagle && self.waits_by_nagle()));
         if len > usable {
             if held || usable == 0 || (usable < self.tx.window_max / 2 && !self.small_due) {
                 return Err(Limit::Rwin);
@@ -233,7 +239,7 @@ impl Endpoint {
         let usable = self.tx.usable();
         let waiting = self.accepted().saturating_sub(self.tx.board.nxt());
         let quota = budget.min(usable).min(waiting);
-        if quota < mss || self.rx.has_blocks {
+        if quota < mss || self.rx.has_blocks || self.shapes() {
             return false;
         }
         self.quota = quota;
@@ -287,7 +293,8 @@ impl Endpoint {
         let idle = self.tx.board.flight() == 0;
         let at = if self.tx.rec.watch.is_some() { self.tx.board.time_of_new(now.0) } else { now.0 };
         let end = seq + u64::from(len);
-        let push = len > 0 && end == self.total.saturating_add(1);
+        let whole = end == self.total.saturating_add(1) && !self.says_more();
+        let push = len > 0 && (whole || self.ends_record(end));
         if len < self.tx.mss {
             self.small_end = end as u32;
         }
@@ -315,6 +322,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn after_idle(&mut self, now: Time) {
+        self.note_busy(now, true);
         let idle = now.since(self.tx.last_sent);
         // What a law knows that steers without slow start, as BBR does, does not grow stale with its window (Linux `cong_control`).
         if self.options.idle_restart && idle > self.tx.rtt.rto() && !self.tx.cc.steers_recovery() {
@@ -399,7 +407,15 @@ impl Endpoint {
 
     /// Writes a segment that acknowledges.
     #[inline(always)]
-    fn fill(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks, seq: u64, len: u32, flags: Flags) {
+    pub(super) fn fill(
+        &mut self,
+        now: Time,
+        seg: &mut Segment,
+        sack: &mut SackBlocks,
+        seq: u64,
+        len: u32,
+        flags: Flags,
+    ) {
         let (options, tsval, tsecr) =
             if self.timestamps { (OPTION_TIMESTAMPS, self.ts_now(now), self.rx.ts_recent) } else { (0, 0, 0) };
         let sack_len = if self.rx.has_blocks { self.fill_sack(len, sack) } else { 0 };
@@ -428,7 +444,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn fill_sack(&mut self, len: u32, sack: &mut SackBlocks) -> u8 {
-        if !self.tx.sack {
+        // Of TIME-WAIT nothing but the numbers is left (Linux tcp_v4_timewait_ack).
+        if !self.tx.sack || self.state == State::TimeWait {
             return self.rx.drop_duplicate();
         }
         let free = self.tx.mss.saturating_sub(len + 4) as usize / 8;
@@ -452,11 +469,14 @@ impl Endpoint {
     #[inline]
     pub(super) fn stopped(&mut self, now: Time, why: Limit) {
         self.tx.stopped(now, why, &mut self.stats);
-        self.clock.set(now, why, self.stats.data_octets_out);
+        if self.clock.set(now, why, self.stats.data_octets_out) {
+            self.note_blocked(now, why == Limit::Snd && self.accepted() < self.total);
+        }
         if self.tx.rec.watch.is_some() {
             self.watch_sent(now);
         }
-        if why == Limit::Rwin && self.tx.board.flight() == 0 && !self.persist {
+        let waits = why == Limit::Rwin || (self.shapes() && self.backlog() > 0);
+        if waits && self.tx.board.flight() == 0 && !self.persist {
             self.persist = true;
             self.persist_backoffs = 0;
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());

@@ -41,6 +41,31 @@ enum Mode {
     Loss,
 }
 
+/// The state of loss recovery as Linux names it (`TCP_CA_Open` and so on).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaState {
+    #[default]
+    Open,
+    /// Duplicate ACKs, SACKs or a probe, and no loss yet.
+    Disorder,
+    /// The window comes down without a loss.
+    Cwr,
+    Recovery,
+    Loss,
+}
+
+impl CaState {
+    pub const fn name(self) -> &'static str {
+        match self {
+            CaState::Open => "open",
+            CaState::Disorder => "disorder",
+            CaState::Cwr => "cwr",
+            CaState::Recovery => "recovery",
+            CaState::Loss => "loss",
+        }
+    }
+}
+
 /// State of loss recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
@@ -330,6 +355,33 @@ impl Sender {
             (Mode::Recovery, RecoveryRule::Sack) if self.rec.is_reducing() => self.rec.allowed,
             _ => cwnd.saturating_sub(self.board.pipe()),
         }
+    }
+
+    /// The state of recovery as Linux names it.
+    pub fn ca_state(&self) -> CaState {
+        match self.rec.mode {
+            Mode::Open if self.is_disordered() || self.board.resent_bytes() > 0 => CaState::Disorder,
+            Mode::Open => CaState::Open,
+            Mode::Cwr => CaState::Cwr,
+            Mode::Recovery => CaState::Recovery,
+            Mode::Loss => CaState::Loss,
+        }
+    }
+
+    /// The window that rules now: while it comes down, what is in flight and what may be sent besides.
+    pub fn window_in_force(&self) -> u64 {
+        match self.rec.mode {
+            Mode::Cwr => self.board.pipe() + self.rec.allowed,
+            Mode::Recovery if self.rec.rule == RecoveryRule::Sack && self.rec.is_reducing() => {
+                self.board.pipe() + self.rec.allowed
+            }
+            _ => self.cwnd.saturating_add_signed(self.rec.inflation),
+        }
+    }
+
+    /// Duplicate ACKs since the last ACK of new data.
+    pub fn duplicates(&self) -> u64 {
+        u64::from(self.rec.dup_acks)
     }
 
     /// No episode is under way.

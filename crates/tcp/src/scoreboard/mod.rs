@@ -115,6 +115,15 @@ pub(crate) struct Range {
     pub push: bool,
 }
 
+/// Segments in the scoreboard: all, SACKed, lost, sent again and not known to have arrived or to be lost again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub out: u64,
+    pub sacked: u64,
+    pub lost: u64,
+    pub resent: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Sent>,
@@ -204,6 +213,27 @@ impl Scoreboard {
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.flight().wrapping_add(self.adjustment)
+    }
+
+    /// Counts the segments by what is known of them.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { out: self.tail - self.head, ..Counts::default() };
+        let Some(marks) = &self.marks else { return counts };
+        let mut at = self.head;
+        while at < self.tail {
+            let (bits, next) = span(at, self.tail);
+            let word = marks.word(at);
+            counts.sacked += u64::from((word.sacked & bits).count_ones());
+            counts.lost += u64::from((word.lost & bits).count_ones());
+            counts.resent += u64::from((word.resent & bits).count_ones());
+            at = next;
+        }
+        counts
+    }
+
+    /// Segments that have arrived, cumulatively acknowledged or SACKed.
+    pub fn delivered_segments(&self) -> u64 {
+        self.head + self.counts().sacked
     }
 
     /// Something is SACKed, lost or sent again.

@@ -1,0 +1,212 @@
+//! The host under test: a socket layer as Linux has it over sans-IO endpoints, in virtual time.
+//!
+//! The law of this layer: time moves only in [`Host::advance`]. What endpoints send in an instant is taken at once, in order, into
+//! the outbox, with its time.
+
+mod calls;
+mod epoll;
+mod messages;
+mod options;
+mod queue;
+mod socket;
+
+use crate::sysctl::Sysctls;
+use crate::verdict::Stop;
+use elephan_tcp::{Endpoint, Flags, Options, SackBlocks, Segment, State};
+use elephan_units::{Bytes, Time};
+use epoll::Epoll;
+use socket::{Open, Role, Socket};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+pub use calls::{Outcome, Progress};
+
+/// Initial sequence number of every endpoint: one that script numbers, which begin at 0, are not mixed up with.
+pub const ISN: u32 = 0x4000_0000;
+/// A send buffer that never is the limit: the socket layer has its own, which counts as Linux does.
+const NO_LIMIT: u64 = 1 << 40;
+
+/// A segment that the endpoint under test has sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub at: Time,
+    pub segment: Segment,
+    pub sack: SackBlocks,
+}
+
+/// What a descriptor of the script stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descriptor {
+    Socket(usize),
+    Epoll(usize),
+}
+
+pub struct Host {
+    pub now: Time,
+    pub sysctls: Sysctls,
+    /// The stack that sockets have, before sysctls and socket options.
+    stack: Options,
+    descriptors: BTreeMap<i64, Descriptor>,
+    sockets: Vec<Socket>,
+    epolls: Vec<Epoll>,
+    /// The socket whose connection the script's packets belong to.
+    tested: Option<usize>,
+    pub outbox: VecDeque<Sent>,
+}
+
+impl Host {
+    pub fn new(mut stack: Options) -> Host {
+        // A socket of Linux has Nagle's algorithm until TCP_NODELAY.
+        stack.nagle = true;
+        stack.send_buffer = Bytes(NO_LIMIT);
+        Host {
+            now: Time::ZERO,
+            sysctls: Sysctls::default(),
+            stack,
+            descriptors: BTreeMap::new(),
+            sockets: Vec::new(),
+            epolls: Vec::new(),
+            tested: None,
+            outbox: VecDeque::new(),
+        }
+    }
+
+    /// The endpoint under test.
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        self.sockets[self.tested?].endpoint.as_ref()
+    }
+
+    /// Whether the endpoint under test has begun a connection that is not over.
+    pub fn is_connected(&self) -> bool {
+        self.endpoint().is_some_and(|endpoint| endpoint.state() != State::Closed)
+    }
+
+    /// When the next timer is due.
+    pub fn next_timer(&self) -> Time {
+        let timers = self.sockets.iter().filter_map(|socket| socket.endpoint.as_ref()).map(Endpoint::next_timer);
+        timers.min().unwrap_or(Time::NEVER)
+    }
+
+    /// Goes on to the next timer, or to `until` if none is due before; says whether a timer was due.
+    pub fn advance(&mut self, until: Time) -> bool {
+        let next = self.next_timer();
+        if next > until {
+            self.now = self.now.max(until);
+            return false;
+        }
+        self.now = self.now.max(next);
+        for index in 0..self.sockets.len() {
+            let now = self.now;
+            if let Some(endpoint) = self.sockets[index].endpoint.as_mut().filter(|e| e.next_timer() <= now) {
+                endpoint.on_timer(now);
+                self.settle(index);
+            }
+        }
+        true
+    }
+
+    /// A segment of the script arrives.
+    pub fn deliver(&mut self, segment: &Segment, sack: &SackBlocks) -> Result<(), Stop> {
+        let index = self.receiver(segment)?;
+        let socket = &mut self.sockets[index];
+        let (before, refuses) = (socket.state(), socket.refuses(segment));
+        let Some(endpoint) = &mut socket.endpoint else { return Ok(()) };
+        if refuses {
+            endpoint.forget(self.now);
+        }
+        endpoint.on_segment(self.now, segment, sack);
+        socket.note_reset(before, segment);
+        self.settle(index);
+        Ok(())
+    }
+
+    /// The socket that a segment is for: the one under test while it lives, or a new one of the listener.
+    fn receiver(&mut self, segment: &Segment) -> Result<usize, Stop> {
+        let alive = self.tested.filter(|index| {
+            let state = self.sockets[*index].endpoint.as_ref().map_or(State::Closed, Endpoint::state);
+            state != State::Closed
+        });
+        if let Some(index) = alive {
+            return Ok(index);
+        }
+        let listener = self.sockets.iter().rposition(|socket| socket.role == Role::Listener);
+        if let Some(listener) = listener
+            && segment.flags.any(Flags::SYN)
+        {
+            let child = self.sockets[listener].child(listener);
+            self.sockets.push(child);
+            let index = self.sockets.len() - 1;
+            self.open(index, true);
+            return Ok(index);
+        }
+        match self.tested {
+            Some(index) => Ok(index),
+            None => Err(Stop::CannotRun("packets before there is a connection".to_owned())),
+        }
+    }
+
+    /// Makes the endpoint of a socket, which is under test from now on.
+    fn open(&mut self, index: usize, passive: bool) {
+        let options = self.options_of(index, passive);
+        let mut endpoint = Endpoint::new(&options, options.controller(), ISN);
+        endpoint.set_auto_read(false);
+        endpoint.keep_times();
+        if passive {
+            endpoint.listen();
+        }
+        self.sockets[index].endpoint = Some(endpoint);
+        self.sockets[index].role = Role::Stream;
+        self.tested = Some(index);
+        self.outbox.clear();
+    }
+
+    /// The options of a socket: the stack's, then what sysctls and socket options say.
+    fn options_of(&self, index: usize, passive: bool) -> Arc<Options> {
+        let mut options = self.stack.clone();
+        self.sysctls.apply(&mut options);
+        options.send_buffer = Bytes(NO_LIMIT);
+        options.ecn = self.sysctls.ecn(passive, options.ecn);
+        self.sockets[index].apply(&mut options);
+        Arc::new(options)
+    }
+
+    /// A new socket of the application.
+    fn socket(&mut self, nonblocking: bool) -> usize {
+        let mut socket = Socket::new(self.sysctls.send_buffer());
+        socket.queue.low_water = self.sysctls.low_water();
+        socket.nonblocking = nonblocking;
+        self.sockets.push(socket);
+        self.sockets.len() - 1
+    }
+
+    /// Takes what an endpoint has to send and notes what has changed for its application.
+    fn settle(&mut self, index: usize) {
+        let now = self.now;
+        let tested = self.tested == Some(index);
+        let socket = &mut self.sockets[index];
+        let Some(endpoint) = &mut socket.endpoint else { return };
+        let mut sent = Sent { at: now, segment: Segment::default(), sack: SackBlocks::default() };
+        while endpoint.poll_transmit(now, &mut sent.segment, &mut sent.sack) {
+            if tested {
+                self.outbox.push_back(sent);
+            }
+        }
+        socket.queue.settle(endpoint);
+        endpoint.set_blocked(now, socket.no_space && socket.queue.unsent() == 0);
+        let woken = socket.wake(now);
+        if endpoint_is_up(socket) && socket.open == Open::Arriving {
+            socket.open = Open::Waiting;
+            if let Some(listener) = socket.listener {
+                self.sockets[listener].arrived.push_back(index);
+                self.wake(listener, crate::symbols::POLLIN);
+            }
+        }
+        if woken != 0 {
+            self.wake(index, woken);
+        }
+    }
+}
+
+fn endpoint_is_up(socket: &Socket) -> bool {
+    socket.endpoint.as_ref().is_some_and(|endpoint| endpoint.state() >= State::Established)
+}

@@ -1,0 +1,161 @@
+//! `setsockopt` and `getsockopt`.
+
+use super::calls::{is_open, number};
+use super::queue::SEND_BUFFER_MIN;
+use super::{Host, Outcome};
+use crate::script::Value;
+use crate::symbols::named;
+use crate::sysctl;
+use crate::verdict::Stop;
+
+const SOL_IP: i64 = 0;
+const SOL_SOCKET: i64 = 1;
+const SOL_TCP: i64 = 6;
+/// Smallest receive buffer, as a window (Linux SOCK_MIN_RCVBUF, half of it).
+const RECEIVE_MIN: u64 = 1152;
+
+fn missing<T>(what: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::CannotRun(what.into()))
+}
+
+fn option_name(level: i64, option: i64) -> String {
+    let family = match level {
+        SOL_SOCKET => "SO_",
+        SOL_TCP => "TCP_",
+        SOL_IP => "IP_",
+        _ => "",
+    };
+    named(&[family], option).map_or_else(|| format!("socket option {level}/{option}"), str::to_owned)
+}
+
+impl Host {
+    pub(super) fn set_option(&mut self, args: &[Value]) -> Result<Outcome, Stop> {
+        let index = self.stream(args)?;
+        let (level, option) = (number(args, 1)?, number(args, 2)?);
+        let Some(value) = args.get(3) else { return missing("setsockopt without a value") };
+        if (level, option) == (SOL_TCP, 13) {
+            return self.set_law(index, value);
+        }
+        if (level, option) == (SOL_SOCKET, 13) {
+            return self.set_linger(index, value);
+        }
+        let given = value.boxed().map_err(Stop::CannotRun)?;
+        let size = given.clamp(0, 1 << 30) as u64;
+        let (now, buffer_max) = (self.now, 1 << 30);
+        let socket = &mut self.sockets[index];
+        match (level, option) {
+            // Without a meaning here: addresses, marks, priorities, fragments.
+            (SOL_SOCKET, 2 | 12 | 15 | 36) | (SOL_IP, 10 | 15) => {}
+            (SOL_SOCKET, 7 | 32) => {
+                socket.queue.limit = (2 * size).clamp(SEND_BUFFER_MIN, buffer_max);
+                socket.queue.locked = true;
+            }
+            (SOL_SOCKET, 8 | 33) => {
+                // Half of what the buffer is charged is payload (Linux tcp_win_from_space).
+                let bytes = size.max(RECEIVE_MIN);
+                socket.receive_buffer = Some(bytes);
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_receive_buffer(bytes);
+                }
+            }
+            (SOL_TCP, 1) => {
+                socket.nodelay = given != 0;
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_nodelay(now, given != 0);
+                }
+                self.settle(index);
+            }
+            (SOL_TCP, 2) => {
+                if !(88..=32_767).contains(&given) {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                socket.mss = Some(size);
+            }
+            (SOL_TCP, 3) => {
+                socket.cork = given != 0;
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_cork(now, given != 0);
+                }
+                self.settle(index);
+            }
+            (SOL_TCP, 25) => {
+                socket.low_water = Some(given as u32 as u64).filter(|bytes| *bytes != 0);
+                socket.queue.low_water = socket.low_water.unwrap_or(self.sysctls.low_water());
+            }
+            (SOL_TCP, 36) => socket.reports_inq = given != 0,
+            _ => return missing(option_name(level, option)),
+        }
+        Ok(Outcome::Done(0))
+    }
+
+    fn set_law(&mut self, index: usize, value: &Value) -> Result<Outcome, Stop> {
+        let name = match value {
+            Value::Text(name) => name.clone(),
+            other => return missing(format!("TCP_CONGESTION {other}")),
+        };
+        let Some(law) = sysctl::law(&name) else { return missing(format!("congestion control {name}")) };
+        let now = self.now;
+        let socket = &mut self.sockets[index];
+        if let Some(endpoint) = &mut socket.endpoint {
+            endpoint.switch_law(now, &law);
+            endpoint.begin_switched_law(now);
+        }
+        socket.law = Some(law);
+        Ok(Outcome::Done(0))
+    }
+
+    /// `{onoff=1, linger=0}`: close resets. To wait in close is not modelled.
+    fn set_linger(&mut self, index: usize, value: &Value) -> Result<Outcome, Stop> {
+        let value = match value {
+            Value::Array(items) if items.len() == 1 => &items[0],
+            other => other,
+        };
+        let field = |name: &str| value.field(name).map(Value::number).transpose().map_err(Stop::CannotRun);
+        match (field("onoff")?, field("linger")?) {
+            (Some(0), _) => self.sockets[index].aborts = false,
+            (Some(_), Some(0)) => self.sockets[index].aborts = true,
+            _ => return missing("SO_LINGER with a time"),
+        }
+        Ok(Outcome::Done(0))
+    }
+
+    pub(super) fn get_option(&mut self, args: &[Value]) -> Result<Outcome, Stop> {
+        let index = self.stream(args)?;
+        let (level, option) = (number(args, 1)?, number(args, 2)?);
+        let socket = &mut self.sockets[index];
+        let got = match (level, option) {
+            (SOL_SOCKET, 4) => socket.error.take().map_or(0, errno),
+            (SOL_SOCKET, 7) => socket.queue.limit as i64,
+            (SOL_SOCKET, 8) => match socket.receive_buffer {
+                Some(bytes) => 2 * bytes as i64,
+                None => return missing("SO_RCVBUF that was not set"),
+            },
+            (SOL_TCP, 1) => i64::from(socket.nodelay),
+            (SOL_TCP, 2) => match (&socket.endpoint, socket.mss) {
+                (Some(endpoint), _) if !socket.is_over() => endpoint.mss() as i64,
+                (_, Some(mss)) => mss as i64,
+                _ => 536,
+            },
+            (SOL_TCP, 3) => i64::from(socket.cork),
+            (SOL_TCP, 25) => socket.low_water.map_or(0, |bytes| bytes as i64),
+            (SOL_TCP, 36) => i64::from(socket.reports_inq),
+            _ => return missing(option_name(level, option)),
+        };
+        let Some(expected) = args.get(3).filter(|value| !is_open(value)) else { return Ok(Outcome::Done(0)) };
+        if expected.boxed().map_err(Stop::CannotRun)? != got {
+            return Err(Stop::differs(expected.to_string(), format!("[{got}]")));
+        }
+        Ok(Outcome::Done(0))
+    }
+}
+
+/// Numbers of Linux's errors that a socket may hold.
+fn errno(name: &str) -> i64 {
+    match name {
+        "EPIPE" => 32,
+        "ECONNRESET" => 104,
+        "ETIMEDOUT" => 110,
+        "ECONNREFUSED" => 111,
+        _ => 5,
+    }
+}

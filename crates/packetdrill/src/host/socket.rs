@@ -1,0 +1,243 @@
+//! One socket: what its application has set, and what it learns of its connection.
+
+use super::queue::{SEND_BUFFER, SendQueue};
+use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
+use elephan_tcp::{Endpoint, Flags, Options, Segment, State};
+use elephan_units::{Bytes, Time};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Fresh,
+    Listener,
+    Stream,
+}
+
+/// How far the opening of a connection is, as its application sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    No,
+    /// `connect` has begun; no call has said yet how it ended.
+    Connecting,
+    /// Of a listener: the handshake goes on; it is done and nobody has accepted.
+    Arriving,
+    Waiting,
+    Done,
+}
+
+/// What was known when waiters were last woken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    arrived: u64,
+    up: bool,
+    fin: bool,
+    over: bool,
+}
+
+pub(super) struct Socket {
+    pub role: Role,
+    pub endpoint: Option<Endpoint>,
+    /// The listener that made it.
+    pub listener: Option<usize>,
+    /// Of a listener: connections to accept.
+    pub arrived: VecDeque<usize>,
+    pub open: Open,
+    pub nonblocking: bool,
+    pub shut_read: bool,
+    pub shut_write: bool,
+    /// No descriptor has it any more.
+    pub orphan: bool,
+    /// The error that the next call reports.
+    pub error: Option<&'static str>,
+    pub queue: SendQueue,
+    /// A writer or a poll found the buffer full (SOCK_NOSPACE).
+    pub no_space: bool,
+    /// Initial sequence number of the peer.
+    pub peer_isn: u32,
+    pub nodelay: bool,
+    pub cork: bool,
+    pub low_water: Option<u64>,
+    pub mss: Option<u64>,
+    pub receive_buffer: Option<u64>,
+    pub law: Option<elephan_cc::Spec>,
+    /// SO_LINGER with a time of 0: close resets.
+    pub aborts: bool,
+    pub reports_inq: bool,
+    seen: Seen,
+}
+
+impl Socket {
+    pub fn new(send_buffer: Option<[u64; 2]>) -> Socket {
+        Socket {
+            role: Role::Fresh,
+            endpoint: None,
+            listener: None,
+            arrived: VecDeque::new(),
+            open: Open::No,
+            nonblocking: false,
+            shut_read: false,
+            shut_write: false,
+            orphan: false,
+            error: None,
+            queue: SendQueue::new(send_buffer.unwrap_or(SEND_BUFFER), u64::MAX),
+            no_space: false,
+            peer_isn: 0,
+            nodelay: false,
+            cork: false,
+            low_water: None,
+            mss: None,
+            receive_buffer: None,
+            law: None,
+            aborts: false,
+            reports_inq: false,
+            seen: Seen::default(),
+        }
+    }
+
+    /// A connection of a listener has what the listener was set to.
+    pub fn child(&self, listener: usize) -> Socket {
+        Socket {
+            listener: Some(listener),
+            open: Open::Arriving,
+            queue: self.queue.child(),
+            nodelay: self.nodelay,
+            cork: self.cork,
+            low_water: self.low_water,
+            mss: self.mss,
+            receive_buffer: self.receive_buffer,
+            law: self.law.clone(),
+            aborts: self.aborts,
+            reports_inq: self.reports_inq,
+            ..Socket::new(None)
+        }
+    }
+
+    /// What socket options say of the stack's.
+    pub fn apply(&self, o: &mut Options) {
+        o.nagle = !self.nodelay;
+        if let Some(mss) = self.mss {
+            o.mss = Bytes(mss.min(o.mss.0));
+        }
+        if let Some(bytes) = self.receive_buffer {
+            o.receive_window = Bytes(bytes.max(o.mss.0));
+        }
+        if let Some(law) = &self.law {
+            o.congestion_control = law.clone();
+        }
+    }
+
+    pub fn state(&self) -> State {
+        self.endpoint.as_ref().map_or(State::Closed, Endpoint::state)
+    }
+
+    /// Bytes to be read.
+    pub fn unread(&self) -> u64 {
+        self.endpoint.as_ref().map_or(0, Endpoint::unread)
+    }
+
+    /// The peer has sent its FIN.
+    pub fn is_peer_closed(&self) -> bool {
+        self.endpoint.as_ref().is_some_and(Endpoint::peer_closed)
+    }
+
+    /// Data that nobody can read any more (Linux `tcp_rcv_state_process`: after `close` or `shutdown`, new data is answered by a
+    /// reset).
+    pub fn refuses(&self, segment: &Segment) -> bool {
+        let deaf = self.orphan || self.shut_read;
+        let closing = matches!(self.state(), State::FinWait1 | State::FinWait2);
+        if !deaf || !closing || segment.len == 0 || !segment.flags.any(Flags::ACK) {
+            return false;
+        }
+        let arrived = self.endpoint.as_ref().map_or(0, Endpoint::arrived);
+        let next = self.peer_isn.wrapping_add(1).wrapping_add(arrived as u32);
+        segment.seq.wrapping_add(segment.len).wrapping_sub(next) as i32 > 0
+    }
+
+    /// A segment was taken in state `before`: a reset becomes the error of the next call (Linux `tcp_reset`).
+    pub fn note_reset(&mut self, before: State, segment: &Segment) {
+        if segment.flags.any(Flags::SYN) {
+            self.peer_isn = segment.seq;
+        }
+        if self.state() == State::Closed && before != State::Closed && segment.flags.any(Flags::RST) {
+            self.error = Some(match before {
+                State::SynSent => "ECONNREFUSED",
+                State::CloseWait => "EPIPE",
+                _ => "ECONNRESET",
+            });
+        }
+    }
+
+    /// The connection is over, or there was none.
+    pub fn is_over(&self) -> bool {
+        self.state() == State::Closed
+    }
+
+    /// What a poll reports now (Linux `tcp_poll`).
+    pub fn ready(&mut self) -> i64 {
+        if self.role == Role::Listener {
+            return if self.arrived.is_empty() { 0 } else { POLLIN };
+        }
+        let (state, over) = (self.state(), self.is_over());
+        let read_end = self.shut_read || self.is_peer_closed() || over;
+        let write_end = self.shut_write || over;
+        let mut mask = 0;
+        if (read_end && write_end) || over {
+            mask |= POLLHUP;
+        }
+        if read_end {
+            mask |= POLLIN | POLLRDHUP;
+        }
+        if state != State::SynSent {
+            if self.unread() > 0 {
+                mask |= POLLIN;
+            }
+            if write_end || self.queue.is_writable() {
+                mask |= POLLOUT;
+            } else {
+                self.no_space = true;
+            }
+        }
+        if self.error.is_some() {
+            mask |= POLLERR;
+        }
+        mask
+    }
+
+    /// What has changed since waiters were last woken, as the events that it wakes.
+    pub fn wake(&mut self, now: Time) -> i64 {
+        let Some(endpoint) = &self.endpoint else { return 0 };
+        let seen = Seen {
+            arrived: endpoint.arrived(),
+            up: endpoint.state() >= State::Established,
+            fin: endpoint.peer_closed(),
+            over: endpoint.state() == State::Closed,
+        };
+        let mut woken = 0;
+        if seen.arrived > self.seen.arrived {
+            woken |= POLLIN;
+        }
+        if seen.fin && !self.seen.fin {
+            woken |= POLLIN | POLLRDHUP | POLLHUP;
+        }
+        if seen.up && !self.seen.up {
+            woken |= POLLOUT;
+        }
+        if seen.over && !self.seen.over {
+            woken |= POLLIN | POLLOUT | POLLERR | POLLHUP;
+        }
+        let begins = seen.up && !self.seen.up;
+        if begins || self.no_space {
+            let info = endpoint.info(now);
+            let out = info.unacked + info.retrans - (info.sacked + info.lost).min(info.unacked + info.retrans);
+            if begins || out < info.snd_cwnd {
+                self.queue.expand(&info);
+            }
+        }
+        self.seen = seen;
+        if self.no_space && self.queue.is_writable() {
+            self.no_space = false;
+            woken |= POLLOUT;
+        }
+        woken
+    }
+}

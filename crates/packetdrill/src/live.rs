@@ -1,0 +1,269 @@
+//! Packets of the script and segments of the endpoint: how one becomes the other.
+//!
+//! Sequence numbers of a script begin where its SYNs say; every other packet counts from there, as packetdrill has it: a SYN is
+//! taken as it stands, other numbers are added to the initial sequence number of their end. Timestamps that the endpoint sends are
+//! known to the script by the numbers that it expects; what it sends back is looked up there.
+
+use crate::host::{ISN, Sent};
+use crate::script::{Options, Packet, TcpOption, flag};
+use crate::verdict::Stop;
+use elephan_tcp::{
+    Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+};
+use std::collections::BTreeMap;
+
+/// Names of the ECN codepoints.
+const MARKS: [&str; 4] = ["noecn", "ect1", "ect0", "ce"];
+
+/// What the numbers of the present connection mean.
+#[derive(Clone, Debug, Default)]
+pub struct Mapping {
+    /// Initial sequence numbers: of the endpoint as the script says it, and of the script's end.
+    own: u32,
+    peer: u32,
+    /// Timestamps: what the script expected, and what the endpoint sent.
+    stamps: BTreeMap<u32, u32>,
+    /// The first of them.
+    first: Option<(u32, u32)>,
+    /// Echoes that the script did not expect are computed from the first.
+    scaled: bool,
+}
+
+impl Mapping {
+    /// No connection yet; `scaled` echoes are computed.
+    pub fn new(scaled: bool) -> Mapping {
+        Mapping { scaled, ..Mapping::default() }
+    }
+
+    /// A segment for the endpoint.
+    pub fn inbound(&mut self, packet: &Packet) -> Result<(Segment, SackBlocks), Stop> {
+        let syn = packet.flags & flag::SYN != 0;
+        if syn {
+            self.peer = packet.seq;
+        }
+        let mut seg = Segment {
+            seq: if syn { packet.seq } else { packet.seq.wrapping_add(self.peer) },
+            ack: packet.ack.map_or(0, |ack| self.to_own(ack, syn)),
+            len: packet.len,
+            window: packet.window.unwrap_or(0),
+            flags: Flags(packet.flags as u8),
+            ecn: packet.ecn.unwrap_or(0),
+            options: if packet.flags & flag::AE != 0 { HEADER_AE } else { 0 },
+            ..Segment::default()
+        };
+        let mut sack = SackBlocks::default();
+        let Options::These(options) = &packet.options else {
+            return Err(Stop::CannotRun("arriving packets with any options".to_owned()));
+        };
+        for option in options {
+            self.add_option(option, &mut seg, &mut sack)?;
+        }
+        Ok((seg, sack))
+    }
+
+    fn to_own(&self, number: u32, syn: bool) -> u32 {
+        number.wrapping_add(ISN).wrapping_sub(if syn { self.own } else { 0 })
+    }
+
+    fn add_option(&self, option: &TcpOption, seg: &mut Segment, sack: &mut SackBlocks) -> Result<(), Stop> {
+        let syn = seg.flags.any(Flags::SYN);
+        match option {
+            TcpOption::Nop | TcpOption::End => {}
+            TcpOption::Mss(mss) => seg.mss = *mss,
+            TcpOption::WindowScale(shift) => {
+                seg.wscale = *shift;
+                seg.options |= OPTION_WINDOW_SCALE;
+            }
+            TcpOption::SackPermitted => seg.options |= OPTION_SACK_PERMITTED,
+            TcpOption::Timestamps { val, ecr } => {
+                seg.options |= OPTION_TIMESTAMPS;
+                seg.tsval = *val;
+                seg.tsecr = if seg.flags.any(Flags::ACK) { self.echo(*ecr)? } else { *ecr };
+            }
+            TcpOption::Sack(blocks) if blocks.len() <= sack.len() => {
+                seg.sack_len = blocks.len() as u8;
+                for (slot, (left, right)) in sack.iter_mut().zip(blocks) {
+                    *slot = (self.to_own(*left, syn), self.to_own(*right, syn));
+                }
+            }
+            TcpOption::Sack(_) => return Err(Stop::CannotRun("more than four SACK blocks".to_owned())),
+            TcpOption::AccEcn(counters) => {
+                let counter = |name: &str| counters.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+                match (counter("e0b"), counter("ceb")) {
+                    (Some(e0b), Some(ceb)) if !syn => seg.add_accecn(e0b, ceb),
+                    _ if syn => return Err(Stop::CannotRun("an AccECN option in a SYN".to_owned())),
+                    _ => return Err(Stop::CannotRun("an AccECN option without e0b and ceb".to_owned())),
+                }
+            }
+            TcpOption::Other(name) => return Err(Stop::CannotRun(name.clone())),
+        }
+        Ok(())
+    }
+
+    /// The timestamp that the endpoint sent where the script expected this one.
+    fn echo(&self, script: u32) -> Result<u32, Stop> {
+        match (self.stamps.get(&script), self.first) {
+            (Some(live), _) => Ok(*live),
+            (None, Some((script_first, live_first))) if self.scaled => {
+                Ok(script.wrapping_sub(script_first).wrapping_add(live_first))
+            }
+            _ => Err(Stop::differs(
+                format!("TS ecr {script}"),
+                "no packet before had this TS val (--tcp_ts_ecr_scaled allows it)",
+            )),
+        }
+    }
+
+    /// What the endpoint has sent, in the numbers of the script.
+    pub fn outbound(&self, sent: &Sent, scripted: Option<&Packet>) -> Packet {
+        let seg = &sent.segment;
+        let syn = seg.flags.any(Flags::SYN);
+        let own = |number: u32| {
+            let offset = number.wrapping_sub(ISN);
+            if syn { offset.wrapping_add(scripted.map_or(self.own, |packet| packet.seq)) } else { offset }
+        };
+        let peer = if syn { 0 } else { self.peer };
+        let accurate = if seg.options & HEADER_AE != 0 { flag::AE } else { 0 };
+        Packet {
+            outbound: true,
+            ecn: Some(seg.ecn),
+            flags: u16::from(seg.flags.0) | accurate,
+            seq: own(seg.seq),
+            len: seg.len,
+            ack: seg.flags.any(Flags::ACK).then(|| seg.ack.wrapping_sub(peer)),
+            window: Some(seg.window),
+            options: Options::These(self.options(seg, &sent.sack)),
+        }
+    }
+
+    /// The options of a segment in the order in which Linux writes them.
+    fn options(&self, seg: &Segment, sack: &SackBlocks) -> Vec<TcpOption> {
+        let has = |bit: u8| seg.options & bit != 0;
+        let (syn, stamps) = (seg.flags.any(Flags::SYN), has(OPTION_TIMESTAMPS));
+        let mut list = Vec::new();
+        if syn && seg.mss != 0 {
+            list.push(TcpOption::Mss(seg.mss));
+        }
+        if syn && has(OPTION_SACK_PERMITTED) {
+            if !stamps {
+                list.extend([TcpOption::Nop, TcpOption::Nop]);
+            }
+            list.push(TcpOption::SackPermitted);
+        } else if stamps {
+            list.extend([TcpOption::Nop, TcpOption::Nop]);
+        }
+        if stamps {
+            let val = match self.first {
+                Some((script, live)) => seg.tsval.wrapping_sub(live).wrapping_add(script),
+                None => seg.tsval,
+            };
+            list.push(TcpOption::Timestamps { val, ecr: seg.tsecr });
+        }
+        if syn && has(OPTION_WINDOW_SCALE) {
+            list.extend([TcpOption::Nop, TcpOption::WindowScale(seg.wscale)]);
+        }
+        if let Some((e0b, ceb)) = seg.accecn() {
+            list.push(TcpOption::AccEcn(vec![("e0b".to_owned(), e0b), ("ceb".to_owned(), ceb)]));
+        }
+        if seg.sack_len > 0 {
+            let blocks = &sack[..usize::from(seg.sack_len)];
+            let blocks = blocks.iter().map(|b| (b.0.wrapping_sub(self.peer), b.1.wrapping_sub(self.peer)));
+            list.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks.collect())]);
+        }
+        list
+    }
+
+    /// The endpoint has sent `sent` where the script expects `packet`.
+    pub fn learn(&mut self, sent: &Sent, packet: &Packet) {
+        let seg = &sent.segment;
+        if seg.flags.any(Flags::SYN) {
+            self.own = packet.seq;
+        }
+        if let (Some((val, _)), true) = (stamps(packet), seg.options & OPTION_TIMESTAMPS != 0) {
+            self.stamps.insert(val, seg.tsval);
+            self.first.get_or_insert((val, seg.tsval));
+        }
+    }
+
+    /// A new connection begins.
+    pub fn restart(&mut self) {
+        *self = Mapping::new(self.scaled);
+    }
+}
+
+/// TS val and ecr of a packet.
+pub fn stamps(packet: &Packet) -> Option<(u32, u32)> {
+    let Options::These(options) = &packet.options else { return None };
+    options.iter().find_map(|option| match option {
+        TcpOption::Timestamps { val, ecr } => Some((*val, *ecr)),
+        _ => None,
+    })
+}
+
+/// Whether `got` is what the script expects: the ECN mark and the window only where the script says them, TS val not at all.
+pub fn matches(expected: &Packet, got: &Packet) -> bool {
+    let same_options = match (&expected.options, &got.options) {
+        (Options::These(a), Options::These(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_option(a, b)),
+        _ => true,
+    };
+    same_options
+        && expected.flags == got.flags
+        && (expected.seq, expected.len) == (got.seq, got.len)
+        && (expected.ack == got.ack || expected.flags & flag::ACK == 0)
+        && (expected.window.is_none() || expected.window == got.window)
+        && (expected.ecn.is_none() || expected.ecn == got.ecn)
+}
+
+fn same_option(expected: &TcpOption, got: &TcpOption) -> bool {
+    match (expected, got) {
+        (TcpOption::Timestamps { ecr: a, .. }, TcpOption::Timestamps { ecr: b, .. }) => a == b,
+        _ => expected == got,
+    }
+}
+
+/// A packet as the language writes it; with the window and the mark only where `like` has them.
+pub fn text(packet: &Packet, like: Option<&Packet>) -> String {
+    let mut out = String::new();
+    if let Some(ecn) = packet.ecn.filter(|_| like.is_none_or(|like| like.ecn.is_some())) {
+        out += &format!("[{}] ", MARKS[usize::from(ecn & 3)]);
+    }
+    let letters: String =
+        flag::LETTERS.iter().filter(|(_, bit)| packet.flags & bit != 0).map(|(name, _)| *name).collect();
+    out += if letters.is_empty() { "-" } else { &letters };
+    out += &format!(" {}:{}({})", packet.seq, packet.seq.wrapping_add(packet.len), packet.len);
+    if let Some(ack) = packet.ack {
+        out += &format!(" ack {ack}");
+    }
+    if let Some(window) = packet.window.filter(|_| like.is_none_or(|like| like.window.is_some())) {
+        out += &format!(" win {window}");
+    }
+    match &packet.options {
+        Options::Any => out += " <...>",
+        Options::These(options) if options.is_empty() => {}
+        Options::These(options) => {
+            let options: Vec<String> = options.iter().map(option_text).collect();
+            out += &format!(" <{}>", options.join(","));
+        }
+    }
+    out
+}
+
+fn option_text(option: &TcpOption) -> String {
+    match option {
+        TcpOption::Nop => "nop".to_owned(),
+        TcpOption::End => "eol".to_owned(),
+        TcpOption::Mss(mss) => format!("mss {mss}"),
+        TcpOption::WindowScale(shift) => format!("wscale {shift}"),
+        TcpOption::SackPermitted => "sackOK".to_owned(),
+        TcpOption::Sack(blocks) => {
+            let blocks: Vec<String> = blocks.iter().map(|(left, right)| format!("{left}:{right}")).collect();
+            format!("sack {}", blocks.join(" "))
+        }
+        TcpOption::Timestamps { val, ecr } => format!("TS val {val} ecr {ecr}"),
+        TcpOption::AccEcn(counters) => {
+            let counters: Vec<String> = counters.iter().map(|(name, value)| format!(" {name} {value}")).collect();
+            format!("ECN{}", counters.concat())
+        }
+        TcpOption::Other(name) => name.clone(),
+    }
+}

@@ -1,0 +1,167 @@
+//! The settings of a host, as Linux's sysctls name them, and what they mean to the options of a stack.
+
+use elephan_tcp::options::{LossDetection, Pacing};
+use elephan_tcp::{Options, law_in};
+use elephan_units::Bytes;
+use std::collections::BTreeMap;
+
+/// What a host knows of its sysctls: those that a script has set.
+#[derive(Clone, Debug, Default)]
+pub struct Sysctls {
+    set: BTreeMap<String, String>,
+    /// Queueing discipline of the device: `fq` paces.
+    pub fair_queue: bool,
+}
+
+/// Settings without a meaning here: segments leave one by one and at once, routes and listeners have no limits, and what the others
+/// rule is not modelled and does nothing unless a script asks for it in other ways too.
+const WITHOUT_MEANING: [&str; 20] = [
+    "tcp_autocorking",
+    "tcp_base_mss",
+    "tcp_fack",
+    "tcp_fastopen",
+    "tcp_fastopen_blackhole_timeout_sec",
+    "tcp_fastopen_cookies",
+    "tcp_fastopen_key",
+    "tcp_invalid_ratelimit",
+    "tcp_limit_output_bytes",
+    "tcp_max_syn_backlog",
+    "tcp_min_tso_segs",
+    "tcp_moderate_rcvbuf",
+    "tcp_no_metrics_save",
+    "tcp_no_ssthresh_metrics_save",
+    "tcp_syncookies",
+    "tcp_tso_rtt_log",
+    "tcp_tso_win_divisor",
+    "tcp_tw_reuse",
+    "tcp_synack_retries",
+    "tcp_syn_retries",
+];
+
+/// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
+const NUMBERS: [(&str, u64); 15] = [
+    ("tcp_timestamps", 1),
+    ("tcp_sack", 1),
+    ("tcp_dsack", 1),
+    ("tcp_window_scaling", 1),
+    ("tcp_ecn", 5),
+    ("tcp_ecn_option", 2),
+    ("tcp_slow_start_after_idle", 1),
+    ("tcp_early_retrans", 4),
+    ("tcp_recovery", 1),
+    ("tcp_reordering", 1000),
+    ("tcp_frto", 2),
+    ("tcp_pacing_ss_ratio", 1000),
+    ("tcp_pacing_ca_ratio", 1000),
+    ("tcp_mtu_probing", 0),
+    ("tcp_notsent_lowat", 0xFFFF_FFFF),
+];
+
+impl Sysctls {
+    /// Sets `name`, without `net.ipv4.`; an error says what elephan does not model.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let unknown = || format!("sysctl {name}={value}");
+        let known = match name {
+            _ if WITHOUT_MEANING.contains(&name) => true,
+            "tcp_congestion_control" => law(value).is_some(),
+            "tcp_rmem" | "tcp_wmem" => triple(value).is_some(),
+            _ => NUMBERS.iter().any(|(known, most)| *known == name && number(value).is_some_and(|n| n <= *most)),
+        };
+        if !known {
+            return Err(unknown());
+        }
+        self.set.insert(name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// A setting that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.set.get(name).and_then(|value| number(value))
+    }
+
+    /// The default and the largest size of a send buffer, if they were set.
+    pub fn send_buffer(&self) -> Option<[u64; 2]> {
+        self.set.get("tcp_wmem").and_then(|value| triple(value)).map(|[_, default, most]| [default, most])
+    }
+
+    /// Changes the options that the settings name. What no setting names stays as the stack has it.
+    pub fn apply(&self, o: &mut Options) {
+        let flag = |name: &str, option: &mut bool| {
+            if let Some(value) = self.number(name) {
+                *option = value != 0;
+            }
+        };
+        flag("tcp_timestamps", &mut o.timestamps);
+        flag("tcp_sack", &mut o.sack);
+        flag("tcp_dsack", &mut o.dsack);
+        flag("tcp_window_scaling", &mut o.window_scaling);
+        flag("tcp_slow_start_after_idle", &mut o.idle_restart);
+        // Linux tcp_cwnd_validate asks for it too.
+        o.cwnd_validation &= self.number("tcp_slow_start_after_idle") != Some(0);
+        flag("tcp_frto", &mut o.frto);
+        if let Some(value) = self.number("tcp_early_retrans") {
+            o.tail_loss_probe = value >= 3;
+        }
+        match self.number("tcp_recovery") {
+            Some(0) => o.loss_detection = LossDetection::Dupack,
+            Some(_) => o.loss_detection = LossDetection::Rack,
+            None => {}
+        }
+        if let Some(value) = self.number("tcp_reordering") {
+            o.dup_ack_threshold = value as u32;
+        }
+        if let Some(value) = self.number("tcp_pacing_ss_ratio") {
+            o.pacing_ss_ratio = value as u32;
+        }
+        if let Some(value) = self.number("tcp_pacing_ca_ratio") {
+            o.pacing_ca_ratio = value as u32;
+        }
+        if self.fair_queue {
+            o.pacing = Pacing::Window;
+        }
+        if let Some([_, _, most]) = self.set.get("tcp_rmem").and_then(|value| triple(value)) {
+            o.receive_window = Bytes(most.clamp(o.mss.0, elephan_tcp::options::WINDOW_MAX));
+        }
+        if let Some(law) = self.set.get("tcp_congestion_control").and_then(|name| law(name)) {
+            o.congestion_control = law;
+        }
+    }
+}
+
+/// The congestion control that Linux calls `name`, as the stack `linux` has it.
+pub fn law(name: &str) -> Option<elephan_cc::Spec> {
+    let name = name.trim();
+    law_in("linux", &name.into()).or_else(|| elephan_cc::Spec::named(name).ok())
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn triple(text: &str) -> Option<[u64; 3]> {
+    let numbers: Vec<u64> = text.split_whitespace().map(number).collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+impl Sysctls {
+    /// TCP_NOTSENT_LOWAT of sockets that set none.
+    pub fn low_water(&self) -> u64 {
+        self.number("tcp_notsent_lowat").unwrap_or(u64::from(u32::MAX))
+    }
+
+    /// What an end says of ECN that opens, or is opened (`passive`), under `tcp_ecn`: 0 off, 1 RFC 3168, 2 RFC 3168 if asked, 3
+    /// AccECN, 4 AccECN if asked and RFC 3168 otherwise, 5 AccECN if asked.
+    pub fn ecn(&self, passive: bool, stack: elephan_tcp::options::Ecn) -> elephan_tcp::options::Ecn {
+        use elephan_tcp::options::Ecn;
+        match (self.number("tcp_ecn"), passive) {
+            (None, _) => stack,
+            (Some(0), _) | (Some(2 | 5), false) => Ecn::Off,
+            (Some(1), _) | (Some(2), true) | (Some(4), false) => Ecn::Classic,
+            _ => Ecn::Accurate,
+        }
+    }
+}

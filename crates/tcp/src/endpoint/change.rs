@@ -1,0 +1,177 @@
+//! What an application changes while a connection lives: Nagle, corking, buffers, ends of records; and giving up at once.
+
+use super::{Endpoint, State, work};
+use crate::options::Options;
+use crate::segment::{Flags, SackBlocks, Segment};
+use elephan_units::{Bytes, Span, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Time in a state: what began is taken off, what ended is added, so that a sum is right when nothing is on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chrono {
+    on: bool,
+    sum_ps: u64,
+}
+
+impl Chrono {
+    fn set(&mut self, now: Time, on: bool) {
+        if self.on != on {
+            self.on = on;
+            self.sum_ps = if on { self.sum_ps.wrapping_sub(now.0) } else { self.sum_ps.wrapping_add(now.0) };
+        }
+    }
+
+    fn until(&self, now: Time) -> Span {
+        Span(if self.on { self.sum_ps.wrapping_add(now.0) } else { self.sum_ps })
+    }
+}
+
+/// What few connections keep: corks and ends of records of applications that ask for them, and times for [`Endpoint::info`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Aside {
+    /// TCP_CORK; the last write said MSG_MORE.
+    cork: bool,
+    more: bool,
+    /// Where records end that are not wholly acknowledged: no segment reaches beyond such an end.
+    records: VecDeque<u64>,
+    /// Data is to be sent or in flight.
+    busy: Chrono,
+    /// The writer waits for room in the send buffer, of which all has been sent.
+    blocked: Chrono,
+}
+
+impl Endpoint {
+    /// Gives this connection options of its own.
+    fn change(&mut self, set: impl FnOnce(&mut Options)) {
+        set(Arc::make_mut(&mut self.options));
+    }
+
+    /// Turns Nagle's algorithm off or on (TCP_NODELAY).
+    pub fn set_nodelay(&mut self, _now: Time, on: bool) {
+        self.change(|options| options.nagle = !on);
+        self.reconsider();
+    }
+
+    /// Holds back what does not fill a segment until the cork is drawn (TCP_CORK), 200 ms at most.
+    pub fn set_cork(&mut self, _now: Time, on: bool) {
+        self.aside().cork = on;
+        self.reconsider();
+    }
+
+    /// Whether the last write said that more follows (MSG_MORE), which corks until the next write.
+    pub fn set_more(&mut self, more: bool) {
+        if more || self.aside.is_some() {
+            self.aside().more = more;
+        }
+    }
+
+    /// The stream as written so far ends a record (MSG_EOR): no segment holds bytes of this record and of the next.
+    pub fn end_record(&mut self) {
+        let (end, una) = (self.total + 1, self.tx.board.una());
+        let records = &mut self.aside().records;
+        while records.front().is_some_and(|end| *end <= una) {
+            records.pop_front();
+        }
+        if records.back() != Some(&end) {
+            records.push_back(end);
+        }
+    }
+
+    /// Changes the size of the send buffer.
+    pub fn set_send_buffer(&mut self, bytes: u64) {
+        self.change(|options| options.send_buffer = Bytes(bytes));
+        self.reconsider();
+    }
+
+    /// Changes the size of the receive buffer. The window that was offered stays.
+    pub fn set_receive_buffer(&mut self, bytes: u64) {
+        self.change(|options| options.receive_window = Bytes(bytes));
+        self.rx.set_buffer(bytes);
+    }
+
+    /// Says whether a writer waits for room in a send buffer of the caller's own, of which all has been sent.
+    pub fn set_blocked(&mut self, now: Time, blocked: bool) {
+        self.aside().blocked.set(now, blocked);
+    }
+
+    /// Keeps the times that `busy_time` and `sndbuf_limited` of [`Endpoint::info`] need; to be called before the connection opens.
+    pub fn keep_times(&mut self) {
+        self.aside();
+    }
+
+    /// Data is to be sent or in flight, or neither is; `blocked` says that the writer waits.
+    #[inline]
+    pub(super) fn note_busy(&mut self, now: Time, busy: bool) {
+        if let Some(aside) = &mut self.aside {
+            aside.busy.set(now, busy);
+        }
+    }
+
+    /// Sending has stopped for another reason than before.
+    pub(super) fn note_blocked(&mut self, now: Time, blocked: bool) {
+        if let Some(aside) = &mut self.aside {
+            aside.blocked.set(now, blocked);
+        }
+    }
+
+    /// Time busy and time blocked until `now`; none if they are not kept.
+    pub(super) fn busy(&self, now: Time) -> Option<(Span, Span)> {
+        self.aside.as_ref().map(|aside| (aside.busy.until(now), aside.blocked.until(now)))
+    }
+
+    /// Whether segments end elsewhere than at full length, or wait.
+    #[inline]
+    pub(super) fn shapes(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.cork || aside.more || !aside.records.is_empty())
+    }
+
+    /// Gives up at once: a reset goes out if the peer knows of the connection (RFC 9293 section 3.10.5), and everything else
+    /// is forgotten.
+    pub fn abort(&mut self, now: Time) {
+        let known = self.state >= State::SynReceived && self.state != State::TimeWait;
+        self.finish(now);
+        if known {
+            self.work = work::ABORT;
+        }
+    }
+
+    /// Forgets the connection without a word, as a host does that has given up before: later segments are answered by resets.
+    pub fn forget(&mut self, now: Time) {
+        self.finish(now);
+    }
+
+    fn aside(&mut self) -> &mut Aside {
+        self.aside.get_or_insert_default()
+    }
+
+    /// Writes the reset of [`Endpoint::abort`], with the next sequence number and an acknowledgement.
+    pub(super) fn emit_abort(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        let seq = self.tx.board.nxt().max(1);
+        self.fill(now, seg, sack, seq, 0, Flags::RST | Flags::ACK);
+        self.work = 0;
+    }
+
+    /// How much of `waiting` bytes from `seq` on one segment takes, which ends with its record; and whether a part of a segment
+    /// waits for more to be written.
+    #[inline]
+    pub(super) fn shaped(&self, seq: u64, waiting: u64, mss: u64) -> (u64, bool) {
+        let len = waiting.min(mss);
+        let Some(aside) = &self.aside else { return (len, false) };
+        let end = aside.records.iter().find(|end| **end > seq);
+        let corked = (aside.cork || aside.more) && !self.small_due;
+        (end.map_or(len, |end| len.min(end - seq)), corked)
+    }
+
+    /// Whether the last write said that more follows, so that it is not pushed.
+    #[inline]
+    pub(super) fn says_more(&self) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.more)
+    }
+
+    /// Whether a record ends at this offset.
+    #[inline]
+    pub(super) fn ends_record(&self, end: u64) -> bool {
+        self.aside.as_ref().is_some_and(|aside| aside.records.contains(&end))
+    }
+}

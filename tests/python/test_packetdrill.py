@@ -1,0 +1,139 @@
+"""The command `elephan packetdrill` and `el.packetdrill`: verdicts, exit status, tables. The scripts run in the crate."""
+
+import json
+
+import elephan as el
+import pytest
+from elephan import cli
+
+PASSES = """// RFC 9293 section 3.5
+0  socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 close(3) = 0
+"""
+DIFFERS = PASSES.replace("= 0", "= 1")
+CANNOT = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 sendto(3, ..., 10, MSG_FASTOPEN, ..., ...) = 10\n"
+INVALID = "0 socket(\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in [("a/passes", PASSES), ("a/differs", DIFFERS), ("b/cannot", CANNOT), ("b/invalid", INVALID)]:
+        path = tmp_path / f"{name}.pkt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_verdicts(folder):
+    found = {report.path.stem: report for report in el.packetdrill.run([folder])}
+    assert {name: report.verdict for name, report in found.items()} == {
+        "passes": "pass",
+        "differs": "differs",
+        "cannot": "cannot-run",
+        "invalid": "invalid",
+    }
+    assert (found["differs"].line, found["differs"].expected, found["differs"].got) == (3, "1", "0")
+    assert found["cannot"].missing == ["TCP Fast Open"]
+    assert found["invalid"].line == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "status"),
+    [(["a/passes"], 0), (["a/passes", "a/differs"], 1), (["b/cannot"], 1), (["a/passes", "b/invalid"], 2), (["none"], 2)],
+)
+def test_exit_status(folder, names, status, capsys):
+    assert cli.status_of(["packetdrill", *(str(folder / f"{name}.pkt") for name in names)]) == status
+    capsys.readouterr()
+
+
+def test_what_is_printed(folder, capsys):
+    cli.status_of(["packetdrill", str(folder)])
+    out = capsys.readouterr().out
+    assert "line 3: +0 close(3) = 1" in out
+    assert "expected  1" in out
+    assert "got       0" in out
+    assert "\x1b" not in out
+    cli.status_of(["packetdrill", "--json", str(folder)])
+    assert [row["verdict"] for row in json.loads(capsys.readouterr().out)] == ["differs", "pass", "cannot-run", "invalid"]
+    cli.status_of(["packetdrill", "--table", str(folder)])
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "4", "1", "1", "1", "1"]
+    assert cli.status_of(["packetdrill", "--trace", str(folder / "a/passes.pkt")]) == 0
+    assert "0.000000" in capsys.readouterr().out
+
+
+def test_bad_input(tmp_path, capsys):
+    assert cli.status_of(["packetdrill", str(tmp_path)]) == 2
+    assert "no .pkt file" in capsys.readouterr().err
+    (tmp_path / "x.pkt").write_text(PASSES)
+    assert cli.status_of(["packetdrill", "--stack", "linus", str(tmp_path)]) == 2
+    assert "no stack" in capsys.readouterr().err
+    assert cli.status_of(["packetdrill", "/dev/zero"]) == 2
+    capsys.readouterr()
+
+
+def connected(stack="linux", **options):
+    a, b = el.tcp.Endpoint(stack, isn=100, **options), el.tcp.Endpoint(stack, isn=300)
+    b.listen(0.0)
+    a.connect(0.0)
+    for _ in range(2):
+        for seg in a.poll_transmit(0.0):
+            b.on_segment(0.0, seg)
+        for seg in b.poll_transmit(0.0):
+            a.on_segment(0.0, seg)
+    return a, b
+
+
+def test_info_has_the_names_and_units_of_tcp_info():
+    a, _ = connected()
+    info = a.info()
+    assert info["state"] == "established"
+    assert info["ca_state"] == "open"
+    # Linux tcp_get_info: TCPI_OPT_TIMESTAMPS | TCPI_OPT_SACK | TCPI_OPT_WSCALE; TCP_INFINITE_SSTHRESH; 1460 - 12 bytes of payload.
+    assert (info["options"], info["snd_ssthresh"], info["snd_cwnd"], info["snd_mss"]) == (7, 0x7FFFFFFF, 10, 1448)
+    a.write(0.0, 3000)
+    sent = a.poll_transmit(0.0)
+    assert len(sent) == 3
+    info = a.info()
+    assert (info["unacked"], info["notsent_bytes"], info["delivered"], info["bytes_sent"]) == (3, 0, 1, 3000)
+    assert a.ss().startswith("established cubic wscale:")
+    assert "unacked:3" in a.ss()
+
+
+def test_options_change_while_the_connection_lives():
+    a, _ = connected(nagle=True)
+    a.write(0.0, 100)
+    assert [seg["len"] for seg in a.poll_transmit(0.0)] == [100]
+    a.write(0.0, 100)
+    assert a.poll_transmit(0.0) == []
+    a.set(0.0, nodelay=True)
+    assert [seg["len"] for seg in a.poll_transmit(0.0)] == [100]
+    a.set(0.0, cork=True)
+    a.write(0.0, 100)
+    assert a.poll_transmit(0.0) == []
+    a.set(0.0, cork=False)
+    assert [seg["len"] for seg in a.poll_transmit(0.0)] == [100]
+    a.set(0.0, congestion_control="reno", send_buffer=1000)
+    assert "reno" in a.ss()
+    assert a.write(0.0, 5000) == 700
+    with pytest.raises(el.InputError):
+        a.set(0.0, congestion_control="nonsense")
+    with pytest.raises(el.InputError):
+        a.set(0.0, send_buffer=0)
+
+
+def test_records_more_abort_and_local_drop():
+    a, _ = connected()
+    a.write(0.0, 100, more=True)
+    assert a.poll_transmit(0.0) == []
+    a.write(0.0, 100, eor=True)
+    a.write(0.0, 50)
+    # MSG_EOR: no segment holds bytes of two records.
+    sent = a.poll_transmit(0.0)
+    assert [seg["len"] for seg in sent] == [200, 50]
+    a.on_local_drop(0.0, sent[-1])
+    assert a.stats["send_stall"] == 1
+    # RFC 9293 section 3.10.5: ABORT sends a reset with SND.NXT.
+    a.abort(0.1)
+    (reset,) = a.poll_transmit(0.1)
+    assert "RST" in reset["flags"]
+    assert a.state == "closed"
