@@ -5,7 +5,7 @@
 //! Window (RFC 9293 section 3.8.6.2.2): the right edge moves only by min(half the buffer, one segment) or more.
 
 use crate::delayed_ack::DelayedAck;
-use crate::options::{DelayedAckRule, Options, WindowUpdate};
+use crate::options::{Acceptance, DelayedAckRule, Options, WindowUpdate};
 use crate::reassembly::{Interval, Reassembly};
 use crate::segment::SackBlocks;
 use elephan_units::{Span, Time};
@@ -66,6 +66,8 @@ pub(crate) struct Receiver {
     dsack: bool,
     /// A reader announces room when the window doubles.
     doubling: bool,
+    /// Data that reaches beyond the window is refused as a whole while other data waits for the application.
+    whole: bool,
     /// Linux's rule, instead of counting segments.
     pub adaptive: Option<Box<DelayedAck>>,
     /// There are SACK blocks to report.
@@ -100,6 +102,7 @@ impl Receiver {
             segments_per_ack: if adaptive.is_some() { u32::MAX } else { o.delayed_ack_segments },
             first_due: o.delayed_ack_first,
             dsack: false,
+            whole: o.acceptance == Acceptance::Linux,
             doubling: o.window_update == WindowUpdate::Doubled,
             adaptive,
             has_blocks: false,
@@ -254,6 +257,10 @@ impl Receiver {
     }
 
     fn accept_slow(&mut self, left: u64, right: u64) -> Due {
+        // Linux since 6.17 (`SKB_DROP_REASON_TCP_INVALID_END_SEQUENCE`).
+        if right > self.edge && self.whole && self.unread() > 0 {
+            return Due::Now;
+        }
         let whole = (left, right);
         let right = right.min(self.edge);
         if whole.1 <= self.nxt {

@@ -78,7 +78,7 @@ impl Endpoint {
         let lost_before = self.tx.board.lost_total();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
-        if ack >= una {
+        if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
             self.take_window(seg, seq, ack, self.tx.window_shift);
         }
         let acked = ack.saturating_sub(una);
@@ -165,6 +165,13 @@ impl Endpoint {
         let una = self.tx.board.una();
         let most = if self.accepts_as_linux() { self.tx.window_max.min(una) } else { self.tx.window_max };
         ack < una.saturating_sub(most)
+    }
+
+    /// Linux `tcp_may_update_window`: a window that is said again may grow or close, not shrink.
+    #[cold]
+    fn keeps_window(&self, seg: &Segment, seq: u64, ack: u64) -> bool {
+        let smaller = u64::from(seg.window) << self.tx.window_shift <= self.tx.window;
+        ack == self.tx.board.una() && seq == self.tx.wl1 && smaller && seg.window != 0
     }
 
     /// The window field (RFC 9293 section 3.10.7.4): of the newest segment only.

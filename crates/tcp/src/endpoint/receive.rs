@@ -111,6 +111,9 @@ impl Endpoint {
     /// The peer has closed: text after its FIN is ignored (RFC 9293 section 3.10.7.4, seventh), what came before it is a duplicate.
     #[cold]
     fn after_fin(&mut self, now: Time, seg: &Segment, seq: u64) {
+        if self.state == State::Closed {
+            return;
+        }
         if seg.len > 0 {
             self.stats.data_segs_in += 1;
             self.stats.data_octets_in += u64::from(seg.len);

@@ -12,6 +12,15 @@ fn flags(sent: &[(Segment, elephan_tcp::SackBlocks)]) -> Vec<(u32, Flags)> {
     sent.iter().map(|(seg, _)| (seg.len, seg.flags)).collect()
 }
 
+/// A connection whose first byte has been acknowledged with this window.
+fn with_window(stack: &str, window: u16) -> Lone {
+    let mut a = Lone::established(stack, &plain());
+    a.end.write(Time::ZERO, 1);
+    a.poll();
+    a.take(Segment { window, ..segment(101, OWN + 2, 0, None) });
+    a
+}
+
 /// The end of a write carries PSH, and so does its retransmission (RFC 9293 section 3.9.1.2); a FIN pushes by itself.
 #[test]
 fn psh_stays_with_the_end_of_a_write() {
@@ -36,16 +45,15 @@ fn psh_stays_with_the_end_of_a_write() {
 #[test]
 fn the_fin_waits_for_the_window() {
     for (stack, probes) in [("rfc", 1), ("linux", 2)] {
-        let mut a = Lone::established(stack, &plain());
-        a.take(Segment { window: 1000, ..segment(101, OWN + 1, 0, None) });
+        let mut a = with_window(stack, 1000);
         a.end.write(Time::ZERO, 1000);
         a.end.close(Time::ZERO);
         assert_eq!(flags(&a.poll()), [(1000, Flags::ACK | Flags::PSH)], "{stack}");
-        assert!(a.take(Segment { window: 0, ..segment(101, OWN + 1001, 0, None) }).is_empty(), "{stack}");
+        assert!(a.take(Segment { window: 0, ..segment(101, OWN + 1002, 0, None) }).is_empty(), "{stack}");
         // Nothing is left but the FIN: the probe has an old number and no data.
         let sent = a.wait(1500);
-        assert!(sent.len() >= probes && sent.iter().all(|(_, seg)| (seg.seq, seg.len) == (OWN + 1000, 0)), "{stack}");
-        let opened = a.take(Segment { window: 1, ..segment(101, OWN + 1001, 0, None) });
+        assert!(sent.len() >= probes && sent.iter().all(|(_, seg)| (seg.seq, seg.len) == (OWN + 1001, 0)), "{stack}");
+        let opened = a.take(Segment { window: 1, ..segment(101, OWN + 1002, 0, None) });
         assert_eq!(flags(&opened), [(0, Flags::ACK | Flags::FIN)], "{stack}");
     }
 }
@@ -53,12 +61,11 @@ fn the_fin_waits_for_the_window() {
 /// RFC 9293 section 3.8.6.1: a byte of new data; Linux tcp_xmit_probe_skb: no data, with the number before the first unacknowledged.
 #[test]
 fn probes_of_a_closed_window() {
-    for (stack, seq, len) in [("rfc", OWN + 1001, 1), ("linux", OWN + 1000, 0)] {
-        let mut a = Lone::established(stack, &plain());
-        a.take(Segment { window: 1000, ..segment(101, OWN + 1, 0, None) });
+    for (stack, seq, len) in [("rfc", OWN + 1002, 1), ("linux", OWN + 1001, 0)] {
+        let mut a = with_window(stack, 1000);
         a.end.write(Time::ZERO, 3000);
         assert_eq!(a.poll().len(), 1, "{stack}");
-        a.take(Segment { window: 0, ..segment(101, OWN + 1001, 0, None) });
+        a.take(Segment { window: 0, ..segment(101, OWN + 1002, 0, None) });
         let sent = a.wait(4000);
         assert!(sent.len() >= 2 && sent.iter().all(|(_, seg)| (seg.seq, seg.len) == (seq, len)), "{stack}: {sent:?}");
         // It is answered, which opens the window.
@@ -66,7 +73,7 @@ fn probes_of_a_closed_window() {
         b.take(segment(101, OWN + 1, 1000, None));
         b.wait(300);
         assert_eq!(b.take(segment(1100, OWN + 1, 0, None)).len(), 1);
-        let opened = a.take(Segment { window: 5000, ..segment(101, OWN + 1001, 0, None) });
+        let opened = a.take(Segment { window: 5000, ..segment(101, OWN + 1002, 0, None) });
         assert_eq!(flags(&opened), [(1000, Flags::ACK), (1000, Flags::ACK | Flags::PSH)], "{stack}");
     }
 }
@@ -105,5 +112,35 @@ fn a_reader_tells_of_room() {
             windows.extend(b.poll().iter().map(|s| s.0.window));
         }
         assert_eq!(windows, told, "{stack}");
+    }
+}
+
+/// RFC 9293 section 3.10.7.4 trims what reaches beyond the window; Linux since 6.17 takes nothing of it while data waits for the application
+/// (a window of 600 B and a segment of 1,000 B on Linux 6.18).
+#[test]
+fn data_that_reaches_beyond_the_window() {
+    for (stack, arrived) in [("rfc", 16_000), ("linux", 15_400)] {
+        let o = Overrides { receive_window: Some(Bytes(16_000)), window_scaling: Some(false), ..plain() };
+        let mut b = Lone::established(stack, &o);
+        b.end.set_auto_read(false);
+        for n in 0..22 {
+            b.take(segment(101 + 700 * n, OWN + 1, 700, None));
+        }
+        b.take(segment(101 + 15_400, OWN + 1, 1000, None));
+        assert_eq!(b.end.arrived(), arrived, "{stack}");
+    }
+}
+
+/// RFC 9293 section 3.10.7.4 takes the window of a segment that acknowledges the same again, Linux (tcp_may_update_window) only a larger or
+/// a closed one (seen on Linux 6.18).
+#[test]
+fn a_window_that_is_said_again() {
+    for (stack, smaller) in [("rfc", 3000), ("linux", 5000)] {
+        let mut a = with_window(stack, 5000);
+        let mut window = |field| {
+            a.take(Segment { window: field, ..segment(101, OWN + 2, 0, None) });
+            a.end.stats(Time::ZERO).cur_rwin_rcvd
+        };
+        assert_eq!([3000, 6000, 0].map(&mut window), [smaller, 6000, 0], "{stack}");
     }
 }
