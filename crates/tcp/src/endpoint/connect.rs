@@ -3,10 +3,12 @@
 use super::{Endpoint, State, work};
 use crate::options::{Ecn, MSS_MIN, TIMESTAMPS_BYTES};
 use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Segment};
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 /// MSS of a peer that announces none (RFC 9293 section 3.7.1).
 const MSS_DEFAULT: u16 = 536;
+/// Linux `TCP_TIMEOUT_MIN`: two jiffies, of 4 ms each.
+const LINUX_TIMEOUT_MIN: Span = Span::from_ms(8);
 /// Largest shift (RFC 7323 section 2.3).
 const SHIFT_MAX: u8 = 14;
 
@@ -163,6 +165,10 @@ impl Endpoint {
         let acks = seg.flags.any(Flags::ACK);
         if acks && seg.ack != self.isn.wrapping_add(1) {
             self.refuse(seg);
+            // Linux takes it for the answer to an older connection and tries again soon.
+            if self.accepts_as_linux() && self.backoffs == 0 && !seg.flags.any(Flags::RST) {
+                self.rtx_at = now.saturating_add(LINUX_TIMEOUT_MIN);
+            }
             return;
         }
         if seg.flags.any(Flags::RST) {
@@ -195,7 +201,7 @@ impl Endpoint {
         self.work = 0;
         self.reconsider();
         self.rtx_at = Time::NEVER;
-        if self.syn_losses == 0 && self.syn_at != Time::NEVER {
+        if self.backoffs == 0 && self.syn_at != Time::NEVER {
             self.sample_rtt(now, now.since(self.syn_at));
         } else if self.timestamps && seg.tsecr != 0 {
             let rtt = self.echoed_rtt(now, seg.tsecr);
@@ -203,7 +209,8 @@ impl Endpoint {
         }
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let mss = u32::from(self.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
-        self.tx.establish(&self.options, mss, self.syn_losses);
+        self.tx.establish(&self.options, mss, self.backoffs);
+        self.backoffs = 0;
         self.begin_law(now, false);
         self.rx.establish(mss, self.tx.sack, &self.options);
         if self.tx.window_shift == u8::MAX {
@@ -272,7 +279,7 @@ impl Endpoint {
         self.work = 0;
         (self.rtx_at, self.ack_at) = (Time::NEVER, Time::NEVER);
         (self.timestamps, self.ecn, self.echo, self.accecn) = (false, Ecn::Off, false, None);
-        (self.irs, self.syn_losses, self.syns, self.peer_mss) = (0, 0, 0, 0);
+        (self.irs, self.backoffs, self.syns, self.peer_mss) = (0, 0, 0, 0);
         self.rx.restart(&self.options);
         self.tx.relisten(&self.options);
     }

@@ -3,7 +3,8 @@
 //!
 //! - Setup: the SYN carries ECE and CWR, the SYN-ACK ECE alone. New data is sent as ECT(0); retransmissions, pure ACKs
 //!   and control segments are not, but for SYN, SYN-ACK and RST under DCTCP (`ect_syn`, RFC 8257 section 3.6).
-//! - A SYN that has been retransmitted more than `ecn_syn_retries` times asks for nothing (RFC 3168 section 6.1.1.1).
+//! - A SYN that has been retransmitted more than `ecn_syn_retries` times asks for nothing. An end that has sent or received such a SYN
+//!   sends no ECT (RFC 3168 section 6.1.1); Linux does (seen on Linux 6.18).
 //! - Classic receiver: from a segment with CE on, every ACK carries ECE until a segment with CWR arrives.
 //! - Linux and FreeBSD acknowledge data with CWR at once (`ack_cwr`): what its sender's window still allows may be this segment alone.
 //! - DCTCP receiver: ECE says whether the acknowledged segments carried CE; where that changes, what is not yet
@@ -28,11 +29,7 @@ impl Endpoint {
     /// ECN in the SYN or the SYN-ACK (`answer`), of which `syns` have left before.
     pub(super) fn set_up_ecn(&mut self, answer: bool, seg: &mut Segment) {
         let syns = u32::from(self.syns);
-        let asks = match self.options.ecn {
-            Ecn::Off => false,
-            Ecn::Accurate => syns <= SYN_RETRIES,
-            Ecn::Classic | Ecn::Dctcp => syns <= self.options.ecn_syn_retries,
-        };
+        let asks = self.options.ecn != Ecn::Off && syns <= self.syn_retries();
         if !answer {
             match self.options.ecn {
                 Ecn::Accurate if asks => seg.set_ace(ACE_SYN),
@@ -51,6 +48,11 @@ impl Endpoint {
         self.mark_control(self.ecn == Ecn::Dctcp, seg);
     }
 
+    /// Retransmitted SYNs that still ask.
+    fn syn_retries(&self) -> u32 {
+        if self.options.ecn == Ecn::Accurate { SYN_RETRIES } else { self.options.ecn_syn_retries }
+    }
+
     /// SYN, SYN-ACK and RST of DCTCP are ECN-capable (RFC 8257 section 3.6).
     pub(super) fn mark_control(&self, dctcp: bool, seg: &mut Segment) {
         if dctcp && self.options.ect_syn {
@@ -64,7 +66,10 @@ impl Endpoint {
         if self.options.ecn == Ecn::Accurate && self.ecn == Ecn::Classic && ace == ACE_SYN {
             return true;
         }
-        let Some(accecn) = &mut self.accecn else { return false };
+        let Some(accecn) = &mut self.accecn else {
+            self.no_ect |= !seg.flags.has(Flags::ECE | Flags::CWR) && !self.accepts_as_linux();
+            return false;
+        };
         accecn.on_repeated_syn(seg.ecn, false);
         if ace == 0 {
             accecn.stop_ect();
@@ -112,6 +117,10 @@ impl Endpoint {
             (own, true) if agrees => own,
             _ => Ecn::Off,
         };
+        // A SYN of this end has asked for nothing.
+        let (syns, tries) = (u32::from(self.syns), 1 + self.syn_retries());
+        self.no_ect =
+            answer && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp) && syns > tries && !self.accepts_as_linux();
         if self.ecn == Ecn::Accurate {
             self.accecn = Some(Box::new(AccEcn::new(seg.ecn, answer)));
             self.echo = true;
@@ -212,7 +221,7 @@ impl Endpoint {
     /// New data is ECN-capable, and says that the window was reduced.
     #[inline]
     pub(super) fn mark_new(&mut self, seg: &mut Segment) {
-        if self.ecn == Ecn::Off || self.accecn.as_ref().is_some_and(|accecn| !accecn.capable()) {
+        if self.ecn == Ecn::Off || self.no_ect || self.accecn.as_ref().is_some_and(|accecn| !accecn.capable()) {
             return;
         }
         seg.ecn = ECN_ECT0;

@@ -121,6 +121,8 @@ pub struct Endpoint {
     ecn: Ecn,
     echo: bool,
     accecn: Option<Box<AccEcn>>,
+    /// A SYN of the handshake asked for no ECN, so that data is not ECN-capable (RFC 3168 section 6.1.1).
+    no_ect: bool,
     /// It was opened by the peer's SYN.
     passive: bool,
     /// The application has closed; the FIN has been sent.
@@ -158,9 +160,9 @@ pub struct Endpoint {
     options: Arc<Options>,
     stats: Stats,
     clock: LimitClock,
-    persist_backoffs: u8,
-    /// SYNs or SYN-ACKs that timed out, and all that have left.
-    syn_losses: u8,
+    /// SYNs or SYN-ACKs that timed out; after the handshake, probes of a window that stays closed.
+    backoffs: u8,
+    /// SYNs or SYN-ACKs that have left.
     syns: u8,
     syn_at: Time,
     peer_mss: u16,
@@ -180,6 +182,7 @@ impl Endpoint {
             ecn: Ecn::Off,
             echo: false,
             accecn: None,
+            no_ect: false,
             answer: 0,
             passive: false,
             closing: false,
@@ -204,8 +207,7 @@ impl Endpoint {
             options: options.clone(),
             stats: Stats::default(),
             clock: LimitClock::new(),
-            persist_backoffs: 0,
-            syn_losses: 0,
+            backoffs: 0,
             syns: 0,
             syn_at: Time::ZERO,
             peer_mss: 0,

@@ -478,7 +478,7 @@ impl Endpoint {
         let waits = why == Limit::Rwin || (self.shapes() && self.backlog() > 0);
         if waits && self.tx.board.flight() == 0 && !self.persist {
             self.persist = true;
-            self.persist_backoffs = 0;
+            self.backoffs = 0;
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
         }
     }

@@ -40,10 +40,10 @@ impl Endpoint {
         match self.state {
             State::Closed | State::Listen => self.rtx_at = Time::NEVER,
             State::SynSent | State::SynReceived => {
-                self.syn_losses = self.syn_losses.saturating_add(1);
+                self.backoffs = self.backoffs.saturating_add(1);
                 // Linux sends the first SYNs at equal times; a SYN-ACK backs off from the first.
                 let linear =
-                    self.state == State::SynSent && u32::from(self.syn_losses) <= self.options.syn_linear_timeouts;
+                    self.state == State::SynSent && u32::from(self.backoffs) <= self.options.syn_linear_timeouts;
                 if !linear {
                     self.tx.rtt.backoff();
                 }
@@ -65,8 +65,8 @@ impl Endpoint {
     /// Probes a closed window; the interval doubles (RFC 9293 section 3.8.6.1). A window too small for a full segment
     /// is used after all.
     fn on_persist_timer(&mut self, now: Time) {
-        self.persist_backoffs = self.persist_backoffs.saturating_add(1);
-        let interval = self.tx.rtt.rto().saturating_mul(1 << self.persist_backoffs.min(20));
+        self.backoffs = self.backoffs.saturating_add(1);
+        let interval = self.tx.rtt.rto().saturating_mul(1 << self.backoffs.min(20));
         self.rtx_at = now.saturating_add(interval.min(self.options.rto_max));
         if self.tx.usable() == 0 {
             self.work |= work::CONTROL;

@@ -68,6 +68,19 @@ fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
         let seg = Segment { flags: Flags::SYN | Flags::ACK, ..segment(PEER, OWN + 7, 0, None) };
         assert_eq!(a.take(seg).iter().map(said).collect::<Vec<_>>(), [(Flags::RST, OWN + 7, 0, 0)], "{stack}");
         assert_eq!(a.end.state(), State::SynSent);
+        // Linux tries again after two jiffies (seen on Linux 6.18 after 11 ms).
+        let next = if stack == "linux" { 8 } else { 1000 };
+        assert_eq!(a.wait(1000).first().map(|(at, seg)| (*at, seg.flags)), Some((next, Flags::SYN)), "{stack}");
+    }
+}
+
+/// A second SYN in the window of a handshake returns a passive opener to LISTEN (RFC 9293 section 3.10.7.4, fourth); Linux resets it too.
+#[test]
+fn a_second_syn_in_the_window() {
+    for (stack, expected) in [("rfc", vec![]), ("linux", vec![(Flags::RST | Flags::ACK, 0, 301, 0)])] {
+        let mut b = Lone::received(stack, &plain());
+        let answers = b.take(Segment { flags: Flags::SYN, ..segment(300, 0, 0, None) });
+        assert_eq!((answers.iter().map(said).collect::<Vec<_>>(), b.end.state()), (expected, State::Listen), "{stack}");
     }
 }
 

@@ -244,3 +244,31 @@ fn control_segments_of_dctcp_are_ecn_capable() {
         assert_eq!(a.wait(1000)[0].1.ecn, mark);
     }
 }
+
+/// RFC 3168 section 6.1.1: no ECT from an end that has sent or received a SYN that asks for nothing, but it goes on echoing; Linux 6.18 sends ECT
+/// all the same.
+#[test]
+fn a_syn_that_asks_for_nothing_forbids_ect() {
+    let asks = Flags::SYN | Flags::ECE | Flags::CWR;
+    for (stack, mark) in [("rfc", ECN_NOT_ECT), ("freebsd", ECN_NOT_ECT), ("linux", ECN_ECT0)] {
+        let o = Overrides { ecn: Some(Ecn::Classic), ..plain() };
+        let mut b = Lone::listening(stack, &o);
+        for flags in [asks, Flags::SYN] {
+            assert!(b.take(Segment { flags, ..segment(PEER, 0, 0, None) })[0].0.flags.has(Flags::ECE), "{stack}");
+        }
+        b.take(segment(PEER + 1, OWN + 1, 0, None));
+        b.end.write(Time::ZERO, 100);
+        assert_eq!(b.poll()[0].0.ecn, mark, "{stack}");
+        if stack == "rfc" {
+            continue;
+        }
+        let mut a = Lone::connecting(stack, &o);
+        a.wait(4000);
+        let answer = Segment { flags: Flags::SYN | Flags::ACK | Flags::ECE, ..segment(PEER, OWN + 1, 0, None) };
+        a.take(answer);
+        a.end.write(Time::ZERO, 100);
+        assert_eq!(a.poll()[0].0.ecn, mark, "{stack}");
+        let echo = a.take(Segment { ecn: 3, ..segment(PEER + 1, OWN + 101, 100, None) });
+        assert!(echo.is_empty() || echo[0].0.flags.any(Flags::ECE), "{stack}");
+    }
+}
