@@ -77,8 +77,7 @@ fn watch() {
     thread::spawn(|| {
         loop {
             thread::sleep(Duration::from_millis(50));
-            let taken =
-                main_cpu().as_millis() as u64 - BEGUN_MS.load(Ordering::Relaxed).min(main_cpu().as_millis() as u64);
+            let taken = (main_cpu().as_millis() as u64).saturating_sub(BEGUN_MS.load(Ordering::Relaxed));
             if taken > CASE.as_millis() as u64 {
                 report(&Finding::new("no end in sight", format!("stopped after {} s of processor time", taken / 1000)));
             }
