@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::columns::{difference, table};
 use crate::draw::source;
-use crate::{Finding, cpu, plans, rules};
+use crate::{Finding, cpu, plans, resident_bytes, rules};
 
 /// A run with more events is stopped and nothing is said of it.
 const EVENTS: u64 = 2_000_000;
@@ -22,6 +22,8 @@ const SLOW_S: f64 = 4.0;
 const SLOW_EVENTS_PER_S: f64 = 5_000.0;
 /// Reading a drawn scenario takes milliseconds.
 const SLOW_READING_S: f64 = 4.0;
+/// Memory at which a run is stopped: a million connections at once need it.
+const RESIDENT_BYTES: u64 = 1 << 30;
 /// Tables that do not depend on what else is recorded.
 const ALWAYS: [&str; 4] = ["flows", "ports", "copies", "hosts"];
 
@@ -87,7 +89,7 @@ fn run(plan: &Plan, paths: Paths) -> Result<Option<Ran>, Finding> {
             since = (progress.now, progress.events);
         }
         still = progress.events - since.1 > EVENTS_AT_ONCE;
-        !still && progress.events < EVENTS
+        !still && progress.events < EVENTS && resident_bytes().is_none_or(|bytes| bytes < RESIDENT_BYTES)
     });
     if still {
         return Err(Finding::new("time stands still", format!("{EVENTS_AT_ONCE} events at {} s", since.0.seconds())));
