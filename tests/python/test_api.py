@@ -301,6 +301,11 @@ def test_proportional_rate_reduction_steps() -> None:
     assert p.on_ack(3, 2, safe=False) == 3
     p.on_sent(0)
     assert p.on_ack(1, 4, safe=True) == 5
+    # With nothing in flight when it began there is no proportion: the forced first segment of RFC 9937, nothing under RFC 6937.
+    for variant, allowed in (("rfc9937", 1000), ("rfc6937", 0)):
+        p = el.prr.Recovery(mss=1000, variant=variant)
+        p.start(10000, 5000, 0)
+        assert p.on_ack(1000, 10000) == allowed
     with pytest.raises(el.InputError, match="unknown variant `x`, expected one of `rfc9937`, `rfc6937`, `rfc6937-crb`"):
         el.prr.Recovery(variant="x")
     with pytest.raises(ValueError, match="on_ack before start"):

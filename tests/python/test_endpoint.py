@@ -401,6 +401,41 @@ def test_reducing_for_a_mark_is_no_loss_recovery() -> None:
     assert timers[0] == timers[1] < 0.25
 
 
+@pytest.mark.parametrize("stack", ["rfc", "linux", "linux-2.4"])
+def test_a_duplicate_of_the_network_takes_no_reduction_back(stack: str) -> None:
+    # RFC 3708 section 3, Linux tcp_sacktag_one: segment 4 was never retransmitted, so that its second copy is the network's.
+    a, _b = connected(stack=stack, initial_window=10, mss=1000, timestamps=False, undo="both", congestion_control="reno")
+    a.write(1.0, 10_000)
+    a.poll_transmit(1.0)
+
+    def answer(*blocks: tuple[int, int]) -> dict[str, Any]:
+        sack = [(101 + 1000 * left, 101 + 1000 * right) for left, right in blocks]
+        return {"seq": 301, "ack": 101, "flags": ["ACK"], "window": 65_535, "sack": sack}
+
+    for upto in range(2, 8):
+        a.on_segment(1.1, answer((1, upto)))
+        a.poll_transmit(1.1)
+    before = (a.phase, a.cwnd, a.ssthresh)
+    assert (a.phase, a.ssthresh) == ("recovery", 5000)
+    a.on_segment(1.15, answer((4, 5), (1, 7)))
+    a.poll_transmit(1.15)
+    assert (a.phase, a.ssthresh) == (before[0], before[2])
+    assert a.stats["spurious_fr_detected"] == 0
+
+
+@pytest.mark.parametrize(("stack", "at_once"), [("linux", 10), ("rfc", 2)])
+def test_the_first_ten_segments_of_linux_are_not_paced(stack: str, at_once: int) -> None:
+    # Linux tcp_update_skb_after_send: data_segs_out >= 10, and 6.18 does so. A window of 20 in 0.1 s makes bursts of two segments.
+    a = el.tcp.Endpoint(stack=stack, isn=100, pacing="window", initial_window=20, congestion_control="reno")
+    b = el.tcp.Endpoint(stack=stack, isn=300)
+    b.listen(0.0)
+    a.connect(0.0)
+    exchange(a, b, 0.0, 0.05)
+    a.write(1.0, 100 * a.mss)
+    assert len(a.poll_transmit(1.0)) == at_once
+    assert 1.0 < a.next_timer() < 1.1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -7,10 +7,14 @@ its clock counts microseconds. A run in which the link was late with more than 0
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,3 +50,35 @@ def test_the_stack_linux_does_what_the_kernel_does(name: str, tmp_path: Path) ->
     assert trips[1].mean() == pytest.approx(trips[0].mean(), rel=0.03)
     # Half of the time the windows lie within 3 % of each other.
     assert np.median(np.abs(windows[1] / windows[0] - 1)) < 0.03
+
+
+def asked(case: str) -> Any:
+    """Returns what this machine's kernel does beside the scripted peer of `kernel/peer.py`."""
+    space = "elephan-p"
+    subprocess.run(["ip", "netns", "del", space], stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(["ip", "netns", "add", space], check=True)
+    try:
+        subprocess.run(["ip", "-n", space, "link", "set", "lo", "up"], check=True)
+        command = ["ip", "netns", "exec", space, sys.executable, str(Path(__file__).with_name("kernel") / "peer.py"), case]
+        return json.loads(subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout)
+    finally:
+        subprocess.run(["ip", "netns", "del", space], check=False)
+
+
+@pytest.mark.parametrize("case", ["slow start", "slow start, paced"])
+def test_hystart_of_the_kernel_ends_at_36(case: str) -> None:
+    """The literals of `hystart_of_a_slow_link_ends_at_36` in crates/tcp/tests/loopback/linux.rs."""
+    windows = [window for window, _ in asked(case)]
+    assert windows == [*range(12, 38, 2), *[36] * 9, *[37] * 6]
+
+
+def test_the_kernel_paces_from_the_eleventh_segment_on() -> None:
+    """The literal of `the_first_ten_segments_leave_at_once`, which has bursts of two segments here too."""
+    assert asked("at once") == 10
+
+
+def test_the_kernel_compresses_acks() -> None:
+    """`acks_beyond_a_hole_are_compressed`: three at once, then one every 1.0 to 1.1 ms, by the clock of a busy machine."""
+    times = asked("compressed")
+    assert times[2] < 0.5
+    assert all(0.95 < gap < 2.0 for gap in np.diff(times[2:6]))

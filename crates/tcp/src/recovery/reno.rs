@@ -40,10 +40,14 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent) -> Verdict {
 impl Sender {
     /// Counts what an ACK without SACK delivers where duplicates count (Linux `tcp_add_reno_sack`, `tcp_remove_reno_sacks`): a
     /// duplicate stands for one segment that came out of order; an ACK of `acked` bytes for what the duplicates before it have
-    /// not stood for, one segment at least. Returns the bytes.
+    /// not stood for, one segment at least. After a timeout duplicates come of what is retransmitted, and count only when new data
+    /// is out (`tcp_process_loss`). Returns the bytes.
     #[cold]
     pub fn count_duplicates(&mut self, acked: u64, repeated: bool) -> u64 {
         let mss = u64::from(self.mss);
+        if self.rec.mode == Mode::Loss && self.board.nxt() <= self.rec.point {
+            return acked;
+        }
         if acked == 0 {
             // All that is out but the segment that is missing.
             let most = (self.board.flight().div_ceil(mss)).saturating_sub(1);

@@ -181,6 +181,21 @@ fn duplicates_without_sack_count_as_delivered() {
     }
 }
 
+/// After a timeout the duplicates that retransmissions bring say nothing of new data (Linux `tcp_process_loss`): of four segments
+/// in slow start from one, the ACK of three after two of them opens the window by three.
+#[test]
+fn duplicates_after_a_timeout_deliver_nothing() {
+    let mut end = End::new("linux", &Overrides { frto: Some(false), ..ten() }, false);
+    end.write(10);
+    end.ack(19.9, 0, &[]);
+    end.ack(1000.0, 1, &[]);
+    assert_eq!((end.tcp.stats(end.now).timeouts, end.window()), (1, 2.0));
+    end.ack(1010.0, 1, &[]);
+    end.ack(1011.0, 1, &[]);
+    end.ack(1012.0, 4, &[]);
+    assert_eq!(end.window(), 5.0);
+}
+
 /// Linux `tcp_update_skb_after_send`: bursts that end before the tenth data segment of a connection are not spaced, whoever
 /// paces. A window of twelve segments leaves in bursts of two (2 * 12 kB in 10 ms, for 1/1024 s: 2.3), one of twenty in bursts
 /// of three, of which the fourth has the tenth segment.
