@@ -36,6 +36,7 @@ const MSG_WAITALL: i64 = 0x100;
 pub(super) const MSG_ERRQUEUE: i64 = 0x2000;
 const MSG_NOSIGNAL: i64 = 0x4000;
 const MSG_MORE: i64 = 0x8000;
+const MSG_ZEROCOPY: i64 = 0x400_0000;
 const O_NONBLOCK: i64 = 0o4000;
 const O_RDWR: i64 = 2;
 
@@ -177,7 +178,7 @@ impl Host {
     /// Bytes are written (Linux `tcp_sendmsg_locked`).
     pub(super) fn write(&mut self, args: &[Value], t: Transfer, progress: &mut Progress) -> Result<Outcome, Stop> {
         let index = self.stream(args)?;
-        let unknown = t.flags & !(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_MORE);
+        let unknown = t.flags & !(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_MORE | MSG_ZEROCOPY);
         if unknown != 0 {
             return missing(flag_name(unknown));
         }
@@ -186,20 +187,16 @@ impl Host {
             return Ok(Outcome::Fail("EFAULT"));
         }
         let waits = !socket.nonblocking && t.flags & MSG_DONTWAIT == 0;
-        let stuck = |moved: u64| match (moved, waits) {
-            (_, true) => Outcome::Block,
-            (0, false) => Outcome::Fail("EAGAIN"),
-            (moved, false) => Outcome::Done(moved as i64),
-        };
+        let zerocopy = t.flags & MSG_ZEROCOPY != 0;
         if let Some(failed) = self.write_fails(index) {
             return Ok(if progress.moved > 0 { Outcome::Done(progress.moved as i64) } else { failed });
         }
         if self.sockets[index].state() < State::Established {
-            return Ok(stuck(0));
+            return Ok(self.stuck(index, 0, waits, zerocopy));
         }
         // A writer that waits for room is woken when there is enough of it.
         if progress.waits_for_room && self.sockets[index].no_space {
-            return Ok(stuck(progress.moved));
+            return Ok(self.stuck(index, progress.moved, waits, zerocopy));
         }
         while progress.moved < t.bytes {
             let Some(endpoint) = &self.sockets[index].endpoint else { break };
@@ -207,10 +204,10 @@ impl Host {
             let goal = size_goal(endpoint, window);
             let room = self.sockets[index].queue.next_room(goal);
             if room == 0 {
-                self.sockets[index].no_space = true;
+                self.push_tail(index);
                 progress.waits_for_room = true;
                 self.settle(index);
-                return Ok(stuck(progress.moved));
+                return Ok(self.stuck(index, progress.moved, waits, zerocopy));
             }
             let bytes = room.min(t.bytes - progress.moved);
             progress.moved += bytes;
@@ -220,11 +217,43 @@ impl Host {
             if let Some(endpoint) = &mut self.sockets[index].endpoint {
                 endpoint.set_more(!push || (last && t.flags & MSG_MORE != 0));
             }
+            if last {
+                self.note_written(index, zerocopy);
+            }
             if bytes == room || last {
                 self.settle(index);
             }
         }
         Ok(Outcome::Done(progress.moved as i64))
+    }
+
+    /// A full buffer pushes what it holds.
+    fn push_tail(&mut self, index: usize) {
+        let socket = &mut self.sockets[index];
+        socket.no_space = true;
+        socket.queue.pushes(true, 0);
+        if let Some(endpoint) = &mut socket.endpoint {
+            endpoint.set_more(false);
+        }
+    }
+
+    /// A writer has to wait, or returns with what it has moved.
+    fn stuck(&mut self, index: usize, moved: u64, waits: bool, zerocopy: bool) -> Outcome {
+        match (moved, waits) {
+            (_, true) => Outcome::Block,
+            (0, false) => Outcome::Fail("EAGAIN"),
+            (moved, false) => {
+                self.note_written(index, zerocopy);
+                self.settle(index);
+                Outcome::Done(moved as i64)
+            }
+        }
+    }
+
+    /// A write is over: its fate may be asked for.
+    fn note_written(&mut self, index: usize, zerocopy: bool) {
+        let socket = &mut self.sockets[index];
+        socket.errors.written(socket.queue.written, zerocopy);
     }
 
     /// Why nothing can be written.

@@ -42,10 +42,10 @@ impl Host {
 
     pub(super) fn receive_message(&mut self, call: &Call) -> Result<Outcome, Stop> {
         let transfer = self.message(call)?;
-        if transfer.flags & MSG_ERRQUEUE != 0 {
-            return missing("MSG_ERRQUEUE");
-        }
         let index = self.stream(&call.args)?;
+        if transfer.flags & MSG_ERRQUEUE != 0 {
+            return self.receive_report(index, &call.args[1]);
+        }
         let outcome = self.read(&call.args, transfer)?;
         let message = &call.args[1];
         if let Outcome::Done(_) = outcome {
@@ -60,6 +60,17 @@ impl Host {
             }
         }
         Ok(outcome)
+    }
+
+    /// A report of the error queue, if there is one; reading it never waits.
+    fn receive_report(&mut self, index: usize, message: &Value) -> Result<Outcome, Stop> {
+        let Some(got) = self.take_report(index, message)? else { return Ok(Outcome::Fail("EAGAIN")) };
+        match message.field("msg_flags").filter(|flags| **flags != Value::Ellipsis) {
+            Some(flags) if flags.number().map_err(Stop::CannotRun)? != got => {
+                Err(Stop::differs(format!("msg_flags={flags}"), format!("msg_flags={got:#x}")))
+            }
+            _ => Ok(Outcome::Done(0)),
+        }
     }
 
     /// The control messages of what was read: bytes left, if TCP_INQ asked for them. After the end of the stream there is one

@@ -5,6 +5,7 @@
 
 mod calls;
 mod epoll;
+mod errors;
 mod messages;
 mod options;
 mod queue;
@@ -193,7 +194,8 @@ impl Host {
         }
         socket.queue.settle(endpoint);
         endpoint.set_blocked(now, socket.no_space && socket.queue.unsent() == 0);
-        let woken = socket.wake(now);
+        let reported = socket.errors.settle(now, socket.queue.sent(), socket.queue.acked());
+        let woken = socket.wake(now) | if reported { crate::symbols::POLLERR } else { 0 };
         if endpoint_is_up(socket) && socket.open == Open::Arriving {
             socket.open = Open::Waiting;
             if let Some(listener) = socket.listener {

@@ -58,6 +58,13 @@ impl Host {
                     endpoint.set_receive_buffer(bytes);
                 }
             }
+            (SOL_SOCKET, 60) => socket.errors.zerocopy = given != 0,
+            (SOL_SOCKET, 37) => {
+                let acked = socket.queue.acked();
+                if !socket.errors.stamp(given, acked) {
+                    return missing(format!("SO_TIMESTAMPING {given:#x}"));
+                }
+            }
             (SOL_TCP, 1) => {
                 socket.nodelay = given != 0;
                 if let Some(endpoint) = &mut socket.endpoint {

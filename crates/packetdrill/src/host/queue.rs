@@ -14,7 +14,7 @@ pub(super) const SEND_BUFFER: [u64; 2] = [16 << 10, 4 << 20];
 /// `SOCK_MIN_SNDBUF`: smallest SO_SNDBUF.
 pub(super) const SEND_BUFFER_MIN: u64 = 4608;
 /// Memory of a packet beside its bytes (`SKB_TRUESIZE` of an empty one).
-const PACKET_BYTES: u64 = 960;
+const PACKET_BYTES: u64 = 1280;
 /// Largest packet: 64 KiB of GSO less what headers may take.
 const GOAL_MAX: u64 = 65_536 - 1 - 320;
 /// What a packet of one segment is charged beside its bytes, before it is rounded up to a power of two and after (`tcp_sndbuf_expand`).
@@ -86,6 +86,16 @@ impl SendQueue {
             let segments = info.snd_cwnd.max(SEGMENTS_MIN).max(info.reordering + 1);
             self.limit = self.limit.max((2 * segments * segment).min(self.most));
         }
+    }
+
+    /// Bytes written that have been sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes written that the peer has acknowledged.
+    pub fn acked(&self) -> u64 {
+        self.acked
     }
 
     /// Bytes written and not sent.

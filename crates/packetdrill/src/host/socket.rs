@@ -1,5 +1,6 @@
 //! One socket: what its application has set, and what it learns of its connection.
 
+use super::errors::ErrorQueue;
 use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
 use elephan_tcp::{Endpoint, Flags, Options, Segment, State};
@@ -50,6 +51,7 @@ pub(super) struct Socket {
     /// The error that the next call reports.
     pub error: Option<&'static str>,
     pub queue: SendQueue,
+    pub errors: ErrorQueue,
     /// A writer or a poll found the buffer full (SOCK_NOSPACE).
     pub no_space: bool,
     /// Initial sequence number of the peer.
@@ -80,6 +82,7 @@ impl Socket {
             orphan: false,
             error: None,
             queue: SendQueue::new(send_buffer.unwrap_or(SEND_BUFFER), u64::MAX),
+            errors: ErrorQueue::default(),
             no_space: false,
             peer_isn: 0,
             nodelay: false,
@@ -108,6 +111,7 @@ impl Socket {
             law: self.law.clone(),
             aborts: self.aborts,
             reports_inq: self.reports_inq,
+            errors: self.errors.child(),
             ..Socket::new(None)
         }
     }
@@ -197,7 +201,7 @@ impl Socket {
                 self.no_space = true;
             }
         }
-        if self.error.is_some() {
+        if self.error.is_some() || !self.errors.is_empty() {
             mask |= POLLERR;
         }
         mask

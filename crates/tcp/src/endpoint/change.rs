@@ -50,11 +50,14 @@ impl Endpoint {
     /// Turns Nagle's algorithm off or on (TCP_NODELAY).
     pub fn set_nodelay(&mut self, _now: Time, on: bool) {
         self.change(|options| options.nagle = !on);
+        // What a cork holds back leaves (Linux __tcp_sock_set_nodelay: TCP_NAGLE_PUSH).
+        self.small_due |= on && self.aside.is_some() && self.backlog() > 0;
         self.reconsider();
     }
 
     /// Holds back what does not fill a segment until the cork is drawn (TCP_CORK), 200 ms at most.
     pub fn set_cork(&mut self, _now: Time, on: bool) {
+        self.small_due &= !on;
         self.aside().cork = on;
         self.reconsider();
     }
@@ -62,6 +65,7 @@ impl Endpoint {
     /// Whether the last write said that more follows (MSG_MORE), which corks until the next write.
     pub fn set_more(&mut self, more: bool) {
         if more || self.aside.is_some() {
+            self.small_due &= !more;
             self.aside().more = more;
         }
     }

@@ -72,6 +72,8 @@ impl Endpoint {
             self.work |= work::CONTROL;
         } else {
             self.small_due = true;
+            // It is pushed (Linux tcp_write_wakeup).
+            self.set_more(false);
             self.reconsider();
         }
     }
