@@ -2760,7 +2760,8 @@ class Bulk(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -2891,7 +2892,8 @@ class Messages(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3027,7 +3029,8 @@ class Transfers(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3141,7 +3144,8 @@ class Users(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3251,7 +3255,8 @@ class Cbr(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3362,7 +3367,8 @@ class Burst(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3472,7 +3478,8 @@ class Frames(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3590,7 +3597,8 @@ class Incast(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3703,7 +3711,8 @@ class Onoff(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3822,7 +3831,8 @@ class DiskCopy(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3945,7 +3955,8 @@ class Replay(Table):
         Python. Without it, that of the senders' stack.
     transport: What carries it: `tcp` (default) or `roce`, RDMA over converged Ethernet, which has the congestion controls `dcqcn`
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
-    tcp: TCP options of these connections, at both ends, over those of the hosts.
+    tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
+        of the entry: it is that of the senders, and the receivers keep that of their hosts.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.

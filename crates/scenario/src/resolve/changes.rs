@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use elephan_cc::guest::Interpreter;
 use elephan_link::queue::{Limit, QueueSpec};
 use elephan_units::{Size, Time, parse_size};
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Outcome;
@@ -25,7 +26,7 @@ use crate::{Override, schema};
 const CHANGES_MAX: usize = 10_000;
 const CAN_CHANGE: &str = "rate, delay, up, loss and queue limits of links and congestion controls can";
 
-/// Fills in the plan's changes, and spells out the laws in the words.
+/// Fills in the plan's changes, and spells out in the words what they set.
 pub(crate) fn resolve(
     outcome: &mut Outcome,
     tree: &Node,
@@ -52,12 +53,8 @@ pub(crate) fn resolve(
             continue;
         }
         match state.apply(Time(spelt[i].at.0), &Entry::of(tree, i)) {
-            Ok((change, laws)) => {
-                for (key, law) in laws {
-                    if let Some(value) = spelt[i].set.get_mut(&key) {
-                        *value = law;
-                    }
-                }
+            Ok((change, set)) => {
+                spelt[i].set = set;
                 outcome.plan.changes.push(change);
             }
             Err(more) => problems.extend(more),
@@ -119,8 +116,8 @@ struct State<'a> {
     limits: Vec<[Limit; 2]>,
 }
 
-/// A change, and the keys of laws in `set` with everything spelled out.
-type Applied = (Change, Vec<(String, Json)>);
+/// A change, and its `set` with everything spelled out.
+type Applied = (Change, IndexMap<String, Json>);
 
 impl<'a> State<'a> {
     fn new(outcome: &Outcome, tree: &Node, interpreter: Option<&'a dyn Interpreter>) -> State<'a> {
@@ -184,9 +181,9 @@ impl<'a> State<'a> {
             return Err(problems);
         }
         let change = self.differences(time, &next, &set, entry)?;
-        let laws = spelt_out(&next, &places);
+        let set = spelt_out(&words, &tree, &places);
         (self.tree, self.words, self.links) = (tree, words, next.plan.links);
-        Ok((change, laws))
+        Ok((change, set))
     }
 
     /// Reports what differs and cannot.
@@ -296,16 +293,35 @@ pub(super) fn sets_queue(
         .any(|place| [&queue, &rtt].into_iter().any(|of| place.0.starts_with(&of.0) || of.0.starts_with(&place.0)))
 }
 
-/// The laws that the entry names, whole.
-fn spelt_out(next: &Outcome, places: &[(Path, Origin, &str)]) -> Vec<(String, Json)> {
-    let law = |(place, _, key): &(Path, Origin, &str)| match place.0.as_slice() {
-        [Step::Key(list), Step::Index(i), Step::Key(what)] if list == "traffic" && what == "congestion_control" => {
-            let law = serde_json::to_value(&next.plan.traffic.get(*i)?.congestion_control).ok()?;
-            Some(((*key).to_owned(), law))
-        }
-        _ => None,
+/// What an entry sets, whole: a part of a value (`loss.bernoulli`, `congestion_control.kind`) would mean something else over a scenario
+/// that spells out the values before it.
+fn spelt_out(words: &Json, tree: &Node, places: &[(Path, Origin, &str)]) -> IndexMap<String, Json> {
+    let mut set = IndexMap::new();
+    for (place, _, key) in places {
+        let whole = whole(place);
+        let value = value_at(words, &whole).cloned().or_else(|| tree.at(&whole).map(Node::to_json));
+        let key = if whole == *place { (*key).to_owned() } else { whole.to_string() };
+        set.insert(key, value.unwrap_or_default());
+    }
+    set
+}
+
+/// The place of the value that a place is part of. A congestion control among TCP options is the entry's.
+fn whole(place: &Path) -> Path {
+    let steps = match place.0.as_slice() {
+        [Step::Key(list), Step::Index(i), ..] if list == "traffic" => return at!["traffic", *i, "congestion_control"],
+        [_, _, Step::Key(part), ..] if part == "ports" => 5,
+        [_, _, Step::Key(part), ..] if part == "forward" || part == "backward" => 4,
+        _ => 3,
     };
-    places.iter().filter_map(law).collect()
+    Path(place.0.iter().take(steps).cloned().collect())
+}
+
+fn value_at<'a>(json: &'a Json, path: &Path) -> Option<&'a Json> {
+    path.0.iter().try_fold(json, |json, step| match step {
+        Step::Key(key) => json.get(key),
+        Step::Index(i) => json.get(i),
+    })
 }
 
 fn can_change(path: &Path) -> bool {

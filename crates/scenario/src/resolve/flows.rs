@@ -169,14 +169,12 @@ impl Resolver<'_> {
             return None;
         }
         let congestion_control = self.congestion_control(entry, traffic, &from)?;
+        // A congestion control among the TCP options is the entry's: that of its senders, which the plan has beside the options.
+        let own = Overrides { congestion_control: None, ..traffic.tcp.clone() };
         let mut flows = Vec::with_capacity(total);
         for (from, to) in pairs {
-            let flow = FlowPlan {
-                from,
-                to,
-                sender: self.options_of(from, entry, &traffic.tcp),
-                receiver: self.options_of(to, entry, &traffic.tcp),
-            };
+            let (sender, receiver) = (self.options_of(from, entry, &own), self.options_of(to, entry, &own));
+            let flow = FlowPlan { from, to, sender, receiver };
             flows.extend(std::iter::repeat_n(flow, each as usize));
         }
         Some(Traffic {

@@ -43,7 +43,8 @@ pub struct TrafficWords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Transport")]
     pub transport: Option<Transport>,
-    /// TCP options of these connections, at both ends, over those of the hosts.
+    /// TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that of
+    /// the entry: it is that of the senders, and the receivers keep that of their hosts.
     #[serde(default)]
     pub tcp: Overrides,
     /// Options of these connections with `transport = "roce"`.
