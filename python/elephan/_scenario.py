@@ -1258,6 +1258,7 @@ class Dumbbell(Table):
     pairs: Senders, and as many receivers. Default: 1.
     queue: Queue at the bottleneck, in both directions. Default: { kind = "fifo" }.
     loss: Packets lost by the bottleneck link from left to right. Default: "none".
+    packets: Which packets the loss concerns: `all`, or `data`, those that carry data. Default: "all".
     access_rate: Rate of the access links. Default: "10 Gbps".
     access_delay: Delay of the access links, one way and on each side; a spread gives the i-th pair the i-th value on both sides.
         Default: "10 us".
@@ -1293,6 +1294,7 @@ class Dumbbell(Table):
         | None
     ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    packets: Literal["all", "data"] | None = None
     access_rate: Rate | None = None
     access_delay: Time | Linear | Uniform | dict[str, Any] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
@@ -1800,7 +1802,7 @@ class Tbf(Table):
 
 @dataclass(slots=True)
 class Periodic(Table):
-    """Every N-th packet that carries new data is lost; retransmissions, ACKs and control packets are not counted."""
+    """Every N-th packet is lost. With `packets = "data"` only new data is counted, no retransmissions."""
 
     _wrap: ClassVar[str | None] = "periodic"
     _single: ClassVar[bool] = True
@@ -1810,7 +1812,7 @@ class Periodic(Table):
 
 @dataclass(slots=True)
 class Bernoulli(Table):
-    """Each packet that carries data is lost with this probability."""
+    """Each packet is lost with this probability."""
 
     _wrap: ClassVar[str | None] = "bernoulli"
     _single: ClassVar[bool] = True
@@ -1820,7 +1822,7 @@ class Bernoulli(Table):
 
 @dataclass(kw_only=True, slots=True)
 class GilbertElliott(Table):
-    """Packets that carry data are lost in bursts (Gilbert 1960, Elliott 1963).
+    """Packets are lost in bursts (Gilbert 1960, Elliott 1963).
 
     to_bad: Probability that a good link turns bad.
     to_good: Probability that a bad link turns good.
@@ -1839,7 +1841,7 @@ class GilbertElliott(Table):
 
 @dataclass(slots=True)
 class Listed(Table):
-    """The packets with these ordinals, from 1, among those that carry new data are lost."""
+    """The packets with these ordinals, from 1, are lost. With `packets = "data"` only new data is counted, no retransmissions."""
 
     _wrap: ClassVar[str | None] = "listed"
     _single: ClassVar[bool] = True
@@ -2011,6 +2013,7 @@ class Hop(Table):
     delay: Delay of the link, one way.
     queue: Queue of the port that sends into this link towards the receiver. Default: { kind = "fifo" }.
     loss: Packets lost by the link on the way to the receiver. Default: "none".
+    packets: Which packets the loss concerns: `all`, or `data`, those that carry data. Default: "all".
     """
 
     rate: Rate
@@ -2039,6 +2042,7 @@ class Hop(Table):
         | None
     ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    packets: Literal["all", "data"] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -2050,6 +2054,7 @@ class ParkingLot(Table):
     delay: Delay of each bottleneck link, one way.
     queue: Queue at each bottleneck, in both directions. Default: { kind = "fifo" }.
     loss: Packets lost by each bottleneck link on the way to the receivers. Default: "none".
+    packets: Which packets the loss concerns: `all`, or `data`, those that carry data. Default: "all".
     access_rate: Rate of the access links. Default: "10 Gbps".
     access_delay: Delay of the access links, one way and on each side. Default: "10 us".
     cross_delay: Delay of the cross pairs' access links, if it differs; a spread gives the i-th pair the i-th value on both sides.
@@ -2085,6 +2090,7 @@ class ParkingLot(Table):
         | None
     ) = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
+    packets: Literal["all", "data"] | None = None
     access_rate: Rate | None = None
     access_delay: Time | None = None
     cross_delay: Time | Linear | Uniform | dict[str, Any] | None = None
@@ -2531,6 +2537,8 @@ class Link(Table):
     framing: How packets are framed: what the wire and the queues carry beside the IP packet. Default: "ethernet".
     up: Whether the link carries anything. A link that goes down loses what is on the wire, drops what waits at both ports and what
         comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways. Default: true.
+    packets: Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data. Default:
+        "all".
     loss: Packets lost by the link itself, each way. Default: "none".
     reorder: Packets that the link holds back so that later ones overtake them, each way.
     duplicate: Share of the packets that arrive twice, each way.
@@ -2552,6 +2560,7 @@ class Link(Table):
     pairing: Literal["auto", "all", "blocks"] | None = None
     framing: Literal["ethernet", "ppp", "none"] | None = None
     up: bool | None = None
+    packets: Literal["all", "data"] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None
@@ -2704,6 +2713,7 @@ class Direction(Table):
     rate: Rate on the wire.
     delay: Propagation delay.
     up: Of one of `ports` only: whether its link carries anything, both ways.
+    packets: Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
     loss: Packets lost by the link itself.
     reorder: Packets that the link holds back so that later ones overtake them.
     duplicate: Share of the packets that arrive twice.
@@ -2715,6 +2725,7 @@ class Direction(Table):
     rate: Rate | None = None
     delay: Time | Linear | Uniform | dict[str, Any] | None = None
     up: bool | None = None
+    packets: Literal["all", "data"] | None = None
     loss: Literal["none"] | Periodic | Bernoulli | GilbertElliott | Listed | dict[str, Any] | None = None
     reorder: Reorder | dict[str, Any] | None = None
     duplicate: float | None = None

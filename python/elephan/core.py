@@ -118,16 +118,23 @@ def override_text(overrides: Overrides) -> str:
 
 def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:
     """The resolved scenario as the core describes it."""
-    given = override_text(overrides)
-    found = json.loads(call("resolve", source.text, source.name, source.format, given, seed))
+    found = json.loads(_read("resolve", source.text, source.name, source.format, override_text(overrides), seed))
     return dict(found)
 
 
 def variants(source: Source, overrides: Overrides, repetitions: int | None, seed: int | None = None) -> list[dict[str, Any]]:
     """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each. A list in `overrides` is swept."""
-    given = override_text(overrides)
-    text = call("variants", source.text, source.name, source.format, given, repetitions, seed)
+    text = _read("variants", source.text, source.name, source.format, override_text(overrides), repetitions, seed)
     return [dict(one) for one in json.loads(text)]
+
+
+def _read(name: str, *arguments: Any) -> str:
+    """Returns what a function of the core reads of a scenario; Ctrl-C reaches Python at once. A scenario that brings Python along
+    is read in this thread: Ctrl-C ends what its files do when they are loaded, and they find the thread that they expect.
+    """
+    if loading.file or threading.current_thread() is not threading.main_thread() or "python" in f"{arguments}":
+        return str(call(name, *arguments))
+    return str(interruptible("elephan-read", lambda stop: call_with(name, *arguments, cancel=stop.token)))
 
 
 class Stop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -93,8 +94,19 @@ def json_text(table: Mapping[Any, Any], what: str = "") -> str:
 FILE_MAX_CHARACTERS = 100_000_000  # far beyond any scenario or manifest, and no burden on the memory
 
 
+def check_regular(path: Path) -> None:
+    """Raises InputError for what is there and no regular file: to read a pipe or a device may never end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return  # who opens it says why it cannot be read
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{path}: is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}")
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or one line about why not. Line ends are as Python's text files have them."""
+    check_regular(path)
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(FILE_MAX_CHARACTERS + 1)

@@ -38,7 +38,7 @@ delay   = "1 us"
 between = ["sw", "server"]
 rate    = "20 Mbps"
 delay   = "5 ms"
-forward = { loss = { periodic = 50 } }
+forward = { loss = { periodic = 50 }, packets = "data" }
 
 [[traffic]]
 name = "bulk"

@@ -401,7 +401,7 @@ duration = "6 s"
 kind = "path"
 hops = [
     { rate = "1 Gbps", delay = "0 s" },
-    { rate = "50 Mbps", delay = "20 ms", loss = { periodic = 500 }, queue = { kind = "fifo", limit = "1 bdp" } },
+    { rate = "50 Mbps", delay = "20 ms", loss = { periodic = 500 }, packets = "data", queue = { kind = "fifo", limit = "1 bdp" } },
 ]
 [[traffic]]
 name = "flow"

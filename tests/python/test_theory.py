@@ -116,7 +116,8 @@ def test_htcp_against_simulation(delay: str, options: dict[str, bool]) -> None:
         kind = "path"
         hops = [
             {{ rate = "10 Gbps", delay = "0 s" }},
-            {{ rate = "10 Gbps", delay = "{delay}", queue = {{ kind = "fifo", limit = "20 MB" }}, loss = {{ periodic = 100000 }} }},
+            {{ rate = "10 Gbps", delay = "{delay}", loss = {{ periodic = 100000 }}, packets = "data",
+              queue = {{ kind = "fifo", limit = "20 MB" }} }},
         ]
         [[traffic]]
         name = "flow"
@@ -234,6 +235,7 @@ access_rate = "100 Gbps"
 access_delay = "0 s"
 delay = "5 ms"
 loss = {{ periodic = {every} }}
+packets = "data"
 [[traffic]]
 name = "flow"
 from = "sender"

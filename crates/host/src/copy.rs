@@ -53,12 +53,15 @@ pub enum Stage {
     Write,
 }
 
-/// A block on its way through a stream.
+/// Blocks of one size, one after the other on their way through a stream: a send buffer holds millions of small ones.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct Blocks {
+    /// Data of each, and what it takes in the stream with its header.
     bytes: u64,
-    /// Where it ends in the stream.
+    length: u64,
+    /// Where the first of them ends in the stream.
     end: u64,
+    count: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -68,7 +71,7 @@ struct Lane {
     /// Whether a buffer is being written into the socket.
     sending: bool,
     /// Offered and not yet with the far end's program, oldest first.
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<Blocks>,
     /// Whether the oldest of them has a buffer at the far end.
     receiving: bool,
 }
@@ -155,9 +158,15 @@ impl Pipeline {
         let lane = &mut self.lanes[stream as usize];
         lane.offered += bytes + self.program.header.get();
         lane.sending = true;
-        lane.blocks.push_back(Block { bytes, end: lane.offered });
-        if lane.blocks.len() == 1 {
+        if lane.blocks.is_empty() {
             self.stopped.push_back(stream);
+        }
+        match lane.blocks.back_mut().filter(|last| last.bytes == bytes) {
+            Some(last) => last.count += 1,
+            None => {
+                let length = bytes + self.program.header.get();
+                lane.blocks.push_back(Blocks { bytes, length, end: lane.offered, count: 1 });
+            }
         }
         Some((stream, lane.offered))
     }
@@ -213,13 +222,18 @@ impl Pipeline {
     /// The program at the far end has read a stream up to here; answers whether a block is complete.
     pub fn has_received(&mut self, stream: u32, offset: u64) -> bool {
         let lane = &mut self.lanes[stream as usize];
-        let Some(&block) = lane.blocks.front().filter(|block| lane.receiving && offset >= block.end) else {
+        let Some(first) = lane.blocks.front_mut().filter(|first| lane.receiving && offset >= first.end) else {
             return false;
         };
-        lane.blocks.pop_front();
+        let bytes = first.bytes;
+        first.end += first.length;
+        first.count -= 1;
+        if first.count == 0 {
+            lane.blocks.pop_front();
+        }
         lane.receiving = false;
-        self.received_bytes += block.bytes;
-        self.filled.push_back(block.bytes);
+        self.received_bytes += bytes;
+        self.filled.push_back(bytes);
         if !lane.blocks.is_empty() {
             self.stopped.push_back(stream);
         }

@@ -13,4 +13,6 @@ pub use congestion::CongestionManagement;
 pub use egress::EgressControl;
 pub use ingress::IngressMemory;
 pub use memory::SharedMemory;
-pub use spec::{FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PausePer, PauseReaction, Pfc, PfcPer};
+pub use spec::{
+    Concerned, FlowControl, FrameCost, Framing, GilbertElliott, Loss, Pause, PausePer, PauseReaction, Pfc, PfcPer,
+};

@@ -63,25 +63,36 @@ impl Framing {
     }
 }
 
-/// Packets that a link loses by itself, after their transmission.
+/// Which packets a link's own losses and other impairments concern. MAC control frames (PAUSE) are never concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Concerned {
+    /// Every packet: data, acknowledgements, SYN and FIN.
+    #[default]
+    All,
+    /// Packets that carry data: what response functions and other theory assume.
+    Data,
+}
+
+/// Packets that a link loses by itself, after their transmission. `packets` says which are concerned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loss {
     /// Nothing is lost.
     #[default]
     None,
-    /// Every N-th packet that carries new data is lost; retransmissions, ACKs and control packets are not counted.
+    /// Every N-th packet is lost. With `packets = "data"` only new data is counted, no retransmissions.
     Periodic(u64),
-    /// Each packet that carries data is lost with this probability.
+    /// Each packet is lost with this probability.
     Bernoulli(f64),
-    /// Packets that carry data are lost in bursts (Gilbert 1960, Elliott 1963).
+    /// Packets are lost in bursts (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliott),
-    /// The packets with these ordinals, from 1, among those that carry new data are lost.
+    /// The packets with these ordinals, from 1, are lost. With `packets = "data"` only new data is counted, no retransmissions.
     Listed(Vec<u64>),
 }
 
 impl Loss {
-    /// The share of the packets with data that is lost, where the process has one that does not depend on its history.
+    /// The share of the concerned packets that is lost, where the process has one that does not depend on its history.
     pub fn mean(&self) -> Option<f64> {
         match self {
             Loss::None => Some(0.0),
@@ -92,7 +103,7 @@ impl Loss {
     }
 }
 
-/// A link that is good or bad: before each packet with data it may change, then the packet is lost with the probability of
+/// A link that is good or bad: before each packet that is concerned it may change, then the packet is lost with the probability of
 /// the state. The share of bad packets is `to_bad / (to_bad + to_good)`, a bad period lasts `1 / to_good` packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

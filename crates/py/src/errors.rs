@@ -5,8 +5,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use elephan_scenario::Errors;
+use elephan_units::stop;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{create_exception, import_exception};
@@ -48,15 +52,30 @@ fn describe(info: &PanicHookInfo<'_>) -> String {
     }
 }
 
-/// Runs `body`; a panic in it becomes a `RunError`.
+/// Runs `body`; a panic in it becomes a `RunError`. Work that waits for it is not left from within it.
 pub fn guard<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     DEPTH.set(DEPTH.get() + 1);
     // A panic leaves the objects of the call half-changed at worst: they are plain data, safe to look at and to drop.
-    let outcome = panic::catch_unwind(AssertUnwindSafe(body));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| stop::unwatched(body)));
     DEPTH.set(DEPTH.get() - 1);
     outcome.unwrap_or_else(|_| {
         let what = PANIC.with_borrow_mut(Option::take).unwrap_or_default();
         Err(RunError::new_err(format!("internal error, please report it with the scenario: {what}")))
+    })
+}
+
+/// As [`guard`], for work that may take long: it ends when `flag` is raised, or when a signal's handler raises in Python.
+pub fn guard_long<T>(flag: Option<Arc<AtomicBool>>, body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    guard(|| {
+        let raised = Rc::new(RefCell::new(None));
+        let seen = raised.clone();
+        let ask = move || {
+            let outcome = Python::attach(|py| py.check_signals());
+            *seen.borrow_mut() = outcome.err();
+            seen.borrow().is_none()
+        };
+        let outcome = stop::stoppable(&flag.unwrap_or_default(), Some(Box::new(ask)), body);
+        outcome.unwrap_or_else(|_| Err(raised.take().unwrap_or_else(|| Cancelled::new_err("stopped"))))
     })
 }
 
@@ -69,7 +88,12 @@ pub fn scenario_error(error: impl std::fmt::Display) -> PyErr {
 pub fn scenario_errors(Errors(all): Errors) -> PyErr {
     let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
     let first = lines.first().map_or("", String::as_str);
-    let message = if lines.len() > 1 { format!("{first} (and {} more)", lines.len() - 1) } else { first.to_string() };
+    let message = match lines.len() {
+        0 | 1 => first.to_owned(),
+        // The last of a list that ends early counts what is not in it.
+        _ if all.len() > elephan_scenario::ERRORS_MAX => format!("{first} (and many more)"),
+        lines => format!("{first} (and {} more)", lines - 1),
+    };
     let error = ScenarioError::new_err(message);
     Python::attach(|py| match error.value(py).setattr("errors", lines) {
         Ok(()) => error,

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{Cancelled, guard, run_error, scenario_error, scenario_errors};
+use crate::errors::{Cancelled, guard_long, run_error, scenario_error, scenario_errors};
 use crate::guest::Raised;
 use crate::json;
 use crate::scenario::{self, Overrides};
@@ -126,9 +126,9 @@ fn run(
 ) -> PyResult<RunResult> {
     let source = scenario::source(text, name, format)?;
     let flag = cancel.map(|cancel| cancel.get().flag());
-    let mut watcher = Watcher { flag, progress, looked: Instant::now(), raised: None };
+    let mut watcher = Watcher { flag: flag.clone(), progress, looked: Instant::now(), raised: None };
     let in_folder = folder.is_some();
-    let finished = py.detach(|| guard(|| execute(&source, &overrides, seed, folder, &mut watcher)))?;
+    let finished = py.detach(|| guard_long(flag, || execute(&source, &overrides, seed, folder, &mut watcher)))?;
     let tables = PyDict::new(py);
     for table in finished.tables.into_iter().filter(|_| !in_folder) {
         tables.set_item(table.name, Table(table))?;
@@ -200,7 +200,9 @@ impl Watcher {
     fn error(&mut self, source: &Source, error: Error) -> PyErr {
         match error {
             Error::Stopped => self.raised.take().unwrap_or_else(|| Cancelled::new_err(error.to_string())),
-            Error::Unreachable(..) | Error::ManyPaths(..) => scenario_error(format!("{}: {error}", source.name())),
+            Error::Unreachable(..) | Error::ManyPaths(..) | Error::ManyPlaces(..) => {
+                scenario_error(format!("{}: {error}", source.name()))
+            }
             Error::Guest { ref cause, .. } => guest_error(&error, cause.downcast_ref::<Raised>()),
             Error::Record(_) | Error::Conservation(_) => run_error(error),
         }

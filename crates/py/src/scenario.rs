@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use elephan_scenario::{AxisArgument, Errors, NodeKind, Override, Plan, Resolved, Source};
+use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::{Map, Value, json};
 
-use crate::errors::{ScenarioError, guard, scenario_errors};
+use crate::errors::{ScenarioError, guard, guard_long, scenario_errors};
 use crate::guest::Loader;
 use crate::json;
+use crate::run::Cancel;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
@@ -139,7 +141,7 @@ fn summary(plan: &Plan) -> Value {
 
 /// The resolved scenario as JSON: `seed`, `toml`, `provenance`, `has_sweep`, and `plan`, a summary of what will be built.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None))]
 fn resolve(
     py: Python<'_>,
     text: String,
@@ -147,10 +149,12 @@ fn resolve(
     format: &str,
     overrides: Overrides,
     seed: Option<u64>,
+    cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<String> {
     let source = source(text, name, format)?;
+    let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
-        guard(|| {
+        guard_long(flag, || {
             let resolved =
                 overrides.to_overrides().and_then(|overrides| elephan_scenario::read(&source, &overrides, seed));
             let resolved = resolved.map_err(scenario_errors)?;
@@ -167,7 +171,8 @@ fn resolve(
 
 /// The runs of a scenario's `[sweep]` as a JSON list of `label`, `overrides`, `parameters`, `seed`, `repetition`.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), repetitions=None, seed=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), repetitions=None, seed=None, cancel=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn variants(
     py: Python<'_>,
     text: String,
@@ -176,13 +181,16 @@ fn variants(
     overrides: Overrides,
     repetitions: Option<u32>,
     seed: Option<u64>,
+    cancel: Option<&Bound<'_, Cancel>>,
 ) -> PyResult<String> {
     let source = source(text, name, format)?;
+    let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
-        guard(|| {
+        guard_long(flag, || {
             let expand = |axes: Vec<AxisArgument>| elephan_scenario::sweep(&source, &axes, repetitions, seed);
             let sweep = overrides.to_axes().and_then(expand).map_err(scenario_errors)?;
             let run = |(variant, repetition, seed): (usize, u32, u64)| {
+                stop::look();
                 let variant = &sweep.variants[variant];
                 let values: Map<String, Value> = overrides.alone().chain(variant.values.iter().cloned()).collect();
                 json!({

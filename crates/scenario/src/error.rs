@@ -1,6 +1,9 @@
 //! Errors of a scenario: one line each, with file, line, column, path and what is wrong.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
+
+use elephan_units::stop;
 
 use crate::tree::{Node, Origin, Path, Step, Value};
 use crate::{Override, Source};
@@ -80,7 +83,10 @@ fn is_unseen(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Every error that was found; at least one.
+/// Errors that are listed: who has read so many mends them first.
+pub const ERRORS_MAX: usize = 20;
+
+/// The errors that were found; at least one. Beyond twenty the last line says how many more there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(pub Vec<Error>);
 
@@ -104,12 +110,27 @@ impl Errors {
     }
 
     pub(crate) fn from(problems: Vec<Problem>, source: &Source, overrides: &[Override]) -> Errors {
-        let mut errors: Vec<Error> = Vec::with_capacity(problems.len());
-        for problem in problems {
-            let error = locate(problem, source, overrides);
-            if !errors.contains(&error) {
-                errors.push(error);
-            }
+        let mut seen = BTreeSet::new();
+        let place = |problem: &Problem| match problem.origin {
+            Origin::Text(offset) => (0, offset),
+            Origin::Override(i) => (1, i),
+            Origin::Filled | Origin::Program => (2, 0),
+        };
+        let mut distinct = problems.into_iter().filter(|problem| {
+            stop::look();
+            seen.insert((place(problem), problem.path.to_string(), problem.message.clone()))
+        });
+        let mut errors: Vec<Error> = Vec::new();
+        for problem in distinct.by_ref().take(ERRORS_MAX) {
+            errors.push(locate(problem, source, overrides));
+        }
+        let more = distinct.count();
+        if more > 0 {
+            errors.push(Error {
+                place: source.name().to_owned(),
+                path: String::new(),
+                message: format!("and {more} more"),
+            });
         }
         Errors(errors)
     }

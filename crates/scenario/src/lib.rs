@@ -28,7 +28,7 @@ pub mod written;
 
 pub use disks::disk;
 pub use elsewhere::model as model_known_as;
-pub use error::{Error, Errors};
+pub use error::{ERRORS_MAX, Error, Errors};
 pub use options::{congestion_management, queue, receive, tcp_options, transmit};
 pub use output::{Origin, Provenance, to_toml};
 pub use overrides::Override;

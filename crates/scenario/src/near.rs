@@ -1,9 +1,15 @@
 //! The nearest valid name, for "did you mean".
 
+use std::collections::BTreeSet;
+
+use elephan_units::stop;
+
 use crate::elsewhere;
 
 /// A beginning that says enough about a word: so many letters, and most of it.
 const STEM_LEAST: usize = 5;
+/// Letters of a word beyond which nobody has misspelt it: the distance of two words takes the product of their lengths.
+const WORD_MAX: usize = 100;
 
 /// The candidate nearest to `wrong` in edit distance (optimal string alignment, so that a swapped pair counts one),
 /// if it is near enough to be what was meant: at most a third of the letters, and at least two, may differ. Else the only one that
@@ -12,9 +18,12 @@ pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a 
     let folded = fold(wrong);
     let length = wrong.chars().count();
     let allowed = (length / 3).max(2);
-    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let candidates: Vec<&str> = candidates.into_iter().inspect(|_| stop::look()).collect();
+    let similar = |c: &str| length <= WORD_MAX && c.chars().count().abs_diff(length) <= allowed;
     let near = candidates
         .iter()
+        .filter(|c| similar(c))
+        .inspect(|_| stop::look())
         .map(|&c| (strsim::osa_distance(&folded, &fold(c)), c))
         .filter(|&(d, c)| d <= allowed && d < c.chars().count().max(2))
         .min_by_key(|&(d, _)| d)
@@ -32,12 +41,8 @@ fn fold(name: &str) -> String {
 
 /// `; did you mean "x"?`, or the list of what is valid.
 pub(crate) fn hint(wrong: &str, candidates: &[&str]) -> String {
-    let mut different: Vec<&str> = Vec::new();
-    for &one in candidates {
-        if !different.contains(&one) {
-            different.push(one);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let different: Vec<&str> = candidates.iter().copied().filter(|one| seen.insert(*one)).collect();
     let meant = elsewhere::model(wrong).filter(|name| different.contains(name));
     match meant.or_else(|| nearest(wrong, different.iter().copied())) {
         Some(name) => format!("; did you mean \"{name}\"?"),

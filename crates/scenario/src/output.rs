@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use elephan_units::stop;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -175,6 +176,7 @@ impl<'a> Marker<'a> {
     }
 
     fn leaf(&mut self, schema: Option<&Json>, json: &Json, at: Path) {
+        stop::look();
         let (origin, source) = self.origin(schema, json, &at);
         self.out.insert(at.to_string(), Provenance { value: listed(json), origin, source });
     }

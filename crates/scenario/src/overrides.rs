@@ -82,7 +82,11 @@ impl Override {
 
     /// The path in `tree`, entries named by their index.
     pub(crate) fn place(&self, tree: &Node) -> Path {
-        let names = names_of(tree);
+        self.place_in(&names_of(tree))
+    }
+
+    /// The same in a tree of these names.
+    pub(crate) fn place_in(&self, names: &Names) -> Path {
         let mut steps = names.to_ports(&self.steps).0;
         if let [Step::Key(list), entry @ Step::Key(_), ..] = steps.as_mut_slice()
             && let Step::Key(name) = &*entry
@@ -120,10 +124,21 @@ impl Override {
 
     /// Changes the tree. Returns the keys dropped because a new `kind` does not know them.
     pub(crate) fn apply(&self, root: &Json, tree: &mut Node, index: usize) -> Result<Vec<String>, Problem> {
+        let names = names_of(tree);
+        self.apply_in(root, tree, &names, index)
+    }
+
+    /// The same to a tree of these names.
+    pub(crate) fn apply_in(
+        &self,
+        root: &Json,
+        tree: &mut Node,
+        names: &Names,
+        index: usize,
+    ) -> Result<Vec<String>, Problem> {
         let origin = Origin::Override(index);
         let wrong = |message: String| Problem::new(self.steps.clone(), origin, message);
         let value = self.to_node(origin).map_err(wrong)?;
-        let names = names_of(tree);
         let steps = names.to_ports(&self.steps);
         let origin = if let Given::Node(node) = &self.value { node.origin } else { origin };
         let raw = if let Given::Text(text) = &self.value { Some(text.as_str()) } else { None };
@@ -178,7 +193,8 @@ fn parse_path(text: &str) -> Result<Path, String> {
 }
 
 /// Names of the entries of `traffic` and `links`, and both ends of each of these.
-struct Names {
+#[derive(Clone)]
+pub(crate) struct Names {
     traffic: Vec<String>,
     links: Vec<String>,
     ends: Vec<Vec<String>>,
@@ -211,7 +227,7 @@ impl Names {
     }
 }
 
-fn names_of(tree: &Node) -> Names {
+pub(crate) fn names_of(tree: &Node) -> Names {
     let list = |key| tree.get(key).map(Node::items).unwrap_or_default();
     let ends = |node: &Node| -> Vec<String> {
         let both = node.get("between").map(Node::items).unwrap_or_default();
@@ -261,7 +277,7 @@ pub(crate) fn traffic_names(entries: &[Node]) -> Vec<String> {
 
 struct Cursor<'a> {
     root: &'a Json,
-    names: Names,
+    names: &'a Names,
     origin: Origin,
     /// The value as it was written on the command line.
     raw: Option<&'a str>,

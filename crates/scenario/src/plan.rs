@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use elephan_host::disk::DiskSpec;
 use elephan_link::{
-    CongestionManagement, FlowControl, Framing, Loss, PauseReaction, Pfc, PfcPer,
+    Concerned, CongestionManagement, FlowControl, Framing, Loss, PauseReaction, Pfc, PfcPer,
     headroom::{self, Feeder},
     queue::{Limit, QueueSpec},
 };
@@ -94,6 +94,8 @@ pub struct Link {
 /// What a link does to packets beside losing them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
+    /// Those that these, and losses, concern.
+    pub packets: Concerned,
     pub reorder: Option<Reorder>,
     /// Share of the packets that arrive twice.
     pub duplicate: f64,
@@ -146,8 +148,9 @@ impl Plan {
 }
 
 impl Impairments {
+    /// Whether no packet is treated otherwise than by losing it.
     pub fn is_none(&self) -> bool {
-        *self == Impairments::default()
+        self.reorder.is_none() && self.duplicate == 0.0 && self.jitter.is_none()
     }
 }
 

@@ -32,6 +32,12 @@ const FILE_MAX_BYTES: u64 = 1 << 30;
 /// The bytes of a file, or why there are none.
 pub(crate) fn bytes_of(path: &FilePath) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
+    // To open a pipe waits for who writes to it.
+    if let Ok(meta) = std::fs::metadata(path)
+        && !meta.is_file()
+    {
+        return Err(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned());
+    }
     let read = std::fs::File::open(path).and_then(|file| file.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes));
     match read {
         Err(e) => Err(format!("cannot be read: {e}")),

@@ -212,6 +212,14 @@ impl Node {
         (node, path.0.len())
     }
 
+    /// An entry of an array of this table.
+    pub fn item_mut(&mut self, key: &str, i: usize) -> Option<&mut Node> {
+        match &mut self.as_table_mut()?.get_mut(key)?.node.value {
+            Value::Array(items) => items.get_mut(i),
+            _ => None,
+        }
+    }
+
     pub fn at(&self, path: &Path) -> Option<&Node> {
         let (node, steps) = self.deepest(path);
         (steps == path.0.len()).then_some(node)

@@ -3,7 +3,7 @@
 //! Serde would find most of these too, but its tagged enums lose positions; after this walk, deserialisation can fail
 //! only where a type has rules of its own.
 
-use elephan_units::{ParseError, parse_bytes, parse_packets, parse_rate, parse_size, parse_span};
+use elephan_units::{ParseError, parse_bytes, parse_packets, parse_rate, parse_size, parse_span, stop};
 use serde_json::Value as Json;
 
 use crate::elsewhere;
@@ -33,6 +33,7 @@ impl<'a> Walker<'a> {
         if *schema == Json::Bool(true) {
             return;
         }
+        stop::look();
         let all = branches(self.root, schema);
         let fitting: Vec<&Json> = all.iter().copied().filter(|b| admits(b, node)).collect();
         match (&node.value, fitting.as_slice()) {

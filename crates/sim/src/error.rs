@@ -9,6 +9,8 @@ pub enum Error {
     Unreachable(String, String),
     #[error("more than 4096 shortest paths from {0} to {1}: say ecmp = \"none\", or join the switches by fewer links")]
     ManyPaths(String, String),
+    #[error("the shortest paths of all flows have more than {0} links together: say ecmp = \"none\", or fewer flows")]
+    ManyPlaces(usize),
     #[error("the run was stopped")]
     Stopped,
     /// A congestion control of the user's raised an error: `cause`, in its own language.

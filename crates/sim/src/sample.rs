@@ -3,7 +3,7 @@
 use elephan_engine::{Class, Event};
 use elephan_record::{FlowSampleRow, PortSampleRow, SwitchSampleRow};
 use elephan_scenario::{NodeKind, Plan, PortSelection};
-use elephan_units::Time;
+use elephan_units::{Time, stop};
 
 use crate::flow::Application;
 use crate::world::World;
@@ -30,6 +30,7 @@ impl World<'_> {
     pub fn end_warmup(&mut self, now: Time) {
         let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {
+            stop::look();
             flow.before_warmup = flow.arrived(sockets, roce);
         }
         self.warm_copies(now);
@@ -61,6 +62,7 @@ impl World<'_> {
 
     fn sample_flows(&mut self, now: Time) {
         for flow in self.flows.iter().flatten() {
+            stop::look();
             if !flow.begun {
                 continue;
             }
@@ -112,7 +114,9 @@ impl World<'_> {
 
     fn sample_ports(&mut self, now: Time) {
         let Some(every) = self.plan.record.every else { return };
+        let mut seldom = stop::Seldom::default();
         for (i, &observed) in self.observed.iter().enumerate() {
+            seldom.look();
             if !observed {
                 continue;
             }

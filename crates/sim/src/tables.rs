@@ -3,7 +3,7 @@
 use elephan_record::{EventRow, FlowRow, MessageRow, PortRow, Recorder, Text};
 use elephan_scenario::Plan;
 use elephan_tcp::{Phase, Snapshot};
-use elephan_units::{Span, Time};
+use elephan_units::{Span, Time, stop};
 
 use crate::Error;
 use crate::flow::{Application, Flow, Socket};
@@ -280,6 +280,7 @@ impl World<'_> {
         live.extend((0u32..).zip(&self.flows).filter_map(|(id, flow)| Some((flow.as_ref()?.number, id))));
         live.sort_unstable();
         for (number, id) in live {
+            stop::look();
             while let Some(row) = ended.next_if(|row| row.flow < i64::from(number)) {
                 self.push_flow(row);
             }
@@ -291,6 +292,7 @@ impl World<'_> {
         }
         ended.for_each(|row| self.push_flow(row));
         for i in 0..self.net.links.len() {
+            stop::look();
             let row = self.port_row(i, now);
             self.recorder.ports.push(row);
             if let Some(g) = &self.net.links[i].general

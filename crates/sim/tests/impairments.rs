@@ -4,7 +4,7 @@ mod common;
 
 use arrow_array::{Array, Int64Array, StringArray};
 use common::{Builder, run};
-use elephan_link::{FlowControl, Loss};
+use elephan_link::{Concerned, FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_scenario::Impairments;
 use elephan_units::{Rate, Span, Time};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 fn impairments(json: Value) -> Impairments {
     let part = |key: &str| json.get(key).cloned().unwrap_or(Value::Null);
     Impairments {
+        packets: Concerned::All,
         reorder: serde_json::from_value(part("reorder")).unwrap(),
         duplicate: part("duplicate").as_f64().unwrap_or(0.0),
         jitter: serde_json::from_value(part("jitter")).unwrap(),
@@ -187,4 +188,55 @@ proptest! {
         prop_assert!(delivered.iter().flatten().all(|bytes| bytes == 300_000), "{}", summary);
         prop_assert_eq!(run(&b.plan, false).1, summary);
     }
+}
+
+/// A link concerns every packet: of the ACKs on its way back it loses the share that it is told, and a SYN too. With `packets = "data"`
+/// it spares what carries no data.
+#[test]
+fn the_way_back_loses_acknowledgements() {
+    for (packets, share) in [(Concerned::All, 0.3), (Concerned::Data, 0.0)] {
+        let mut b = cable(Span::from_s(20), json!({}));
+        let options = b.options("rfc", json!({ "delayed_ack_segments": 1 }));
+        b.traffic(json!({ "kind": "bulk" }), &[(0, 1)], options);
+        b.plan.links[1].loss = Loss::Bernoulli(0.3);
+        b.plan.links[1].impairments.packets = packets;
+        let (tables, _) = run(&b.plan, false);
+        let of = |name: &str| column::<Int64Array>(&tables, "ports", name).value(1) as f64;
+        let (sent, lost) = (of("tx_packets"), of("lost"));
+        assert!(sent > 10_000.0 && binomial(lost, sent, share), "{lost} of {sent}, {packets:?}");
+    }
+}
+
+/// Of the packets from 1 on the first is the SYN; with `packets = "data"` it is the first segment of data.
+#[test]
+fn a_listed_loss_counts_what_it_concerns() {
+    for (packets, retransmitted) in [(Concerned::All, 0), (Concerned::Data, 1)] {
+        let mut b = cable(Span::from_s(5), json!({}));
+        let options = b.options("rfc", json!({}));
+        b.traffic(json!({ "kind": "bulk", "size": "100 kB" }), &[(0, 1)], options);
+        b.plan.links[0].loss = Loss::Listed(vec![1]);
+        b.plan.links[0].impairments.packets = packets;
+        let (tables, _) = run(&b.plan, false);
+        let of = |name: &str| column::<Int64Array>(&tables, "flows", name).value(0);
+        let lost = column::<Int64Array>(&tables, "ports", "lost").value(0);
+        assert_eq!((lost, of("octets_retrans").min(1)), (1, retransmitted), "{packets:?}");
+    }
+}
+
+/// Jitter, reordering and duplicates of data only leave acknowledgements alone: a way back that carries nothing else is as without.
+#[test]
+fn impairments_of_data_spare_acknowledgements() {
+    let delivered = |of: Value, packets| {
+        let mut b = cable(Span::from_s(2), json!({}));
+        let options = b.options("rfc", json!({}));
+        b.traffic(json!({ "kind": "bulk" }), &[(0, 1)], options);
+        b.plan.links[1].impairments = Impairments { packets, ..impairments(of) };
+        let (tables, summary) = run(&b.plan, false);
+        let flow = column::<Int64Array>(&tables, "flows", "delivered_bytes").value(0);
+        (flow, count(&summary, "duplicates"))
+    };
+    let of = json!({ "duplicate": 0.2, "jitter": { "extra": { "exponential": "5 ms" } } });
+    let plain = delivered(json!({}), Concerned::All);
+    assert_eq!(delivered(of.clone(), Concerned::Data), plain);
+    assert!(delivered(of, Concerned::All).1 > 0.0);
 }

@@ -4,7 +4,7 @@ mod common;
 
 use arrow_array::{Array, Float64Array, Int64Array, StringArray};
 use common::{Builder, run};
-use elephan_link::{FlowControl, Loss};
+use elephan_link::{Concerned, FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
@@ -37,6 +37,7 @@ fn the_law_of_the_traffic() {
         b.traffic(json!({ "kind": "bulk" }), &[(from, to)], options);
         b.plan.traffic[0].congestion_control = serde_json::from_value(law).unwrap();
         b.plan.links[2].loss = Loss::Periodic(10_000);
+        b.plan.links[2].impairments.packets = Concerned::Data;
         b.plan.warmup = Time::ZERO + Span::from_s(100);
         let (tables, summary) = run(&b.plan, false);
         assert_eq!(column::<StringArray>(&tables, "flows", "congestion_control").value(0), name);

@@ -207,6 +207,7 @@ fn every_byte_arrives_whatever_the_path_does() {
                 reorder: serde_json::from_value(part("reorder")).unwrap(),
                 duplicate: part("duplicate").as_f64().unwrap_or(0.0),
                 jitter: serde_json::from_value(part("jitter")).unwrap(),
+                ..Impairments::default()
             };
         }
         let (tables, _) = run(&b.plan, false);

@@ -5,7 +5,7 @@ mod common;
 use arrow_array::{Array, Int64Array, StringArray};
 use common::{Builder, run};
 use elephan_host::{Cpu, Receive};
-use elephan_link::{FlowControl, Loss};
+use elephan_link::{Concerned, FlowControl, Loss};
 use elephan_record::Tables;
 use elephan_units::{Rate, Span, Time};
 use proptest::prelude::*;
@@ -138,6 +138,7 @@ fn an_infinitely_fast_host_is_the_ideal_one() {
         b.traffic(json!({ "kind": "bulk" }), &[(a, c), (a, c)], options);
         b.traffic(json!({ "kind": "messages", "size": "30 KB", "load": "10 Mbps" }), &[(c, a)], options);
         b.plan.links[0].loss = Loss::Periodic(3000);
+        b.plan.links[0].impairments.packets = Concerned::Data;
         for node in [a, c].into_iter().filter(|_| modelled) {
             let models = &mut b.plan.nodes[node as usize].models;
             models.receive = receive(json!({ "interrupts_per_s": 0 }));
@@ -269,6 +270,7 @@ fn the_walk_of_sack_silences_the_logger() {
         let options = b.options("rfc", window);
         b.traffic(json!({ "kind": "bulk" }), &[(a, c)], options);
         b.plan.links[0].loss = Loss::Listed(vec![8000]);
+        b.plan.links[0].impairments.packets = Concerned::Data;
         b.plan.nodes[a as usize].models.cpu = cpu(json!({ "sack": walk, "segment": "100 ns", "logger": "1 ms" }));
         let (tables, summary) = run(&b.plan, false);
         assert_eq!(summary["retransmitted_segments"], 1);
@@ -288,6 +290,7 @@ fn timers_wait_for_the_processor() {
     b.traffic(json!({ "kind": "bulk", "size": "1 MB" }), &[(a, c)], options);
     // The first segment after the handshake is lost for ever long: only its timer helps.
     b.plan.links[0].loss = Loss::Listed(vec![691]);
+    b.plan.links[0].impairments.packets = Concerned::Data;
     b.plan.nodes[a as usize].models.cpu = cpu(json!({ "ack": "2 ms", "transmit": "1 ms" }));
     let (tables, summary) = run(&b.plan, false);
     assert_eq!((summary["completed"].as_i64(), summary["retransmitted_segments"].as_i64()), (Some(1), Some(1)));

@@ -4,7 +4,7 @@ mod common;
 
 use arrow_array::Float64Array;
 use common::{Builder, run};
-use elephan_link::{FlowControl, Loss};
+use elephan_link::{Concerned, FlowControl, Loss};
 use elephan_scenario::{Source, read};
 use elephan_units::{Rate, Span, Time};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ fn mathis_with_periodic_loss() {
         });
         let mut b = one_flow(Span::from_s(seconds), 1_000_000_000, Span::from_ms(25), None, tcp);
         b.plan.links[2].loss = Loss::Periodic(every);
+        b.plan.links[2].impairments.packets = Concerned::Data;
         b.plan.warmup = Time::ZERO + Span::from_s(10);
         let (_, summary) = run(&b.plan, false);
         assert!(summary["drops"].as_u64().unwrap() >= 25, "{summary}");
@@ -74,6 +75,7 @@ fn response_functions() {
         let delay = Span::from_us(rtt_ms * 500 - 10);
         let mut b = one_flow(Span::from_s(seconds), 1_000_000_000, delay, None, tcp);
         b.plan.links[2].loss = Loss::Periodic(every);
+        b.plan.links[2].impairments.packets = Concerned::Data;
         b.plan.warmup = Time::ZERO + Span::from_s(seconds / 4);
         let (_, summary) = run(&b.plan, false);
         let rtt = rtt_ms as f64 / 1e3 + (1538.0 + 84.0) * 8.0 * (1e-9 + 1e-10);
@@ -161,7 +163,7 @@ fn parking_lot(rate: &str, more: &str, seed: u64) -> (f64, Vec<f64>) {
 fn three_lossy_hops_are_three_times_the_loss() {
     let (mut long, mut cross) = (0.0, 0.0);
     for seed in 1..=4 {
-        let (one, three) = parking_lot("1 Gbps", "loss = { bernoulli = 0.001 }", seed);
+        let (one, three) = parking_lot("1 Gbps", "loss = { bernoulli = 0.001 }\npackets = \"data\"", seed);
         long += one / 4.0;
         cross += three.iter().sum::<f64>() / 12.0;
     }

@@ -60,6 +60,12 @@ struct Interface {
 /// Reads the whole file; answers its format and notes about what could not be read.
 pub fn read(path: &Path, take: &mut Take<'_>) -> Result<(&'static str, Vec<String>), Error> {
     let bad = |reason: String| Error::Input(format!("{}: {reason}", path.display()));
+    // To open a pipe waits for who writes to it.
+    if let Ok(meta) = std::fs::metadata(path)
+        && !meta.is_file()
+    {
+        return Err(bad(if meta.is_dir() { "is a folder" } else { "is no regular file" }.to_owned()));
+    }
     let (input, so_far) = Input::open(path).map_err(|error| bad(error.to_string()))?;
     let reader = create_reader(BUFFER_BYTES, input).map_err(|error| match error {
         PcapError::Eof => bad("an empty file".to_owned()),

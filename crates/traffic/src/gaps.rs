@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span};
+use elephan_units::{Bytes, PS_PER_S, Rate, Span, stop};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
@@ -309,6 +309,7 @@ impl Interrupted {
         }
         // Exponential gaps do not remember, so what is left of one goes on after the silence.
         while busy > self.left_ps {
+            stop::look();
             busy -= self.left_ps;
             gap += self.off.sample(&mut self.stream, Span::RANGE) as f64;
             self.left_ps = self.on.sample(&mut self.stream, Span::RANGE) as f64;

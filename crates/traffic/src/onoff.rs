@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, PS_PER_S, Rate, Span};
+use elephan_units::{Bytes, PS_PER_S, Rate, Span, stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,11 +31,13 @@ use crate::{Carrier, Generate, Invalid, Offer, Setting, Spec};
 
 /// RFC 768 and RFC 791: 65,535 less 20 bytes of IP and 8 of UDP.
 const PAYLOAD_MAX_BYTES: u64 = 65_507;
+/// IP and UDP headers.
+const HEADERS_BYTES: u64 = 28;
 const SOURCES_MAX: u32 = 100_000;
 /// Periods are drawn until one has room for a packet: beyond so many for each packet, or for the first of all sources, a run seems to
 /// stand still.
 const PERIODS_MAX: f64 = 100_000.0;
-const FIRST_PERIODS_MAX: f64 = 1e7;
+const FIRST_PERIODS_MAX: f64 = 1e6;
 
 /// Keys of `kind = "onoff"`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -178,7 +180,7 @@ impl Spec for Onoff {
             let message = format!("{} is not a UDP payload: 1 to {PAYLOAD_MAX_BYTES} bytes", self.packet_size);
             return refuse("packet_size", message);
         }
-        let spacing = self.packet_size.0 as f64 * 8.0 * PS_PER_S as f64 / self.peak();
+        let spacing = (self.packet_size.0 + HEADERS_BYTES) as f64 * 8.0 * PS_PER_S as f64 / self.peak();
         let most = PERIODS_MAX.min(FIRST_PERIODS_MAX / f64::from(self.sources));
         if spacing > most * self.on.0 as f64 {
             let message = format!(
@@ -238,6 +240,7 @@ impl Member {
     #[inline]
     fn settle(&mut self, spacing: f64, on: Period, off: Period) {
         while self.next >= self.on_until {
+            stop::look();
             let begins = self.on_until + off.draw(&mut self.stream);
             self.on_until = begins + on.draw(&mut self.stream);
             self.next = begins + spacing * self.stream.uniform();

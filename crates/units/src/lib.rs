@@ -4,6 +4,7 @@
 //! is exact, and text that cannot be represented exactly is refused rather than rounded.
 
 mod parse;
+pub mod stop;
 mod text;
 mod tx;
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import core
 from elephan.analysis import iperf3, sslog
 from elephan.errors import InputError
+from elephan.source import check_regular
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +28,7 @@ def _compression(head: bytes) -> str | None:
 
 def _bytes(file: Path, most: int | None = None) -> bytes:
     """The bytes of a file, decompressed, all or the first ones; InputError if it cannot be read."""
+    check_regular(file)
     try:
         with file.open("rb") as stream:
             kind = _compression(stream.read(4))

@@ -118,7 +118,7 @@ tcp      = {{ mss = "{self.mtu_bytes - theory.TCP_IP_HEADER_BYTES} B"{window} }}
 kind = "path"
 hops = [
     {{ rate = "{rate_text(self.host_rate_bps)}", delay = "0 s" }},
-    {{ rate = "{rate_text(self.rate_bps)}", delay = "{span_text(self.rtt_s / 2)}", loss = {loss},
+    {{ rate = "{rate_text(self.rate_bps)}", delay = "{span_text(self.rtt_s / 2)}", loss = {loss}, packets = "data",
       queue = {{ kind = "fifo", limit = "{self.buffer_bytes} B" }} }},
 ]
 

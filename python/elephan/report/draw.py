@@ -189,17 +189,22 @@ def mark_warmup(axes: Axes, warmup_ns: float, factor: float) -> None:
 _LETTER_PT = 4.9  # mean width of a letter at 8 points
 _ROW_PT = 10.5
 _CHANGE_ROWS_MAX = 3
+_CHANGES_APART = 200  # lines over the width of a figure; closer ones could not be told apart
 
 
 def mark_changes(axes: Axes, changes: Sequence[tuple[float, str]], end_ns: float, named: bool) -> None:
-    """A vertical line at each change of the run, `(time in ns, words)`, with the words above the plot if `named`.
+    """A vertical line at each change of the run, `(time in ns, words)`, with the words above the plot if `named`. Of changes closer
+    than a line can be seen the first has one.
 
     Names stand in as many rows as they need, up to three; what finds no room there has its line only. The axes have their
     heading already, which moves up.
     """
     factor = time_scale(end_ns)[0]
-    for time, _ in changes:
-        axes.axvline(time * factor, color=MUTED, linewidth=0.9, dashes=(2, 2), zorder=1)
+    drawn = -math.inf
+    for time, _ in sorted(changes):
+        if time - drawn >= end_ns / _CHANGES_APART:
+            axes.axvline(time * factor, color=MUTED, linewidth=0.9, dashes=(2, 2), zorder=1)
+            drawn = time
     if not named or end_ns <= 0:
         return
     grid = axes.get_subplotspec()

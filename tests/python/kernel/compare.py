@@ -88,7 +88,7 @@ def simulated(case: Course) -> Seen:
     queue = {"kind": "fifo", "limit": f"{case.buffer} packets"}
     hop = {"rate": f"{RATE_BPS} bps", "delay": f"{DELAY_S} s", "queue": queue}
     if case.lost:
-        hop["loss"] = {"listed": list(case.lost)}
+        hop |= {"loss": {"listed": list(case.lost)}, "packets": "data"}
     near = {"rate": "100 Gbps", "delay": "0 s"}
     scenario = {
         "title": "Beside a kernel",

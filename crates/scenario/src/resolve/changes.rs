@@ -1,29 +1,32 @@
 //! `[[change]]`: what the run is told of them.
 //!
 //! The scenario is resolved again with the values of each entry over those before it, by the machinery of overrides, so
-//! that a change is checked as if it had been written so from the start. Only what a run can change may differ: a link's
+//! that a change is checked as if it had been written so from the start. Steps of links need less ([`super::steps`]). Only what a run can change may differ: a link's
 //! rate, delay, up or down, loss and queue limits, a traffic entry's congestion control. Queues are hardware: a limit in `bdp` keeps
 //! the bytes that it had until an entry sets it again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use elephan_cc::guest::Interpreter;
 use elephan_link::queue::{Limit, QueueSpec};
-use elephan_units::{Size, Time, parse_size};
+use elephan_units::{Size, Time, parse_size, stop};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Outcome;
+use super::groups::Groups;
+use super::routes::Crossing;
+use super::steps::Ground;
 use crate::error::Problem;
-use crate::plan::{Change, LawChange, Link, LinkChange, NodeKind};
+use crate::plan::{Change, LawChange, Link, LinkChange, Node as PlanNode, NodeKind};
 use crate::read::typed;
 use crate::tree::{Node, Origin, Path, Step, at};
 use crate::walk::walk;
 use crate::written::Scenario;
 use crate::{Override, schema};
 
-/// Entries of one run, at most: each costs a resolution.
-const CHANGES_MAX: usize = 10_000;
+/// Entries of one run, at most.
+const CHANGES_MAX: usize = 100_000;
 const CAN_CHANGE: &str = "rate, delay, up, loss and queue limits of links and congestion controls can";
 
 /// Fills in the plan's changes, and spells out in the words what they set.
@@ -46,13 +49,14 @@ pub(crate) fn resolve(
     let mut problems = Vec::new();
     let mut spelt = entries;
     for i in order {
+        stop::look();
         let at = at!["change", i, "at"];
         if spelt[i].at >= outcome.words.duration {
             let message = format!("{} is not before the end of the run, {}", spelt[i].at, outcome.words.duration);
             problems.push(Problem::between(tree, at, &at!["duration"], message));
             continue;
         }
-        match state.apply(Time(spelt[i].at.0), &Entry::of(tree, i)) {
+        match state.next(Time(spelt[i].at.0), &Entry::of(tree, i)) {
             Ok((change, set)) => {
                 spelt[i].set = set;
                 outcome.plan.changes.push(change);
@@ -65,12 +69,12 @@ pub(crate) fn resolve(
 }
 
 /// One `[[change]]` as it is written.
-struct Entry<'a> {
+pub(super) struct Entry<'a> {
     at: Path,
     /// Where the entry stands.
     origin: Origin,
     /// Path, where it stands, and the value.
-    set: Vec<(String, Origin, &'a Node)>,
+    pub set: Vec<(String, Origin, &'a Node)>,
 }
 
 impl Entry<'_> {
@@ -106,18 +110,26 @@ fn flatten<'a>(node: &'a Node, prefix: &str, out: &mut Vec<(String, Origin, &'a 
 }
 
 /// The scenario as it is when an entry comes.
-struct State<'a> {
-    tree: Node,
+#[derive(Clone)]
+pub(super) struct State<'a> {
+    pub tree: Node,
     interpreter: Option<&'a dyn Interpreter>,
+    pub scenario: Scenario,
     /// All words with their defaults.
-    words: Json,
-    links: Vec<Link>,
+    pub words: Json,
+    pub nodes: Vec<PlanNode>,
+    pub groups: Groups,
+    pub links: Vec<Link>,
+    pub entries: Vec<(usize, bool)>,
+    pub own_port: BTreeMap<u32, String>,
+    pub crossings: Vec<Crossing>,
+    pub limits: Vec<[Limit; 2]>,
     laws: Vec<elephan_cc::Spec>,
-    limits: Vec<[Limit; 2]>,
+    pub ground: Ground,
 }
 
 /// A change, and its `set` with everything spelled out.
-type Applied = (Change, IndexMap<String, Json>);
+pub(super) type Applied = (Change, IndexMap<String, Json>);
 
 impl<'a> State<'a> {
     fn new(outcome: &Outcome, tree: &Node, interpreter: Option<&'a dyn Interpreter>) -> State<'a> {
@@ -125,14 +137,35 @@ impl<'a> State<'a> {
         if let Some(table) = tree.as_table_mut() {
             table.shift_remove("change");
         }
+        let roce = outcome.plan.traffic.iter().any(|traffic| traffic.roce.is_some());
         State {
-            tree,
             interpreter,
             words: serde_json::to_value(&outcome.words).unwrap_or_default(),
+            nodes: outcome.plan.nodes.clone(),
+            groups: outcome.groups.clone(),
             links: outcome.plan.links.clone(),
-            laws: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
+            entries: outcome.entries.clone(),
+            own_port: outcome.own_port.clone(),
+            crossings: outcome.crossings.clone(),
             limits: outcome.plan.links.iter().map(|l| limits(&l.queue, l.bdp_bytes)).collect(),
+            laws: outcome.plan.traffic.iter().map(|t| t.congestion_control.clone()).collect(),
+            ground: Ground::of(&tree, &outcome.words, &outcome.entries, roce),
+            scenario: outcome.words.clone(),
+            tree,
         }
+    }
+
+    fn next(&mut self, time: Time, entry: &Entry<'_>) -> Result<Applied, Vec<Problem>> {
+        let mut before = (cfg!(debug_assertions) && self.ground.is_sample()).then(|| self.clone());
+        let Some(applied) = self.step(time, entry) else { return self.apply(time, entry) };
+        if let Some(whole) = before.as_mut().map(|before| before.apply(time, entry)) {
+            debug_assert_eq!(
+                whole.map(|whole| format!("{whole:?}")).ok(),
+                Some(format!("{applied:?}")),
+                "a step and the whole"
+            );
+        }
+        Ok(applied)
     }
 
     fn apply(&mut self, time: Time, entry: &Entry<'_>) -> Result<Applied, Vec<Problem>> {
@@ -182,7 +215,9 @@ impl<'a> State<'a> {
         }
         let change = self.differences(time, &next, &set, entry)?;
         let set = spelt_out(&words, &tree, &places);
-        (self.tree, self.words, self.links) = (tree, words, next.plan.links);
+        self.ground = Ground::of(&tree, &next.words, &next.entries, !self.ground.is_plain());
+        (self.tree, self.words, self.scenario) = (tree, words, next.words);
+        (self.links, self.own_port, self.crossings) = (next.plan.links, next.own_port, next.crossings);
         Ok((change, set))
     }
 
@@ -211,30 +246,12 @@ impl<'a> State<'a> {
     ) -> Result<Change, Vec<Problem>> {
         let mut links = Vec::new();
         for (i, (old, new)) in self.links.iter().zip(&next.plan.links).enumerate() {
-            if old.queue != new.queue && fixed(&old.queue) != fixed(&new.queue) {
-                let (which, forward) = next.entries[i];
-                let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
-                let message = "only the limits of a queue can change during a run";
-                return Err(vec![entry.problem(&place, entry.origin, message)]);
-            }
-            let mut change = LinkChange {
-                link: i as u32,
-                rate: (old.rate != new.rate).then_some(new.rate),
-                delay: (old.delay != new.delay).then_some(new.delay),
-                up: (old.up != new.up).then_some(new.up),
-                loss: (old.loss != new.loss).then(|| new.loss.clone()),
-                ..LinkChange::default()
-            };
-            let single = next.own_port.get(&(i as u32)).map(String::as_str);
-            if sets_queue(&next.words, (next.entries[i], single), is_of_host(next, new), set) {
-                let limits = limits(&new.queue, new.bdp_bytes);
-                let [limit, mark_above] = std::mem::replace(&mut self.limits[i], limits);
-                change.limit = (limits[0] != limit).then_some(limits[0]);
-                change.mark_above = (limits[1] != mark_above).then_some(limits[1]);
-            }
-            if change != (LinkChange { link: i as u32, ..LinkChange::default() }) {
-                links.push(change);
-            }
+            let change = self.difference((&next.words, &next.own_port), (i, old, new), set);
+            links.extend(change.map_err(|(place, message)| vec![entry.problem(&place, entry.origin, message)])?);
+        }
+        for change in links.iter().filter(|change| change.limit.is_some() || change.mark_above.is_some()) {
+            let link = &next.plan.links[change.link as usize];
+            self.limits[change.link as usize] = limits(&link.queue, link.bdp_bytes);
         }
         let mut laws = Vec::new();
         for (traffic, (law, new)) in self.laws.iter_mut().zip(&next.plan.traffic).enumerate() {
@@ -245,14 +262,40 @@ impl<'a> State<'a> {
         }
         Ok(Change { at, links, laws })
     }
-}
 
-fn is_of_host(next: &Outcome, link: &Link) -> bool {
-    matches!(next.plan.nodes[link.from as usize].kind, NodeKind::Host)
+    /// What is different at a direction of a link, or where and why it cannot be.
+    pub(super) fn difference(
+        &self,
+        (words, own_port): (&Scenario, &BTreeMap<u32, String>),
+        (i, old, new): (usize, &Link, &Link),
+        set: &[Path],
+    ) -> Result<Option<LinkChange>, (Path, &'static str)> {
+        let (which, forward) = self.entries[i];
+        if old.queue != new.queue && fixed(&old.queue) != fixed(&new.queue) {
+            let place = at!["links", which, if forward { "forward" } else { "backward" }, "queue"];
+            return Err((place, "only the limits of a queue can change during a run"));
+        }
+        let none = LinkChange { link: i as u32, ..LinkChange::default() };
+        let mut change = LinkChange {
+            rate: (old.rate != new.rate).then_some(new.rate),
+            delay: (old.delay != new.delay).then_some(new.delay),
+            up: (old.up != new.up).then_some(new.up),
+            loss: (old.loss != new.loss).then(|| new.loss.clone()),
+            ..none.clone()
+        };
+        let single = own_port.get(&(i as u32)).map(String::as_str);
+        let host = matches!(self.nodes[new.from as usize].kind, NodeKind::Host);
+        if sets_queue(words, ((which, forward), single), host, set) {
+            let [limit, mark_above] = limits(&new.queue, new.bdp_bytes);
+            change.limit = (limit != self.limits[i][0]).then_some(limit);
+            change.mark_above = (mark_above != self.limits[i][1]).then_some(mark_above);
+        }
+        Ok((change != none).then_some(change))
+    }
 }
 
 /// Limit and marking threshold of a queue.
-fn limits(queue: &QueueSpec, bdp_bytes: u64) -> [Limit; 2] {
+pub(super) fn limits(queue: &QueueSpec, bdp_bytes: u64) -> [Limit; 2] {
     let json = serde_json::to_value(queue).unwrap_or_default();
     let size = |key: &str| -> Option<Size> { parse_size(json.get(key)?.as_str()?).ok() };
     [Limit::of(size("limit"), bdp_bytes), Limit::of(size("mark_above"), bdp_bytes)]
@@ -295,7 +338,7 @@ pub(super) fn sets_queue(
 
 /// What an entry sets, whole: a part of a value (`loss.bernoulli`, `congestion_control.kind`) would mean something else over a scenario
 /// that spells out the values before it.
-fn spelt_out(words: &Json, tree: &Node, places: &[(Path, Origin, &str)]) -> IndexMap<String, Json> {
+pub(super) fn spelt_out(words: &Json, tree: &Node, places: &[(Path, Origin, &str)]) -> IndexMap<String, Json> {
     let mut set = IndexMap::new();
     for (place, _, key) in places {
         let whole = whole(place);

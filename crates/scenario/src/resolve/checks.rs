@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use elephan_link::queue::{Limit, Parameters, QueueSpec, priority_bits};
 use elephan_link::{FlowControl, PausePer, Pfc, PfcPer};
-use elephan_units::{Bytes, Size, Span, parse_size};
+use elephan_units::{Bytes, Size, Span, parse_size, stop};
 use serde_json::Value as Json;
 
 use super::Resolver;
@@ -49,6 +49,15 @@ impl Resolver<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether no way over links of at most this delay can be too long, however many it has.
+    pub(super) fn is_short(&self, words: &Scenario, delay: Span) -> bool {
+        let latencies: u128 =
+            words.switches.values().map(|s| u128::from(s.latency.0) * u128::from(s.count.unwrap_or(1))).sum();
+        let every = u128::from(words.record.every.unwrap_or_default().0);
+        let longest = 2 * (u128::from(delay.0) * self.nodes.len() as u128 + latencies);
+        u128::from(words.duration.0) + longest + every <= u128::from(TIME_MAX.0)
     }
 
     /// The longest round trip, with every switch's latency both ways, and the run together.
@@ -199,9 +208,10 @@ impl Resolver<'_> {
     }
 
     /// Limits of queues against what crosses them; after a change of those that it sets: the others keep their bytes.
-    pub(super) fn queues(&mut self, words: &Scenario, set: Option<&[Path]>) {
+    pub(super) fn queues(&mut self, words: &Scenario, links: std::ops::Range<usize>, set: Option<&[Path]>) {
         let mut reported = BTreeSet::new();
-        for i in 0..self.links.len() {
+        for i in links {
+            stop::look();
             let slow = self.slow(i).map(|message| (at!["links", self.entries[i].0, "rate"], message));
             let host = self.groups.of_node(self.links[i].from).host;
             let single = self.own_port.get(&(i as u32)).map(String::as_str);

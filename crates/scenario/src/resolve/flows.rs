@@ -7,7 +7,7 @@ use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
 use elephan_tcp::Overrides;
 use elephan_traffic::{Carrier, Kind, Shared};
-use elephan_units::Time;
+use elephan_units::{Time, stop};
 
 use super::Resolver;
 use super::pairs::pairs;
@@ -17,8 +17,11 @@ use crate::plan::{FlowPlan, Traffic};
 use crate::tree::{Node, Path, at};
 use crate::written::{FlowPairing, Scenario, TrafficWords};
 
-/// Flows of one run, at most.
+/// Flows of one run, at most, and those that are all there at once: each has two endpoints of some kilobytes.
 const FLOWS_MAX: usize = 10_000_000;
+const CONNECTIONS_MAX: usize = 2_000_000;
+/// Blocks that a copy has in one socket's send buffer, at most: they go there in one instant.
+const BLOCKS_MAX: u64 = 10_000_000;
 
 impl Resolver<'_> {
     pub(super) fn traffic(&mut self, words: &mut Scenario) {
@@ -26,7 +29,7 @@ impl Resolver<'_> {
             return self.report(at!["traffic"], "no traffic: add [[traffic]]");
         }
         let names = traffic_names(self.tree.get("traffic").map(Node::items).unwrap_or_default());
-        let mut flows = 0;
+        let (mut flows, mut pairs) = (0, 0);
         let mut seen = BTreeSet::new();
         for (entry, name) in names.iter().enumerate() {
             let at = at!["traffic", entry];
@@ -45,8 +48,10 @@ impl Resolver<'_> {
                 traffic.tcp.send_buffer.get_or_insert(window);
                 traffic.tcp.receive_window.get_or_insert(window);
             }
-            let Some(plan) = self.entry(words, entry, traffic, &name, FLOWS_MAX - flows) else { continue };
-            flows += plan.flows.len();
+            let arrive = matches!(traffic.kind.carrier(), Carrier::Transfers | Carrier::Users(_));
+            let (known, most) = if arrive { (&mut pairs, FLOWS_MAX) } else { (&mut flows, CONNECTIONS_MAX) };
+            let Some(plan) = self.entry(words, entry, traffic, &name, (most - *known, most)) else { continue };
+            *known += plan.flows.len();
             traffic.name = Some(name);
             if traffic.kind.carrier().is_tcp() {
                 traffic.congestion_control = Some(plan.congestion_control.clone());
@@ -134,7 +139,7 @@ impl Resolver<'_> {
         entry: usize,
         traffic: &TrafficWords,
         name: &str,
-        most: usize,
+        (left, most): (usize, usize),
     ) -> Option<Traffic> {
         let at = at!["traffic", entry];
         let from = self.hosts(&at.key("from"), traffic.from.names(), &traffic.kind);
@@ -146,7 +151,7 @@ impl Resolver<'_> {
             (FlowPairing::Auto, Some(Shared::Sender)) => FlowPairing::All,
             (pairing, _) => pairing,
         };
-        let pairs = match pairs(pairing, &from, &to, &mut stream, most) {
+        let pairs = match pairs(pairing, &from, &to, &mut stream, left) {
             Ok(pairs) => pairs,
             Err(message) => {
                 let key = if self.tree.at(&at.key("pairing")).is_some() { "pairing" } else { "from" };
@@ -163,8 +168,8 @@ impl Resolver<'_> {
             None => (traffic.connections, "connections"),
         };
         let total = pairs.len().saturating_mul(each as usize);
-        if total > most {
-            let message = format!("{} pairs x {each} are more than {FLOWS_MAX} flows", pairs.len());
+        if total > left {
+            let message = format!("{} pairs x {each} are more than {most} flows", pairs.len());
             self.report(at.key(key), message);
             return None;
         }
@@ -173,10 +178,12 @@ impl Resolver<'_> {
         let own = Overrides { congestion_control: None, ..traffic.tcp.clone() };
         let mut flows = Vec::with_capacity(total);
         for (from, to) in pairs {
+            stop::look();
             let (sender, receiver) = (self.options_of(from, entry, &own), self.options_of(to, entry, &own));
             let flow = FlowPlan { from, to, sender, receiver };
             flows.extend(std::iter::repeat_n(flow, each as usize));
         }
+        self.blocks(&at, traffic, &flows);
         Some(Traffic {
             name: name.to_owned(),
             kind: traffic.kind.clone(),
@@ -189,6 +196,21 @@ impl Resolver<'_> {
             priority: traffic.priority,
             weight: traffic.weight,
         })
+    }
+
+    /// A copy of so small blocks that a send buffer takes more of them at once than can be followed.
+    fn blocks(&mut self, at: &Path, traffic: &TrafficWords, flows: &[FlowPlan]) {
+        let Some(program) = traffic.kind.copy() else { return };
+        let buffers = flows.iter().map(|flow| self.stacks.get(flow.sender).send_buffer.get());
+        let bytes = buffers.max().unwrap_or(0).min(program.size.map_or(u64::MAX, |size| size.get()));
+        let blocks = bytes / (program.block.get() + program.header.get()).max(1);
+        if blocks > BLOCKS_MAX {
+            let message = format!(
+                "{}: {blocks} blocks go into the send buffer of a stream at once, more than {BLOCKS_MAX}",
+                program.block
+            );
+            self.report(at.key("block"), message);
+        }
     }
 
     fn options_of(&mut self, host: u32, entry: usize, own: &Overrides) -> u32 {
@@ -248,13 +270,12 @@ impl Resolver<'_> {
             (r.law_in(options.stack, &place).unwrap_or_else(|| own.clone()), options.stack)
         };
         let (first, stack) = of(self, from[0]);
-        let mut groups: Vec<usize> = Vec::new();
+        let mut groups = BTreeSet::new();
         for &host in from {
-            let group = self.groups.of_node(host).index;
-            if groups.contains(&group) {
+            stop::look();
+            if !groups.insert(self.groups.of_node(host).index) {
                 continue;
             }
-            groups.push(group);
             let (other, its) = of(self, host);
             if other != first {
                 let names = format!("{} of {stack} and {} of {its}", first.name(), other.name());

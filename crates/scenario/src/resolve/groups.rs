@@ -1,7 +1,7 @@
 //! Groups of nodes and the words that refer to them: `client`, `client[2]`, `client[0-3]`.
 
 use elephan_host::Models;
-use elephan_units::{Bytes, Span};
+use elephan_units::{Bytes, Span, stop};
 use indexmap::IndexMap;
 
 use super::Resolver;
@@ -88,6 +88,7 @@ impl Resolver<'_> {
             let entry = self.groups.by_name.len() as u32;
             self.groups.by_name.insert(name.clone(), group);
             for member in 0..group.count {
+                stop::look();
                 self.groups.of.push(entry);
                 let name = if count.is_some() { format!("{name}[{member}]") } else { name.clone() };
                 self.nodes.push(node(words, name, group));

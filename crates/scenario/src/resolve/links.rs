@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use elephan_link::Loss;
+use elephan_link::{Loss, queue::QueueSpec};
 use elephan_random::Stream;
 use elephan_traffic::Distribution;
-use elephan_units::Span;
+use elephan_units::{Span, stop};
 
 use super::Resolver;
 use super::groups::Group;
@@ -26,6 +26,7 @@ impl Resolver<'_> {
                 return self.report(at!["links", entry], format!("more than {} links", LINKS_MAX / 2));
             }
             for (i, &(a, b)) in pairs.iter().enumerate() {
+                stop::look();
                 if let Some(&other) = joined.get(&(a.min(b), a.max(b))) {
                     let (a, b) = (&self.nodes[a as usize].name, &self.nodes[b as usize].name);
                     let message = format!("duplicate link: links[{other}] joins {a} and {b} already");
@@ -37,12 +38,6 @@ impl Resolver<'_> {
             }
         }
         for (entry, link) in words.links.iter().enumerate() {
-            for (name, own) in [("forward", &link.forward), ("backward", &link.backward)] {
-                if own.up.is_some() {
-                    let message = "a link is up or down both ways: say up of the link itself, or of one of its ports";
-                    self.report(at!["links", entry, name, "up"], message);
-                }
-            }
             self.own_ports(words.seed, entry, link);
         }
         for i in 0..self.links.len() {
@@ -85,35 +80,61 @@ impl Resolver<'_> {
         for forward in [true, false] {
             let (from, to) = if forward { (a, b) } else { (b, a) };
             let own = if forward { &link.forward } else { &link.backward };
-            let name = format!("{}->{}", self.nodes[from as usize].name, self.nodes[to as usize].name);
-            let host = self.groups.of_node(from).host;
-            // The stream bears the forward name in both directions, so that an ordinary delay is the same each way.
-            let stream = if own.delay.is_some() {
-                name.clone()
-            } else {
-                format!("{}->{}", self.nodes[a as usize].name, self.nodes[b as usize].name)
-            };
-            let delay = draw(own.delay.as_ref().unwrap_or(&link.delay), seed, &stream, place);
-            let queue = own.queue.as_ref().unwrap_or(if host { &link.host_queue } else { &link.queue });
             self.links.push(Link {
-                name,
+                name: format!("{}->{}", self.nodes[from as usize].name, self.nodes[to as usize].name),
                 from,
                 to,
                 reverse: if forward { first + 1 } else { first },
-                rate: own.rate.unwrap_or(link.rate),
-                delay,
+                rate: link.rate,
+                delay: Span::ZERO,
                 framing: link.framing,
-                queue: queue.clone(),
+                queue: QueueSpec::default(),
                 bdp_bytes: 0,
                 up: link.up,
-                loss: own.loss.as_ref().unwrap_or(&link.loss).clone(),
+                loss: Loss::None,
                 impairments: Impairments {
+                    packets: own.packets.unwrap_or(link.packets),
                     reorder: own.reorder.clone().or(link.reorder.clone()),
                     duplicate: own.duplicate.or(link.duplicate).unwrap_or(0.0),
                     jitter: own.jitter.clone().or(link.jitter.clone()),
                 },
             });
             self.entries.push((entry, forward));
+        }
+        for i in first..first + 2 {
+            self.direct(seed, link, i, place);
+        }
+    }
+
+    /// What a direction has of its entry, and can change: `place` is that of its link among those of the entry.
+    fn direct(&mut self, seed: u64, link: &Links, i: u32, place: (usize, usize)) {
+        let forward = self.entries[i as usize].1;
+        let own = if forward { &link.forward } else { &link.backward };
+        let old = &self.links[i as usize];
+        let host = self.groups.of_node(old.from).host;
+        // The stream bears the forward name in both directions, so that an ordinary delay is the same each way.
+        let stream = if own.delay.is_some() || forward { i } else { old.reverse };
+        let delay = draw(own.delay.as_ref().unwrap_or(&link.delay), seed, &self.links[stream as usize].name, place);
+        let new = &mut self.links[i as usize];
+        new.delay = delay;
+        new.rate = own.rate.unwrap_or(link.rate);
+        new.up = link.up;
+        new.queue.clone_from(own.queue.as_ref().unwrap_or(if host { &link.host_queue } else { &link.queue }));
+        new.loss.clone_from(own.loss.as_ref().unwrap_or(&link.loss));
+    }
+
+    /// Works out anew what the links of an entry have, which are `all`, and what a bdp is there.
+    pub(super) fn derive(&mut self, words: &Scenario, entry: usize, all: std::ops::Range<usize>) {
+        let link = &words.links[entry];
+        let count = all.len() / 2;
+        for (place, i) in all.clone().enumerate() {
+            stop::look();
+            self.direct(words.seed, link, i as u32, (place / 2, count));
+        }
+        self.own_ports(words.seed, entry, link);
+        for i in all {
+            self.links[i].up &= self.links[self.links[i].reverse as usize].up;
+            self.links[i].bdp_bytes = self.bdp_bytes(words, i);
         }
     }
 
@@ -148,6 +169,7 @@ impl Resolver<'_> {
                     plan.queue.clone_from(queue);
                 }
                 let impairments = &mut plan.impairments;
+                impairments.packets = own.packets.unwrap_or(impairments.packets);
                 impairments.reorder = own.reorder.clone().or(impairments.reorder.take());
                 impairments.jitter = own.jitter.clone().or(impairments.jitter.take());
                 impairments.duplicate = own.duplicate.unwrap_or(impairments.duplicate);
@@ -156,8 +178,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn check_link(&mut self, entry: usize, link: &Links) {
+    pub(super) fn check_link(&mut self, entry: usize, link: &Links) {
         let at = at!["links", entry];
+        for (name, own) in [("forward", &link.forward), ("backward", &link.backward)] {
+            if own.up.is_some() {
+                let message = "a link is up or down both ways: say up of the link itself, or of one of its ports";
+                self.report(at.key(name).key("up"), message);
+            }
+        }
         let mut owners = vec![(at.key("forward"), &link.forward), (at.key("backward"), &link.backward)];
         owners.extend(link.ports.iter().map(|(name, own)| (at.key("ports").key(name), own)));
         let delays = owners.iter().map(|(at, own)| (at.key("delay"), own.delay.as_ref()));
@@ -218,6 +246,7 @@ impl Resolver<'_> {
         }
         let mut reported: Option<Group> = None;
         for (node, _) in linked.iter().enumerate().filter(|(_, linked)| !**linked) {
+            stop::look();
             let group = self.groups.of_node(node as u32);
             if reported.is_some_and(|r| r.first == group.first) {
                 continue;

@@ -13,6 +13,7 @@ mod pairs;
 mod ports;
 mod routes;
 mod stacks;
+mod steps;
 
 pub use checks::limit_of;
 pub(crate) use routes::ip_bytes;
@@ -77,6 +78,8 @@ pub(crate) struct Outcome {
     pub entries: Vec<(usize, bool)>,
     /// Those of the plan's links of which their entry's `ports` says something, and under which name.
     pub own_port: BTreeMap<u32, String>,
+    groups: groups::Groups,
+    crossings: Vec<routes::Crossing>,
 }
 
 /// Resolves a scenario as it is at the start of the run or, with the paths that a change `set`, after that.
@@ -113,7 +116,7 @@ pub(crate) fn resolve(
     r.done()?;
     r.routes(&words);
     r.done()?;
-    r.queues(&words, set);
+    r.queues(&words, 0..r.links.len(), set);
     r.ways_out(&words);
     r.readers(&words);
     r.buffers(&words, set.is_some());
@@ -139,5 +142,6 @@ pub(crate) fn resolve(
         record,
     };
     guests.bind(&mut plan);
-    Ok(Outcome { plan, words, entries: r.entries, own_port: r.own_port })
+    let (entries, own_port) = (r.entries, r.own_port);
+    Ok(Outcome { plan, words, entries, own_port, groups: r.groups, crossings: r.crossings })
 }

@@ -1,6 +1,7 @@
 //! Which senders send to which receivers.
 
 use elephan_random::Stream;
+use elephan_units::stop;
 
 use crate::written::FlowPairing;
 
@@ -63,6 +64,7 @@ fn permutation(from: &[u32], to: &[u32], stream: &mut Stream) -> Result<Vec<(u32
     }
     let mut shuffled = to.to_vec();
     for _ in 0..TRIES {
+        stop::look();
         // Fisher and Yates.
         for i in (1..shuffled.len()).rev() {
             shuffled.swap(i, stream.index(i as u64 + 1) as usize);

@@ -1,6 +1,6 @@
 //! `[record]`: the names of ports become links, those of hosts nodes.
 
-use elephan_units::Bytes;
+use elephan_units::{Bytes, stop};
 
 use super::Resolver;
 use crate::near::nearest;
@@ -91,6 +91,7 @@ impl Resolver<'_> {
         let Some((from, to)) = name.split_once("->") else {
             return Err(format!("{name:?}: a port is called by its two ends, like \"sw->server\""));
         };
+        stop::look();
         let (from, to) = (self.groups.members(from.trim())?, self.groups.members(to.trim())?);
         let of = |(_, link): &(usize, &crate::plan::Link)| from.contains(&link.from) && to.contains(&link.to);
         let links: Vec<u32> = self.links.iter().enumerate().filter(of).map(|(i, _)| i as u32).collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use elephan_roce::wire;
 use elephan_tcp::Options;
 use elephan_traffic::{Carrier, Kind};
-use elephan_units::Span;
+use elephan_units::{Span, stop};
 
 use super::Resolver;
 use crate::plan::{FlowPlan, NodeKind, Traffic};
@@ -123,6 +123,7 @@ impl<'a> Graph<'a> {
             hops += 1;
             let mut next = Vec::new();
             for &node in &layer {
+                stop::look();
                 if node != target && !self.forwards(node) {
                     continue;
                 }
@@ -224,15 +225,20 @@ impl Resolver<'_> {
             self.report(at!["traffic", entry, "roce", "timeout"], message);
         }
         self.time_range(words, longest_rtt_ps);
-        for (i, crossing) in crossings.iter().enumerate() {
-            let (entry, forward) = self.entries[i];
-            let link = &words.links[entry];
-            let own = if forward { &link.forward } else { &link.backward };
-            let single = self.own_port.get(&(i as u32)).and_then(|name| link.ports[name].bdp_rtt);
-            let rtt = single.or(own.bdp_rtt).or(link.bdp_rtt).or(crossing.mean_rtt());
-            self.links[i].bdp_bytes = rtt.map_or(0, |rtt| self.links[i].rate.bytes_in(rtt));
-        }
         self.crossings = crossings;
+        for i in 0..self.links.len() {
+            self.links[i].bdp_bytes = self.bdp_bytes(words, i);
+        }
+    }
+
+    /// What a bdp is at the port of a link.
+    pub(super) fn bdp_bytes(&self, words: &Scenario, i: usize) -> u64 {
+        let (entry, forward) = self.entries[i];
+        let link = &words.links[entry];
+        let own = if forward { &link.forward } else { &link.backward };
+        let single = self.own_port.get(&(i as u32)).and_then(|name| link.ports[name].bdp_rtt);
+        let rtt = single.or(own.bdp_rtt).or(link.bdp_rtt).or(self.crossings[i].mean_rtt());
+        rtt.map_or(0, |rtt| self.links[i].rate.bytes_in(rtt))
     }
 
     fn cross(&self) -> Crossed {
@@ -246,6 +252,7 @@ impl Resolver<'_> {
                 |flow: &FlowPlan| ip_bytes(traffic, self.stacks.get(flow.sender), self.stacks.get(flow.receiver));
             let mut longest = (0, None);
             for run in traffic.flows.chunk_by(|x, y| (x.from, x.to) == (y.from, y.to)) {
+                stop::look();
                 let (flow, flows, ip) = (run[0], run.len() as u64, sizes(&run[0]));
                 let (a, b) = (graph.anchor(flow.from), graph.anchor(flow.to));
                 graph.tree(a);
@@ -290,6 +297,7 @@ impl Resolver<'_> {
             }
         }
         for ((a, b), bundle) in &bundles {
+            stop::look();
             for (data, links) in [(true, graph.links_between(*a, *b)), (false, graph.links_between(*b, *a))] {
                 for link in links {
                     crossings[link as usize].add(data, bundle.flows, bundle.rtt_ps, bundle.ip_bytes);

@@ -1,6 +1,6 @@
 //! `dumbbell`: `sender[i] - left - right - receiver[i]`.
 
-use elephan_link::{Framing, Loss, queue::QueueSpec};
+use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
 use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct Dumbbell {
     /// Packets lost by the bottleneck link from left to right.
     #[serde(default)]
     pub loss: Loss,
+    /// Which packets the loss concerns: `all`, or `data`, those that carry data.
+    #[serde(default)]
+    pub packets: Concerned,
     /// Rate of the access links.
     #[serde(default = "access_rate")]
     pub access_rate: Rate,
@@ -63,7 +66,7 @@ impl Dumbbell {
             ("framing", framing),
             ("queue", out.value("queue", &self.queue)),
         ];
-        bottleneck.extend(part(out.given, &["loss"]).map(|forward| ("forward", forward)));
+        bottleneck.extend(part(out.given, &["packets", "loss"]).map(|forward| ("forward", forward)));
         out.link("sender", "left", access.clone());
         out.link("left", "right", bottleneck);
         out.link("right", "receiver", access);

@@ -2,7 +2,7 @@
 //! `cross_sender[i] - router[i] - router[i+1] - cross_receiver[i]` (Floyd, "Connections with multiple congested gateways in
 //! packet-switched networks", ACM CCR 21(5), 1991).
 
-use elephan_link::{Framing, Loss, queue::QueueSpec};
+use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
 use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,9 @@ pub struct ParkingLot {
     /// Packets lost by each bottleneck link on the way to the receivers.
     #[serde(default)]
     pub loss: Loss,
+    /// Which packets the loss concerns: `all`, or `data`, those that carry data.
+    #[serde(default)]
+    pub packets: Concerned,
     /// Rate of the access links.
     #[serde(default = "access_rate")]
     pub access_rate: Rate,
@@ -63,7 +66,7 @@ impl ParkingLot {
             ("framing", framing),
             ("queue", out.value("queue", &self.queue)),
         ];
-        bottleneck.extend(part(out.given, &["loss"]).map(|forward| ("forward", forward)));
+        bottleneck.extend(part(out.given, &["packets", "loss"]).map(|forward| ("forward", forward)));
         let last = self.hops;
         let (nearer, farther) = (format!("router[0-{}]", last - 1), format!("router[1-{last}]"));
         out.link("sender", "router[0]", long.clone());

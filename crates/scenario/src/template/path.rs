@@ -1,6 +1,6 @@
 //! `path`: `sender - router[0] - router[1] - ... - receiver`.
 
-use elephan_link::{Framing, Loss, queue::QueueSpec};
+use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
 use elephan_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct Hop {
     /// Packets lost by the link on the way to the receiver.
     #[serde(default)]
     pub loss: Loss,
+    /// Which packets the loss concerns: `all`, or `data`, those that carry data.
+    #[serde(default)]
+    pub packets: Concerned,
 }
 
 impl PathOfHops {
@@ -57,7 +60,7 @@ impl PathOfHops {
                 ("delay", own("delay", hop.delay.to_string().into())),
                 ("framing", framing.clone()),
             ];
-            keys.extend(part(given, &["queue", "loss"]).map(|forward| ("forward", forward)));
+            keys.extend(part(given, &["queue", "packets", "loss"]).map(|forward| ("forward", forward)));
             out.link(&from, &to, keys);
         }
     }

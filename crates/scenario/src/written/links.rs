@@ -1,6 +1,6 @@
 //! `[[links]]`.
 
-use elephan_link::{Framing, Loss, queue::QueueSpec};
+use elephan_link::{Concerned, Framing, Loss, queue::QueueSpec};
 use elephan_traffic::Distribution;
 use elephan_units::{Rate, Span};
 use indexmap::IndexMap;
@@ -30,6 +30,9 @@ pub struct Links {
     /// what comes to them (`link_down`), and forgets received PAUSE. It is up or down both ways.
     #[serde(default = "up")]
     pub up: bool,
+    /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern: `all`, or `data`, those that carry data.
+    #[serde(default)]
+    pub packets: Concerned,
     /// Packets lost by the link itself, each way.
     #[serde(default)]
     pub loss: Loss,
@@ -89,6 +92,10 @@ pub struct Direction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub up: Option<bool>,
+    /// Which packets `loss`, `reorder`, `duplicate` and `jitter` concern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Concerned")]
+    pub packets: Option<Concerned>,
     /// Packets lost by the link itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Loss")]

@@ -10,7 +10,7 @@ use elephan_engine::{Alarm, Bell, Class, Event};
 use elephan_scenario::{FlowPlan, Traffic};
 use elephan_tcp::{Endpoint, Options, State};
 use elephan_traffic::{Carrier, Generate, MessageQueue, Part, Source};
-use elephan_units::{Span, Time};
+use elephan_units::{Span, Time, stop};
 
 use crate::clocks::room;
 use crate::flow::{Application, Datagrams, Flow, Headers, Socket, stable_key};
@@ -50,6 +50,7 @@ impl World<'_> {
 
     /// A flow of the scenario: the connection number `instance` of its pair.
     fn create_flow(&mut self, traffic: u32, plan: FlowPlan, instance: u32) -> u32 {
+        stop::look();
         let entry = &self.plan.traffic[traffic as usize];
         let path = self.flow_path(traffic, plan, instance);
         // The streams of a copy begin together.

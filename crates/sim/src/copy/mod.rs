@@ -13,7 +13,7 @@ use elephan_host::disk::Disk;
 use elephan_record::Text;
 use elephan_scenario::FlowPlan;
 use elephan_tcp::Endpoint;
-use elephan_units::Time;
+use elephan_units::{Time, stop};
 
 use crate::flow::{Application, Flow, Socket, stable_key};
 use crate::world::{COPIES, World};
@@ -305,7 +305,9 @@ impl World<'_> {
         if !self.copies.all[place as usize].has_begun() {
             return;
         }
-        while self.move_near(now, place) | self.move_far(now, place) {}
+        while self.move_near(now, place) | self.move_far(now, place) {
+            stop::look();
+        }
         self.close_streams(now, place);
         self.set_wakes(place);
         let mut touched = std::mem::take(&mut self.copies.all[place as usize].touched);

@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use elephan_engine::{EventQueue, LANES, Lanes, Ring};
 use elephan_host::transmit::Device;
 use elephan_link::queue::{Discipline, Limit, Queue, QueueSpec};
-use elephan_link::{Loss, pause, pause::Gate};
+use elephan_link::{Concerned, Loss, pause, pause::Gate};
 use elephan_random::Stream;
 use elephan_scenario::{NodeKind, Plan, limit_of};
-use elephan_units::{Span, Time, Transmitter};
+use elephan_units::{Span, Time, Transmitter, stop};
 
 use super::ahead::Ahead;
 use super::flow_control::{self, counts_queues, sends_pause};
 use super::impair::Impair;
-use super::link::{Counts, General, Link, LossProcess, NONE, Sending, Window};
-use super::route::{Graph, NoRoute, Routes};
+use super::link::{Counts, General, Link, LossProcess, Losses, NONE, Sending, Window};
+use super::route::{Graph, NoRoute, PLACES_MAX, Routes};
 use super::{Layout, Management, Net, Taps, cm, lanes, nic};
 use crate::Error;
 use crate::packet::Packets;
@@ -105,6 +105,7 @@ fn link(
     taps: Taps,
     (paths, changes, roce): (Paths, bool, nic::Needs),
 ) -> Link {
+    stop::look();
     let (switch_of, port_of) = nodes;
     let l = &plan.links[i];
     let into = switch_of[l.to as usize];
@@ -155,7 +156,7 @@ fn link(
     let aside = device.is_none() && impair.is_none() && taps == Taps::NONE && !managed && !tells;
     let open = aside && !minds_idle && !flow_control::stops_queues(plan, l.from);
     let straight = plain && matches!(queue, Queue::Fifo(_)) && !looks;
-    let loss = loss(plan.seed, &l.name, &l.loss, "loss");
+    let loss = loss(plan.seed, &l.name, (&l.loss, l.impairments.packets), "loss");
     let tx = Transmitter::new(l.rate);
     // A transmit queue is looked at whenever a socket has something to send.
     let able = open && straight && !changes && loss.is_none() && way_out.is_none() && tx.is_exact();
@@ -219,7 +220,7 @@ fn link(
 }
 
 /// The loss process of the link called `name`; `purpose` names its draws.
-pub fn loss(seed: u64, name: &str, loss: &Loss, purpose: &str) -> Option<Box<LossProcess>> {
+pub fn loss(seed: u64, name: &str, (loss, packets): (&Loss, Concerned), purpose: &str) -> Option<Box<Losses>> {
     let stream = || Stream::new(seed, &format!("link.{name}"), purpose);
     let process = match loss {
         Loss::None => return None,
@@ -233,7 +234,7 @@ pub fn loss(seed: u64, name: &str, loss: &Loss, purpose: &str) -> Option<Box<Los
             LossProcess::Listed { left, count: 0 }
         }
     };
-    Some(Box::new(process))
+    Some(Box::new(Losses { data_only: packets == Concerned::Data, process }))
 }
 
 fn routes(plan: &Plan) -> Result<Routes, Error> {
@@ -254,6 +255,7 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
             routes.add(&graph, from as u32, to, &mut near).map_err(|no| match no {
                 NoRoute::Unreachable(to) => Error::Unreachable(name(from as u32), name(to)),
                 NoRoute::TooMany(to) => Error::ManyPaths(name(from as u32), name(to)),
+                NoRoute::TooLong => Error::ManyPlaces(PLACES_MAX),
             })?;
         }
     }
@@ -263,6 +265,7 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
             routes.add(&graph, switch, &hosts, &mut near).map_err(|no| match no {
                 NoRoute::Unreachable(to) => Error::Unreachable(name(switch), name(to)),
                 NoRoute::TooMany(to) => Error::ManyPaths(name(switch), name(to)),
+                NoRoute::TooLong => Error::ManyPlaces(PLACES_MAX),
             })?;
         }
     }
@@ -273,7 +276,9 @@ fn routes(plan: &Plan) -> Result<Routes, Error> {
 /// that waiting and drops follow from arithmetic ahead of the clock. Marks would be logged too early, probes see too much.
 fn fused(links: &[Link], routes: &Routes, observed: &[bool]) -> Vec<bool> {
     let mut feeder: Vec<Option<Option<u32>>> = vec![None; links.len()];
+    let mut seldom = stop::Seldom::default();
     for (before, link) in routes.hops() {
+        seldom.look();
         let known = &mut feeder[link as usize];
         *known = match *known {
             None => Some(before),

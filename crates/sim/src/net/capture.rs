@@ -21,7 +21,7 @@ use elephan_roce::{Answer, wire};
 use elephan_scenario::Plan;
 use elephan_tcp::SackBlocks;
 use elephan_tcp::wire::{Ends, HEADERS_MAX_BYTES, Headers};
-use elephan_units::Time;
+use elephan_units::{Time, stop};
 
 use super::pfc::PFC;
 use super::{NONE, Net};
@@ -183,6 +183,7 @@ impl Layout {
     fn find_nodes(&mut self, plan: &Plan, net: &Net) {
         for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
             for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+                stop::look();
                 for link in net.routes.between(from, to).flat_map(|place| net.routes.rest(place)) {
                     let Taps { handed, started, received } = self.ports[link as usize];
                     for tap in [handed, started, received].into_iter().filter(|&tap| tap != NONE) {

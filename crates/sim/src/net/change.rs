@@ -38,7 +38,7 @@ impl Net {
             l.delay = delay + g.latency;
         }
         if let Some(of) = &change.loss {
-            l.loss = loss(plan.seed, &planned.name, of, &format!("loss[{ordinal}]"));
+            l.loss = loss(plan.seed, &planned.name, (of, planned.impairments.packets), &format!("loss[{ordinal}]"));
         }
         match change.up {
             Some(true) => self.repair(now, id),

@@ -16,7 +16,7 @@ use elephan_link::congestion::{Feedback, Handling, Per, Point};
 use elephan_link::queue::{Discarded, Discipline, Item, Queue};
 use elephan_random::Stream;
 use elephan_scenario::{Link as LinkPlan, NodeKind, Plan};
-use elephan_units::Time;
+use elephan_units::{Time, stop};
 
 use super::failure::DOWN;
 use super::limiters::{Key, Limiters, Next};
@@ -116,6 +116,7 @@ pub fn sources(plan: &Plan, routes: &Routes) -> Vec<(u32, Vec<u32>)> {
     let mut sources: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for flow in plan.traffic.iter().flat_map(|t| &t.flows) {
         for (from, to) in [(flow.from, flow.to), (flow.to, flow.from)] {
+            stop::look();
             for link in routes.between(from, to).flat_map(|place| routes.rest(place)) {
                 let near = plan.links[link as usize].from;
                 if near != from {
@@ -348,6 +349,7 @@ impl Net {
         let mut near = None;
         for (switch, hosts) in sources(plan, &self.routes) {
             for host in hosts {
+                stop::look();
                 // Where no path leads nobody can be told.
                 let _ = self.routes.add(graph, switch, &[host], &mut near);
             }

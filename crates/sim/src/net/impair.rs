@@ -8,8 +8,9 @@
 //! Jitter that keeps the order: arrival = max(arrival, that of the packet before). With reordering or free jitter each
 //! packet arrives at its own time; what is overtaken counts as reordered by RFC 4737 section 3.3, with the order of
 //! transmission on this link for the sequence number. The second of a duplicate arrives right behind the first, takes
-//! no transmission time and counts as sent by nobody. All packets are concerned, ACKs too, but not PAUSE frames; a
-//! packet that the link loses is not duplicated. Draws: one stream for each purpose, one draw a packet, lost or not.
+//! no transmission time and counts as sent by nobody. All packets are concerned, ACKs too, or those with data (`packets`), but
+//! never PAUSE frames; a packet that the link loses is not duplicated. Draws: one stream for each purpose, one draw a packet
+//! that is concerned, lost or not.
 //!
 //! Left out: correlation between draws.
 
@@ -17,6 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use elephan_engine::{Alarm, Bell, Class, Event};
+use elephan_link::Concerned;
 use elephan_random::Stream;
 use elephan_scenario::{Impairments, Order};
 use elephan_traffic::Sampler;
@@ -28,6 +30,8 @@ use crate::packet::traits;
 
 /// The processes of one link.
 pub struct Impair {
+    /// Only packets that carry data are concerned.
+    data_only: bool,
     jitter: Option<(Sampler, Stream)>,
     held: Option<Held>,
     /// Share of packets that arrive twice.
@@ -64,6 +68,7 @@ impl Impair {
         let stream = |purpose: &str| Stream::new(seed, &format!("link.{name}"), purpose);
         let free = of.jitter.as_ref().is_some_and(|jitter| jitter.order == Order::Free);
         Some(Box::new(Impair {
+            data_only: of.packets == Concerned::Data,
             jitter: of.jitter.as_ref().map(|jitter| (jitter.extra.sampler(), stream("jitter"))),
             held: of.reorder.as_ref().map(|reorder| Held {
                 share: reorder.share,
@@ -120,7 +125,8 @@ impl Net {
     pub(super) fn launch_impaired(&mut self, now: Time, link: u32, packet: u32, then: u32) {
         let l = &mut self.links[link as usize];
         let Some(impair) = l.general.as_mut().and_then(|g| g.impair.as_mut()) else { return };
-        let (extra, doubled) = (impair.extra(), impair.is_doubled());
+        let concerned = !impair.data_only || self.packets[packet].traits & traits::DATA != 0;
+        let (extra, doubled) = if concerned { (impair.extra(), impair.is_doubled()) } else { (Span::ZERO, false) };
         let end = l.busy_until;
         self.fly(link, (end, extra), packet, then);
         if doubled && self.packets[packet].traits & traits::LOST == 0 {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use elephan_engine::{Event, LANES, prefetch};
 use elephan_link::queue::Limit;
 use elephan_scenario::Plan;
-use elephan_units::{PS_PER_S, Rate, Span};
+use elephan_units::{PS_PER_S, Rate, Span, stop};
 
 use super::link::{DELIVER, Flight, Link};
 use super::route::Routes;
@@ -69,6 +69,7 @@ impl Group {
 pub(super) fn assign(links: &mut [Link], routes: &Routes, plan: &Plan) -> [Option<Span>; LANES] {
     let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     for leg in routes.legs() {
+        stop::look();
         let (port, end) = (leg.port(), leg.end());
         let rate = links[port as usize].rate;
         if let Some(before) = leg.before {
@@ -111,6 +112,7 @@ fn exclusive(links: &[Link], routes: &Routes, barred: impl Fn(&Link) -> bool) ->
     let mut exclusive = [true; LANES + 1];
     let mut feeder = vec![None; links.len()];
     for leg in routes.legs() {
+        stop::look();
         let port = leg.port() as usize;
         let lane = leg.before.map_or(NO_LANE, |before| links[before as usize].lane);
         let first = *feeder[port].get_or_insert(lane);

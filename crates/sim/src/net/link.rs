@@ -113,7 +113,13 @@ impl Counts {
     }
 }
 
-/// A loss process of a link.
+/// What a link loses by itself.
+pub struct Losses {
+    /// Only packets that carry data are concerned, and counted only if their data is new.
+    pub data_only: bool,
+    pub process: LossProcess,
+}
+
 pub enum LossProcess {
     Periodic {
         every: u64,
@@ -135,36 +141,31 @@ pub enum LossProcess {
     },
 }
 
-impl LossProcess {
+impl Losses {
     /// Whether the next packet is lost; called once per transmission, in order.
     pub fn strikes(&mut self, data: bool, retransmission: bool) -> bool {
-        match self {
+        if self.data_only && !data {
+            return false;
+        }
+        let counts = !(self.data_only && retransmission);
+        match &mut self.process {
             LossProcess::Periodic { every, count } => {
-                if !data || retransmission {
-                    return false;
-                }
-                *count += 1;
-                if *count == *every {
+                *count += u64::from(counts);
+                let struck = counts && *count == *every;
+                if struck {
                     *count = 0;
-                    return true;
                 }
-                false
+                struck
             }
-            LossProcess::Bernoulli { probability, stream } => data && stream.uniform() < *probability,
+            LossProcess::Bernoulli { probability, stream } => stream.uniform() < *probability,
             LossProcess::GilbertElliott { law, bad, stream } => {
-                if !data {
-                    return false;
-                }
                 let turn = if *bad { law.to_good } else { law.to_bad };
                 *bad ^= stream.uniform() < turn;
                 stream.uniform() < if *bad { law.loss_bad } else { law.loss_good }
             }
             LossProcess::Listed { left, count } => {
-                if !data || retransmission {
-                    return false;
-                }
-                *count += 1;
-                let struck = left.last() == Some(count);
+                *count += u64::from(counts);
+                let struck = counts && left.last() == Some(count);
                 if struck {
                     left.pop();
                 }
@@ -260,7 +261,7 @@ pub struct Link {
     pub busy_until: Time,
     /// Propagation, and the latency of a far-end switch that has no memory to charge.
     pub delay: Span,
-    pub loss: Option<Box<LossProcess>>,
+    pub loss: Option<Box<Losses>>,
     pub framing: FrameCost,
     /// This link's port number at the far-end switch with memory.
     pub into_port: u32,
@@ -380,25 +381,28 @@ mod tests {
     #[test]
     fn losses_come_in_bursts() {
         let law = GilbertElliott { to_bad: 0.01, to_good: 0.09, loss_bad: 1.0, loss_good: 0.0 };
-        let mut process = LossProcess::GilbertElliott { law, bad: false, stream: Stream::new(1, "link", "loss") };
+        let process = LossProcess::GilbertElliott { law, bad: false, stream: Stream::new(1, "link", "loss") };
+        let mut losses = Losses { data_only: true, process };
         let (mut lost, mut bursts, mut before) = (0u32, 0u32, false);
         for _ in 0..1_000_000 {
-            let struck = process.strikes(true, false);
+            let struck = losses.strikes(true, false);
             lost += u32::from(struck);
             bursts += u32::from(struck && !before);
             before = struck;
         }
         assert!((f64::from(lost) / 1e6 - 0.1).abs() < 0.0052, "{lost}");
         assert!((f64::from(lost) / f64::from(bursts) - 11.11).abs() < 0.5, "{bursts}");
-        assert!(!process.strikes(false, false));
+        assert!(!losses.strikes(false, false));
     }
 
     #[test]
     fn listed_packets_are_lost() {
-        let mut process = LossProcess::Listed { left: vec![5, 2], count: 0 };
         let data =
             [(true, false), (true, false), (true, true), (false, false), (true, false), (true, false), (true, false)];
-        let struck: Vec<bool> = data.iter().map(|&(data, again)| process.strikes(data, again)).collect();
-        assert_eq!(struck, [false, true, false, false, false, false, true]);
+        for (data_only, lost) in [(true, [2, 7]), (false, [2, 5])] {
+            let mut losses = Losses { data_only, process: LossProcess::Listed { left: vec![5, 2], count: 0 } };
+            let struck = (1..).zip(data).filter(|&(_, (data, again))| losses.strikes(data, again));
+            assert_eq!(struck.map(|(place, _)| place).collect::<Vec<i32>>(), lost);
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hint::select_unpredictable;
 
 use elephan_scenario::{Ecmp, Plan};
+use elephan_units::stop;
 
 /// Marks, in a route, a link that is computed with the one before it.
 pub const FUSED: u32 = 1 << 30;
@@ -15,6 +16,8 @@ pub const END: u32 = FUSED - 1;
 const SPREAD: u32 = 1 << 31;
 /// Shortest paths between two hosts, at most.
 const PATHS_MAX: usize = 4096;
+/// Links of all routes together, at most: beyond them a run would need more than a gigabyte for routes alone.
+pub const PLACES_MAX: usize = 250_000_000;
 
 /// What follows on a route, as it stands there: a link, or the host.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +89,8 @@ pub enum NoRoute {
     Unreachable(u32),
     /// To this node there are too many.
     TooMany(u32),
+    /// All routes together have too many links.
+    TooLong,
 }
 
 /// A uniform number in [0, 1) that follows from what is hashed: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
@@ -215,10 +220,14 @@ impl Routes {
     /// which `near` keeps for the next.
     pub fn add(&mut self, graph: &Graph, from: u32, targets: &[u32], near: &mut Option<Near>) -> Result<(), NoRoute> {
         for &to in targets {
+            stop::look();
             if self.known.contains_key(&(from, to)) {
                 continue;
             }
             let paths = self.search(graph, from, to, near)?;
+            if self.chain.len() > PLACES_MAX {
+                return Err(NoRoute::TooLong);
+            }
             let paths = self.append(&paths);
             self.known.insert((from, to), paths);
         }
@@ -344,6 +353,7 @@ impl Graph {
         // Ways back from `to`, the one by the links found first on top.
         let mut open = vec![(to, Vec::new())];
         while let Some((node, way)) = open.pop() {
+            stop::look();
             if node == near.source {
                 paths.push(way.into_iter().rev().collect());
                 if paths.len() == most {
@@ -367,6 +377,7 @@ impl Graph {
         hops[source as usize] = 0;
         let mut queue = VecDeque::from([source]);
         while let Some(node) = queue.pop_front() {
+            stop::look();
             if node != source && !self.is_switch[node as usize] {
                 continue;
             }

@@ -1,0 +1,147 @@
+"""Whatever takes long answers Ctrl-C, and what would take for ever, or all memory, is refused with its number."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import elephan as el
+import pytest
+from elephan import _core
+
+FAT_TREE = """
+duration = "1 s"
+[template]
+kind = "fat-tree"
+k = 40
+rate = "1 Gbps"
+delay = "1 us"
+[[traffic]]
+from = "host"
+to = "host"
+pairing = "permutation"
+kind = "bulk"
+"""
+PATH = """
+duration = "{duration}"
+[template]
+kind = "path"
+hops = [{{ rate = "1 Gbps", delay = "1 ms" }}, {{ rate = "1 Gbps", delay = "1 ms" }}]
+[[traffic]]
+from = "sender"
+to = "receiver"
+{traffic}
+"""
+HOSTS = "".join(f"[hosts.h{i}]\n" for i in range(300_000))
+TRAFFIC = '[[traffic]]\nfrom = "h0"\nto = "h1"\nkind = "bulk"\n'
+UNLINKED = 'duration = "1 s"\n' + HOSTS + TRAFFIC
+
+
+def interrupted(tmp_path, text, after_s):
+    """Exit code, seconds from SIGINT to the end, and what was written to stderr."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(text)
+    # A test may run in the background, where SIGINT is ignored: the command must not be.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"from elephan.cli import main; sys.argv = ['elephan', 'run', {str(file)!r}]; main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        time.sleep(1.0 + after_s)
+        process.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        try:
+            _, told = process.communicate(timeout=20)
+        finally:
+            process.kill()
+        return process.returncode, time.monotonic() - begin, told
+
+
+# A second on an idle machine; tests share theirs.
+ANSWER_S = 5.0
+
+
+@pytest.mark.parametrize("after_s", [0.5, 2.0, 5.0, 9.0])
+def test_a_large_fat_tree_answers_ctrl_c(tmp_path, after_s):
+    code, waited_s, told = interrupted(tmp_path, FAT_TREE, after_s)
+    assert code in (130, -signal.SIGINT), told
+    assert waited_s < ANSWER_S
+    assert "Traceback" not in told
+
+
+def test_hosts_without_links_are_told_in_a_list_that_ends(tmp_path):
+    begin = time.monotonic()
+    with pytest.raises(_core.ScenarioError) as found:
+        _core.resolve(UNLINKED, "x.toml", "toml")
+    lines = found.value.errors
+    assert (len(lines), lines[-1]) == (21, "x.toml: and 299980 more")
+    assert lines[0].endswith("no link reaches h0")
+    assert time.monotonic() - begin < 60
+
+
+def cancelled_s(work, after_s=0.3):
+    """Seconds from the raising of the flag to the end of `work(cancel)`."""
+    cancel, raised = _core.Cancel(), []
+    timer = threading.Timer(after_s, lambda: (raised.append(time.monotonic()), cancel.cancel()))
+    timer.start()
+    with pytest.raises(_core.Cancelled):
+        work(cancel)
+    return time.monotonic() - raised[0]
+
+
+def test_reading_looks_at_the_flag():
+    assert cancelled_s(lambda cancel: _core.resolve(FAT_TREE, "x.toml", "toml", cancel=cancel), 0.05) < ANSWER_S
+
+
+def test_building_looks_at_the_flag():
+    assert cancelled_s(lambda cancel: _core.run(FAT_TREE, "x.toml", "toml", cancel=cancel), 3.0) < ANSWER_S
+
+
+def test_one_event_looks_at_the_flag():
+    """A block of 150 B: 6.4 million go into the send buffer of 1 GiB at the first instant."""
+    text = PATH.format(duration="1 s", traffic='kind = "disk-copy"\nblock = "150 B"\nstreams = 4')
+    assert cancelled_s(lambda cancel: _core.run(text, "x.toml", "toml", cancel=cancel)) < ANSWER_S
+
+
+def test_a_generator_looks_at_the_flag():
+    """Each of 2,000 flows draws millions of ON periods before its first packet."""
+    source = 'kind = "onoff"\nsources = 400\npacket_size = "1 B"\nload = "8 Mbps"\non = "1 us"\nconnections = 2000'
+    text = PATH.format(duration="1 s", traffic=source)
+    assert cancelled_s(lambda cancel: _core.run(text, "x.toml", "toml", cancel=cancel), 0.2) < ANSWER_S
+
+
+@pytest.mark.parametrize(
+    ("traffic", "message"),
+    [
+        (
+            'kind = "onoff"\nsources = 400\npacket_size = "1 B"\nload = "100 bps"\non = "1 ms"\nconnections = 20',
+            "more than 2500 such periods",
+        ),
+        ('kind = "disk-copy"\nblock = "16 B"', "blocks go into the send buffer of a stream at once, more than 10000000"),
+        ('kind = "bulk"\nconnections = 2000001', "1 pairs x 2000001 are more than 2000000 flows"),
+    ],
+)
+def test_what_is_absurd_is_refused_with_its_number(traffic, message):
+    with pytest.raises(_core.ScenarioError, match=message) as found:
+        _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml")
+    assert len(str(found.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "device"])
+def test_only_regular_files_are_read(tmp_path, what):
+    file = {"pipe": tmp_path / "pipe.csv", "folder": tmp_path / "folder.csv", "device": "/dev/zero"}[what]
+    os.mkfifo(file) if what == "pipe" else None
+    file.mkdir() if what == "folder" else None
+    why = "is a folder" if what == "folder" else "is no regular file"
+    for traffic in (f'kind = "replay"\nfile = "{file}"', f'kind = "messages"\ngap = "1 ms"\nsize = {{ cdf = "{file}" }}'):
+        with pytest.raises(_core.ScenarioError, match=f"{file}: {why}"):
+            _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml")
+    with pytest.raises(_core.ScenarioError, match=why):
+        _core.analyze(str(file))
+    for open_file in (el.analyze, el.run):
+        with pytest.raises(el.InputError, match=why):
+            open_file(file if what != "device" else os.fspath(file))
