@@ -1,4 +1,4 @@
-"""A run is reproduced by its own resolved scenario, and a congestion control of a traffic entry means one thing wherever it is written."""
+"""A run is reproduced by its own resolved scenario; the congestion control of an entry means one thing wherever it is written."""
 
 import pyarrow as pa
 import pytest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -209,11 +210,19 @@ class View:
 
     def changes(self) -> list[tuple[float, str]]:
         """Time in ns of each `[[change]]` and in a few words what changes."""
+        return self._changes
+
+    @cached_property
+    def _changes(self) -> list[tuple[float, str]]:
         found = [(seconds(c["at"]) * 1e9, ", ".join(_words(c["set"]))) for c in self.run.resolved.get("change", [])]
         return sorted(found, key=lambda one: one[0])
 
     def change_labels(self) -> list[tuple[float, str]]:
         """The same for figures: with the link or traffic that a change is of, unless it is that of the change before."""
+        return self._change_labels
+
+    @cached_property
+    def _change_labels(self) -> list[tuple[float, str]]:
         before, found = "", []
         for change in sorted(self.run.resolved.get("change", []), key=lambda one: seconds(one["at"])):
             said = []
