@@ -242,10 +242,9 @@ impl Endpoint {
         info.delivered = u64::from(self.is_established()) + tx.board.delivered_segments();
         info.pacing_rate = if tx.pacing_bps > 0.0 { (tx.pacing_bps / 8.0) as u64 } else { u64::MAX };
         info.last_data_sent = ms_since(now, tx.last_sent);
-        info.backoff =
-            u64::from(tx.rtt.backoffs().max(if self.persist { u32::from(self.persist_backoffs) } else { 0 }));
+        info.backoff = u64::from(tx.rtt.backoffs().max(if self.persist { u32::from(self.backoffs) } else { 0 }));
         info.retransmits = if self.persist { 0 } else { u64::from(tx.rtt.backoffs()) };
-        info.probes = if self.persist { u64::from(self.persist_backoffs) } else { 0 };
+        info.probes = if self.persist { u64::from(self.backoffs) } else { 0 };
     }
 
     fn info_path(&self, now: Time, info: &mut Info) {
