@@ -9,6 +9,8 @@ import contextlib
 import gzip
 import os
 import struct
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -612,6 +614,23 @@ def test_a_pipe(tmp_path: Path) -> None:
     found = el.analyze(pipe)
     writer.join()
     assert found.connections.equals(el.analyze(file).connections)
+
+
+def test_the_command_reads_standard_input_and_several_files(tmp_path: Path) -> None:
+    file = plain(Capture()).write(tmp_path / "c.pcap")
+    words = [sys.executable, "-c", "from elephan.cli import main; main()", "analyze", "--out", str(tmp_path / "t")]
+    done = subprocess.run([*words, "-"], input=file.read_bytes(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "10.0.0.1 → 10.0.0.2 delivered 10 kB" in done.stdout.decode()
+    assert el.load(tmp_path / "t").name == "stdin"
+    later = Capture()
+    later.handshake(20.0, port=40_001)
+    done = subprocess.run([*words, str(file), str(later.write(tmp_path / "d.pcap"))], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "26 packets in 19 s: 2 connections." in done.stdout
+    done = subprocess.run([*words, "-"], input=b"", capture_output=True, text=False, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().strip() == "elephan: standard input: an empty file"
 
 
 def test_a_filter(tmp_path: Path) -> None:

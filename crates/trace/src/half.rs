@@ -7,7 +7,7 @@
 //! ACK that covers it, if nothing that this ACK covers was sent twice (Karn) and both have times of their own. At the receiver that would
 //! be the time of the receiver alone; there it is the time from the first segment with a TSval to the first one that echoes it: a round
 //! trip, and what the sender waited. ACKs are duplicates as RFC 5681 section 2 says; one that repeats the SYN-ACK when a single
-//! segment was sent is none, since nothing can have come out of order. A byte into a closed window is a probe, not a retransmission.
+//! segment was sent is none, since nothing can have come out of order; nor is one that leaves the window closed (Linux `tcp_may_update_window`). A byte into a closed window is a probe, not a retransmission.
 
 mod answered;
 mod sent;

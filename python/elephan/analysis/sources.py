@@ -29,7 +29,15 @@ def regular(paths: Sequence[Path]) -> Iterator[list[Path]]:
         yield list(paths)
         return
     with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
-        yield [_kept(path, Path(folder) / f"{place}-{stem(path)}") if _is_pipe(path) else path for place, path in enumerate(paths)]
+        read = [_kept(path, Path(folder) / f"{place}-{stem(path)}") if _is_pipe(path) else path for place, path in enumerate(paths)]
+        try:
+            yield read
+        except InputError as error:
+            # A person knows the pipe, not the file that it was put into.
+            said = str(error)
+            for path, kept in zip(paths, read, strict=True):
+                said = said.replace(str(kept), "standard input" if str(path) == STDIN else str(path))
+            raise InputError(said) from None
 
 
 def _is_pipe(path: Path) -> bool:

@@ -77,8 +77,9 @@ impl Half {
         }
         let outstanding = self.highest + fin > self.acked;
         let bare = segment.len == 0 && !segment.syn && !segment.fin;
-        let bare = bare && !(self.after_syn && self.counts.data_segs_out < 2);
-        if edge == self.acked && place <= self.acked && outstanding && bare && before == self.window {
+        // Nothing can have come out of order yet, or it answers a probe of a closed window.
+        let other = (self.after_syn && self.counts.data_segs_out < 2) || self.window == Some(0);
+        if edge == self.acked && place <= self.acked && outstanding && bare && !other && before == self.window {
             self.counts.dup_acks_in += 1;
             self.dup_acks += 1;
             self.bins.at(context.now).dup_acks += 1;

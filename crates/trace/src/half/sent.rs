@@ -33,8 +33,6 @@ impl Half {
         let note =
             if segment.len > 0 { self.data(context, data_seq, u64::from(segment.len)) } else { self.bare(segment) };
         let again = note.filter(|note| note.kind == "retransmission").map(|note| (note.place, note.bytes));
-        // A probe of a closed window is no sign of congestion.
-        let again = again.filter(|_| segment.len > 1 || self.window != Some(0));
         // Without ECN, or with AccECN, CWR means something else.
         let said = context.ecn && segment.cwr && !segment.syn && self.highest > before;
         let cwr = said.then(|| self.highest.saturating_sub(u64::from(segment.len)));
@@ -96,8 +94,8 @@ impl Half {
         }
         self.count_data(context, len);
         let (begin, end) = (begin.max(0) as u64, end.max(0) as u64);
-        // One byte that a closed window has no room for (RFC 9293 section 3.8.6.1).
-        if len == 1 && begin == self.highest && self.acked == begin && self.window == Some(0) {
+        // The next byte, which a closed window has no room for (RFC 9293 section 3.8.6.1).
+        if len == 1 && self.acked == begin && self.window == Some(0) {
             self.counts.window_probes += 1;
             self.probed = end;
             return None;
