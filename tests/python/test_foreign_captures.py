@@ -546,7 +546,10 @@ def test_every_packet_is_in_a_count(tmp_path: Path) -> None:
 def test_a_capture_without_tcp_or_udp_says_what_it_has(tmp_path: Path) -> None:
     c = Capture()
     c.frames += [(1.0 + i, mac(0x0806, b"\0" * 46), 60) for i in range(4)]
-    assert answer(trace(c, tmp_path)) == ["4 packets, and none of them was analysed as TCP or UDP: 4 ARP."]
+    assert answer(trace(c, tmp_path)) == ["4 packets, no TCP or UDP among them: 4 ARP."]
+    c = Capture(link_type=147, wrap=lambda packet: packet)
+    c.handshake()
+    assert answer(trace(c, tmp_path)) == ["3 packets, and nobody knows whether TCP or UDP is among them: 3 link type 147."]
 
 
 def test_packet_blocks_of_every_kind(tmp_path: Path) -> None:

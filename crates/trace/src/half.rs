@@ -27,9 +27,9 @@ const REORDERING_NS: u64 = 3_000_000;
 pub const OUTSTANDING_MAX: usize = 1 << 16;
 /// A segment, where nobody has said the MSS.
 const MSS: u64 = 1460;
-/// The largest window without scaling, and what scaling makes of it at most (RFC 7323 section 2.3).
+/// The largest window without scaling, and the scale of a large window (16 MiB) where none is known.
 const WINDOW_MAX: u64 = 1 << 16;
-const SHIFT_MAX: u8 = 14;
+const SHIFT_USUAL: u8 = 8;
 
 /// Something rare, for the table of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,10 +198,10 @@ impl Half {
         !self.origin.is_known() || (0..=self.highest as i64 + 1).contains(&self.origin.place(ack, self.acked))
     }
 
-    /// Whether a segment lies where the stream cannot have come to.
+    /// Whether a segment lies where the stream cannot have come to: behind its end if that was seen.
     pub fn is_beyond(&self, seq: u32) -> bool {
-        let distance = self.origin.place(seq, self.highest).abs_diff(self.highest as i64);
-        self.origin.is_known() && distance > self.reach()
+        let place = self.origin.place(seq, self.highest) - self.highest as i64;
+        self.origin.is_known() && (place.unsigned_abs() > self.reach() || (self.fin && place > 1))
     }
 
     fn rtt(&mut self, now: u64, since: u64) {
@@ -212,7 +212,7 @@ impl Half {
 
     /// How far beyond the highest byte something of the stream can be: twice the largest window.
     fn reach(&self) -> u64 {
-        let shift = if self.scale_known { 0 } else { SHIFT_MAX };
+        let shift = if self.scale_known { 0 } else { SHIFT_USUAL };
         (2 * self.counts.max_rwin.max(WINDOW_MAX)) << shift
     }
 

@@ -122,7 +122,9 @@ class Trace:
     @cached_property
     def ranked(self) -> list[dict[str, Any]]:
         """The rows of `connections`, those that delivered most first."""
-        rows = [dict.fromkeys(LATER) | row for row in self.connections.to_pylist()]
+        rows = self.connections.to_pylist()
+        if missing := dict.fromkeys(name for name in LATER if name not in self.connections.column_names):
+            rows = [missing | row for row in rows]
         return sorted(rows, key=lambda row: (-row["delivered_bytes"], row["connection"]))
 
     def row(self, number: int) -> dict[str, Any]:

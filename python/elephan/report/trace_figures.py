@@ -51,9 +51,14 @@ def _shown_time(trace: Trace, number: int | None = None) -> tuple[float, float]:
     """
     beside = _run_span(trace.beside) if trace.beside else 0
     span = float(max(trace.span_ns, beside, 1))
-    numbers = [number] if number is not None else [row["connection"] for row in trace.carrying]
-    found = [bounds for one in numbers if (bounds := trace.activity(one).bounds()) is not None]
-    if not found or beside:
+    if beside:
+        return 0.0, span
+    rows = trace.carrying if number is None else [trace.row(number)]
+    if len(rows) > SHOWN_MAX:
+        found = [(row["data_start_ns"], row["data_end_ns"]) for row in rows if None not in (row["data_start_ns"], row["data_end_ns"])]
+    else:
+        found = [bounds for row in rows if (bounds := trace.activity(row["connection"]).bounds()) is not None]
+    if not found:
         return 0.0, span
     begin, end = min(first for first, _ in found), max(last for _, last in found)
     room = MARGIN * (end - begin)

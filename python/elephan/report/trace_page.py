@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from elephan.analysis.trace import Trace
 
 ROWS_MAX = 20
+# Reasons to skip a packet that do not say what it is.
+UNKNOWN = (
+    "link type",
+    "damaged",
+    "fragments",
+    "of an interface",
+    "captured twice",
+    "left out",
+    "encrypted",
+    "MACsec",
+    "IPsec",
+)
 PART_MAX = 0.5  # of a connection's time: phases of a shorter part say which
 # What was in flight is behind a capture at the receiver.
 UNSEEN_AT_RECEIVER = ("max_inflight_bytes", "rwin_limited_ns", "idle_ns")
@@ -73,8 +85,11 @@ def _nothing(summary: dict[str, Any]) -> str:
     packets = counted(summary["packets"], "packet")
     if not summary["packets"]:
         return f"{packets}."
-    kinds = ", ".join(f"{count} {reason}" for reason, count in summary.get("skipped", {}).items())
-    return f"{packets}, and none of them was analysed as TCP or UDP{f': {kinds}' if kinds else ''}."
+    skipped = summary.get("skipped", {})
+    kinds = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+    unknown = any(reason.startswith(UNKNOWN) for reason in skipped)
+    what = "and nobody knows whether TCP or UDP is among them" if unknown else "no TCP or UDP among them"
+    return f"{packets}, {what}{f': {kinds}' if kinds else ''}."
 
 
 def _largest(trace: Trace, best: dict[str, Any]) -> str:

@@ -111,7 +111,7 @@ impl Half {
         let (filled, since) = self.holes.fill(begin, end);
         let soon = context.handshake_rtt.map_or(REORDERING_NS, |rtt| rtt / 2);
         let is_soon = |since: Option<u64>| since.is_some_and(|since| context.now.saturating_sub(since) < soon);
-        if filled == 0 && self.is_late_in_file(context, begin, end, soon) {
+        if filled == 0 && self.is_late_in_file(context, begin, end, 2 * soon) {
             return None;
         }
         // What waited above a hole is acknowledged when the hole is filled: that says nothing about the round trip.
