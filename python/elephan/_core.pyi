@@ -96,7 +96,14 @@ def run(
     the share of the simulated time done and the events so far, at most ten times a second; what it raises stops the run.
     """
 
-def resolve(text: str, name: str, format: Format, overrides: Overrides = "{}", seed: int | None = None) -> str:
+def resolve(
+    text: str,
+    name: str,
+    format: Format,
+    overrides: Overrides = "{}",
+    seed: int | None = None,
+    cancel: Cancel | None = None,
+) -> str:
     """JSON: `seed`, `toml` (every default spelled out), `provenance`, `has_sweep`, `plan` (what will be built, in figures)."""
 
 def variants(
@@ -106,6 +113,7 @@ def variants(
     overrides: Overrides = "{}",
     repetitions: int | None = None,
     seed: int | None = None,
+    cancel: Cancel | None = None,
 ) -> str:
     """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked.
 

@@ -41,7 +41,7 @@ between = ["sw", "server"]
 rate    = "20 Mbps"
 delay   = "10 ms"
 queue   = { kind = "fifo", limit = "1 bdp" }
-forward = { loss = { bernoulli = 0.01 } }
+forward = { loss = { bernoulli = 0.01 }, packets = "data" }
 
 [[traffic]]
 name = "upload"

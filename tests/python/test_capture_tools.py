@@ -53,7 +53,7 @@ between = ["sw", "server"]
 rate    = "20 Mbps"
 delay   = "10 ms"
 queue   = {{ kind = "fifo", {queue} }}
-forward = {{ loss = {loss} }}
+forward = {{ loss = {loss}, packets = "data" }}
 
 [[traffic]]
 name = "upload"

@@ -490,7 +490,7 @@ def test_a_part_that_the_run_does_not_have_is_refused() -> None:
 
 def test_every_expiry_of_a_back_off_is_a_timeout() -> None:
     """Tables, events, summary and statistic count the same."""
-    lossy = PIPE.replace('delay = "5 ms"', 'delay = "5 ms"\nloss = { bernoulli = 0.4 }')
+    lossy = PIPE.replace('delay = "5 ms"', 'delay = "5 ms"\npackets = "data"\nloss = { bernoulli = 0.4 }')
     run = el.run(lossy, set={"duration": "60 s"})
     assert run.flows["subsequent_timeouts"][0].as_py() > 0
     expiries = run.events["kind"].to_pylist().count("rto")

@@ -227,7 +227,9 @@ kind = "bulk"
 
 
 @pytest.mark.parametrize(
-    "more", [{"duration": "200 ms", "template.delay": "200 ms"}, {"template.loss": {"bernoulli": 0.9999}}], ids=["short", "lossy"]
+    "more",
+    [{"duration": "200 ms", "template.delay": "200 ms"}, {"template.loss": {"bernoulli": 0.9999}, "template.packets": "data"}],
+    ids=["short", "lossy"],
 )
 def test_a_bulk_flow_that_delivers_nothing_has_a_report_and_no_phases(tmp_path: Path, more: dict[str, Any]) -> None:
     file = tmp_path / "s.toml"

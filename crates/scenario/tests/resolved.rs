@@ -280,3 +280,34 @@ fn a_change_of_a_part_is_spelled_out_whole() {
         assert_eq!(same_again(&resolved), Ok(()), "{set}");
     }
 }
+
+/// Thousands of steps, each a change of one link both ways, are what the whole would make of them: builds with debug assertions
+/// resolve the whole scenario for some of them and compare.
+#[test]
+fn thousands_of_steps_are_thousands_of_changes() {
+    let mut scenario: Json = serde_json::from_str(BASES[1]).unwrap();
+    let step = |i: u64| {
+        let set = match i % 4 {
+            0 => json!({ "links.left->right.rate": format!("{} Kbps", 1000 + i) }),
+            1 => json!({ "links.left->right.delay": format!("{} us", 1000 + i) }),
+            2 => json!({ "links.left->right.forward.loss": { "bernoulli": 1.0 / (i + 1) as f64 } }),
+            _ => json!({ "links.left->right.up": i % 8 == 3 }),
+        };
+        json!({ "at": format!("{} us", i * 10), "set": set })
+    };
+    scenario["change"] = (0..3000).map(step).collect();
+    let resolved = read(&Source::json("x", scenario.to_string()), &[], None).unwrap();
+    let changes = &resolved.plan.changes;
+    assert_eq!(changes.len(), 3000);
+    for (i, change) in (0u64..).zip(changes) {
+        let first = change.links.first();
+        match i % 4 {
+            0 => assert_eq!(first.and_then(|link| link.rate).map(|rate| rate.bps()), Some((1000 + i) * 1000)),
+            1 => assert_eq!(first.and_then(|link| link.delay).map(|delay| delay.ps()), Some((1000 + i) * 1_000_000)),
+            2 => assert!(change.links.len() == 1 && change.links[0].loss.is_some()),
+            // It was up at first.
+            _ => assert_eq!(first.and_then(|link| link.up), (i > 3).then_some(i % 8 == 3)),
+        }
+    }
+    assert_eq!(same_again(&resolved), Ok(()));
+}
