@@ -216,12 +216,7 @@ impl Resolver<'_> {
             let host = self.groups.of_node(self.links[i].from).host;
             let single = self.own_port.get(&(i as u32)).map(String::as_str);
             let of_now = set.is_none_or(|set| sets_queue(words, (self.entries[i], single), host, set));
-            let limit = self.queue_problem(i, &self.crossings[i]).map(|message| (self.queue_path(i, "limit"), message));
-            let other = self.links[i].queue.problem().map(|(key, message)| (self.queue_path(i, key), message));
-            let apart = self.apart(i).map(|message| (self.queue_path(i, "kind"), message));
-            let low = self.below_xoff(i).map(|(key, message)| (self.queue_path(i, key), message));
-            let depth = self.too_shallow(i).map(|(key, message)| (self.queue_path(i, key), message));
-            let queue = limit.into_iter().chain(other).chain(depth).chain(apart).chain(low).filter(|_| of_now);
+            let queue = if of_now { self.faults(i) } else { Vec::new() };
             for (at, message) in slow.into_iter().chain(queue) {
                 // The links of an entry have it in common.
                 if reported.insert(at.to_string()) {
@@ -229,6 +224,14 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// What is wrong with the queue of a direction, each with its place.
+    fn faults(&self, i: usize) -> Vec<(Path, String)> {
+        let limit = self.queue_problem(i, &self.crossings[i]).map(|message| ("limit", message));
+        let apart = self.apart(i).map(|message| ("kind", message));
+        let found = [limit, self.links[i].queue.problem(), self.too_shallow(i), apart, self.below_xoff(i)];
+        found.into_iter().flatten().map(|(key, message)| (self.queue_path(i, key), message)).collect()
     }
 
     /// A queue that cannot be had once for each priority, where one of both ends pauses single priorities.
