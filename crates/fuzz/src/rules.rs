@@ -30,6 +30,7 @@ const MAY_BE_MISSING: &[&str] = &[
     "p99_s",
     "logger_gap_max_s",
     "sd_s",
+    "sd",
 ];
 
 /// Checks what holds in every run.
