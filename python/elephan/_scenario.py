@@ -2411,9 +2411,15 @@ class Qcn(Table):
     rate_min: Least rate of a limiter (Rmin). Default: "5 Mbps".
     cycle_bytes: Bytes of a cycle (BC). Default: "150 KB".
     cycle_time: Time of a cycle (T); 0 s is none. Default: "15 ms".
+    cycle_by_rate: Whether the bytes of a cycle go with the rate: `cycle_bytes` times current rate over line rate, 1500 at least.
+        Default: false.
     fast_recovery: Cycles of fast recovery (F). Default: 5.
     active_increase: Step of active increase. Default: "5 Mbps".
     hyper_active_increase: Step of hyper-active increase. Default: "50 Mbps".
+    hyper_active_span: Without a timer (`cycle_time` 0 s): time that counts as one of its cycles for hyper-active increase, with
+        `hyper_active_frames` frames sent; 0 s is no such increase. Default: "0 s".
+    hyper_active_frames: See `hyper_active_span`. Default: 100.
+    start_rate: Rate at which a limiter starts, before the cut of its first notification; the line rate unless given.
     half_cycles: Which cycles are half as long. Default: "after-fast-recovery".
     keep_target: A notification before the first cycle of bytes has ended leaves the target rate (extra fast recovery). Default:
         true.
@@ -2431,6 +2437,9 @@ class Qcn(Table):
     limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
     stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
         KB".
+    limiter_limit: Most of what cannot be stopped (datagrams, frames) that waits behind one limiter, in bytes or packets; the
+        `host_queue` limit of the host's port unless given. What waits before the port's ordinary queue or behind another limiter
+        does not count.
     tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
     """
 
@@ -2449,9 +2458,13 @@ class Qcn(Table):
     rate_min: Rate | None = None
     cycle_bytes: Size | None = None
     cycle_time: Time | None = None
+    cycle_by_rate: bool | None = None
     fast_recovery: int | None = None
     active_increase: Rate | None = None
     hyper_active_increase: Rate | None = None
+    hyper_active_span: Time | None = None
+    hyper_active_frames: int | None = None
+    start_rate: Rate | None = None
     half_cycles: Literal["after-fast-recovery", "hyper-active"] | None = None
     keep_target: bool | None = None
     drift_factor: float | None = None
@@ -2465,6 +2478,7 @@ class Qcn(Table):
     per: Literal["pair", "flow"] | None = None
     limit_acks: bool | None = None
     stop_at: Size | None = None
+    limiter_limit: Limit | None = None
     tag: Size | None = None
 
 
@@ -2482,6 +2496,7 @@ class Ecm(Table):
     decrease_gain: Decrease for a unit of feedback in six bits (Gd). Default: 0.0078125.
     rate_unit: Unit of increases (Ru). Default: "1 Mbps".
     rate_min: Least rate of a limiter (Rmin). Default: "1 Mbps".
+    start_rate: Rate at which a limiter starts, before the cut of its first notification; the line rate unless given.
     drift: Increase by itself (Rd), every `drift_period`. Default: "1 Mbps".
     drift_period: Td; 0 s is never. Default: "1 ms".
     max_above: A queue above this gives the most negative feedback.
@@ -2495,6 +2510,9 @@ class Ecm(Table):
     limit_acks: Whether frames without payload wait behind their limiter too. Default: false.
     stop_at: With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left. Default: "64
         KB".
+    limiter_limit: Most of what cannot be stopped (datagrams, frames) that waits behind one limiter, in bytes or packets; the
+        `host_queue` limit of the host's port unless given. What waits before the port's ordinary queue or behind another limiter
+        does not count.
     tag: Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4. Default: "0 B".
     """
 
@@ -2510,6 +2528,7 @@ class Ecm(Table):
     decrease_gain: float | None = None
     rate_unit: Rate | None = None
     rate_min: Rate | None = None
+    start_rate: Rate | None = None
     drift: Rate | None = None
     drift_period: Time | None = None
     max_above: Size | None = None
@@ -2521,6 +2540,7 @@ class Ecm(Table):
     per: Literal["pair", "flow"] | None = None
     limit_acks: bool | None = None
     stop_at: Size | None = None
+    limiter_limit: Limit | None = None
     tag: Size | None = None
 
 
@@ -2874,7 +2894,8 @@ class Roce(Table):
     window: Most that may be in flight, payload, beside what the congestion control says; without it there is no such limit.
     timeout: Without an acknowledgement for so long the sender goes back to the first packet that has none. Default: "4 ms".
     nak_interval: A missing packet is reported again after so long. Default: "500 us".
-    cnp_interval: Least time between two congestion notifications of a flow. Default: "50 us".
+    cnp_interval: Least time between two congestion notifications of a flow; unless given, what the congestion control needs: its
+        `decrease_interval` if it has a shorter one, else 50 us.
     ecn: Whether data is ECN-capable, and marks are answered by notifications. Default: true.
     """
 

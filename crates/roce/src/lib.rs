@@ -26,6 +26,6 @@ mod receiver;
 mod sender;
 pub mod wire;
 
-pub use options::{Invalid, Options};
+pub use options::{CNP_INTERVAL, Invalid, Options};
 pub use receiver::{Answer, Receiver, Reply};
 pub use sender::{Acknowledgement, Counters, Data, Path, Sender};

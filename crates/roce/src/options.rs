@@ -25,9 +25,11 @@ pub struct Options {
     /// A missing packet is reported again after so long.
     #[schemars(extend("x-source" = "assumption: public simulators of HPCC"))]
     pub nak_interval: Span,
-    /// Least time between two congestion notifications of a flow.
-    #[schemars(extend("x-source" = "Zhu et al. 2015"))]
-    pub cnp_interval: Span,
+    /// Least time between two congestion notifications of a flow; unless given, what the congestion control needs: its
+    /// `decrease_interval` if it has a shorter one, else 50 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Span", extend("x-source" = "Zhu et al. 2015"))]
+    pub cnp_interval: Option<Span>,
     /// Whether data is ECN-capable, and marks are answered by notifications.
     pub ecn: bool,
 }
@@ -40,11 +42,14 @@ impl Default for Options {
             window: None,
             timeout: Span::from_ms(4),
             nak_interval: Span::from_us(500),
-            cnp_interval: Span::from_us(50),
+            cnp_interval: None,
             ecn: true,
         }
     }
 }
+
+/// Least time between notifications of the paper's receiver (Zhu et al. 2015).
+pub const CNP_INTERVAL: Span = Span::from_us(50);
 
 /// A value that an option cannot have.
 #[derive(Clone, Debug, PartialEq, Eq)]

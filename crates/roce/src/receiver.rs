@@ -5,6 +5,7 @@ use std::sync::Arc;
 use elephan_units::Time;
 
 use crate::Options;
+use crate::options::CNP_INTERVAL;
 use crate::wire;
 
 /// What is said of the data so far; the number is that of the packet expected next.
@@ -106,7 +107,8 @@ impl Receiver {
 
     fn notes(&mut self, now: Time, marked: bool) -> bool {
         self.counters.marked += u64::from(marked);
-        let due = marked && self.cnp_at.is_none_or(|at| now.since(at) >= self.options.cnp_interval);
+        let interval = self.options.cnp_interval.unwrap_or(CNP_INTERVAL);
+        let due = marked && self.cnp_at.is_none_or(|at| now.since(at) >= interval);
         if due {
             self.cnp_at = Some(now);
             self.counters.notifications += 1;

@@ -76,7 +76,8 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
 /// call the place. How a network carries it out is refused: without a network it would say nothing.
 pub fn congestion_management(name: &str, kind: &str, table: Map<String, Json>) -> Result<CongestionManagement, Errors> {
     let fail = |problems| Errors::from(problems, &Source::value(name, Json::Null), &[]);
-    let handling = serde_json::to_value(Handling::default()).unwrap_or_default();
+    let handling = serde_json::to_value(Handling { limiter_limit: Some(Size::Packets(1)), ..Handling::default() })
+        .unwrap_or_default();
     if let Some(key) = table.keys().find(|key| handling.get(key).is_some()) {
         return Err(Errors::one(name, key, "is of the network, not of a point by itself"));
     }

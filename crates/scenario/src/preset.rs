@@ -88,6 +88,7 @@ fn keys_of(preset: QcnPreset) -> &'static str {
             sampling = "probability"
             rate_min = "1 Mbps"
             cycle_time = "0 s"
+            hyper_active_span = "0 s"
             active_increase = "12 Mbps"
             drift_period = "200 us"
             fbhat = true
@@ -107,7 +108,7 @@ fn keys_of(preset: QcnPreset) -> &'static str {
 /// Where a key that the preset of QCN called `name` fills in comes from: the pages of 64 bytes are read into the document of
 /// 2007, and that it has no timer for its cycles.
 pub(crate) fn of_qcn(name: &str, key: &str) -> (Given, Option<String>) {
-    let assumed = matches!(key, "page" | "sampling" | "cycle_time" | "fbhat" | "efr_max");
+    let assumed = matches!(key, "page" | "sampling" | "cycle_time" | "hyper_active_span" | "fbhat" | "efr_max");
     (if assumed { Given::Assumed } else { Given::Default }, Some(format!("preset {name}")))
 }
 
@@ -156,6 +157,33 @@ mod tests {
         }
     }
 
+    /// Notifications come as often as the congestion control looks for cuts: every 4 us under `mellanox-cx4` (HPCC's simulator, rate
+    /// decrease interval), every 50 us under the paper's parameters and those of `dcqcn_paper`. What is said holds.
+    #[test]
+    fn notifications_come_as_often_as_the_preset_needs() {
+        let interval = |law: &str, roce: &str| {
+            let text = format!(
+                "duration = '1 ms'
+                hosts = {{ a = {{}}, b = {{}} }}
+                links = [{{ between = ['a', 'b'], rate = '40 Gbps', delay = '1 us' }}]
+                [[traffic]]
+                kind = 'bulk'
+                from = 'a'
+                to = 'b'
+                transport = 'roce'
+                congestion_control = {{ kind = 'dcqcn', {law} }}
+                {roce}"
+            );
+            read(&Source::toml("t", text), &[], None).unwrap().plan.traffic[0].roce.clone().unwrap().cnp_interval
+        };
+        for (law, us) in [("preset = 'mellanox-cx4'", 4), ("preset = 'paper'", 50), ("preset = 'dcqcn_paper'", 50)] {
+            assert_eq!(interval(law, ""), Some(Span::from_us(us)), "{law}");
+        }
+        assert_eq!(interval("decrease_interval = '10 us'", ""), Some(Span::from_us(10)));
+        let said = "roce = { cnp_interval = '50 us' }";
+        assert_eq!(interval("preset = 'mellanox-cx4'", said), Some(Span::from_us(50)));
+    }
+
     #[test]
     fn presets_of_qcn() {
         assert_eq!(qcn("802.1Qau", &[]), Qcn::default());
@@ -166,6 +194,8 @@ mod tests {
             (seed.active_increase.0, seed.drift_period, seed.cycle_time),
             (12_000_000, Span::from_us(200), Span::ZERO)
         );
+        // No timer and, as the published rule has it, no hyper-active increase without one.
+        assert_eq!(seed.hyper_active_span, Span::ZERO);
         assert_eq!((seed.sampling, seed.fbhat, seed.efr_max), (Sampling::Probability, true, Some(1_000_000)));
         // "Short and Fat": Qeq 20 or 66 kB, R_min 100 kb/s, R_AI 5 and R_HAI 50 Mb/s, T 15 ms.
         for (name, set_point) in [("hoti-2011", 20_000), ("hoti-2011-high", 66_000)] {

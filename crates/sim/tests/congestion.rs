@@ -223,6 +223,56 @@ fn datagrams_fill_the_port_of_their_host() {
     }
 }
 
+/// Each limiter has a limit of its own, and the ordinary queue another: a source of 5 Gb/s behind one limiter fills its 100 packets, and
+/// what goes to another slow port, 1.01 of 1 Gb/s, loses no more than it would alone.
+#[test]
+fn a_full_limiter_takes_no_room_of_another() {
+    let (mut b, pairs, _) = hotspot(60, 1, qcn());
+    let other = b.host();
+    b.link(0, other, Rate(1_000_000_000), Span::from_ns(500), Some("150 kB"));
+    let options = b.options("rfc", json!({}));
+    b.plan.links[0].queue = serde_json::from_value(json!({ "kind": "fifo", "limit": "100 p" })).unwrap();
+    b.traffic(cbr("5 Gbps"), &pairs, options);
+    b.traffic(cbr("1.01 Gbps"), &[(pairs[0].0, other)], options);
+    let (tables, summary) = run(&b.plan, false);
+    assert_eq!(summary["limiters"], json!(2), "{summary}");
+    let goodput = numbers(&tables, "flows", "goodput_bps");
+    // 1472 of 1538 bytes on the wire of 1 Gb/s.
+    assert!((0.95..0.958).contains(&(goodput[1] * 1e-9)), "{goodput:?}");
+    // `limiter_limit` says another one.
+    let mut words = qcn();
+    words["limiter_limit"] = json!("20 p");
+    b.plan.congestion_management = management(words);
+    let (tables, _) = run(&b.plan, false);
+    let most = integers(&tables, "limiter_samples", "queue_bytes").into_iter().max().unwrap();
+    assert!((19 * 1518..=20 * 1518).contains(&most), "{most}");
+}
+
+/// Ten sources into a port that is at 0.5 Gb/s from 10 to 310 ms. Without a timer a rate returns by bytes and drift only: a cycle of 75 kB
+/// at 50 Mb/s takes 12 ms and adds 12 Mb/s, so that the fair share of 1 Gb/s is more than 0.2 s away. An assumed hyper-active increase
+/// (`hyper_active_span`) takes less than half of that, which is why it is not the default.
+#[test]
+fn without_a_timer_rates_return_slowly() {
+    let after = |span: &str| {
+        let mut words = qcn();
+        words["hyper_active_span"] = json!(span);
+        let (mut b, pairs, port) = hotspot(700, 10, words);
+        b.plan.changes[0].links[0].rate = Some(Rate(500_000_000));
+        let back = LinkChange { link: port, rate: Some(TEN_GIG), ..LinkChange::default() };
+        b.plan.changes.push(Change { at: ms(310), links: vec![back], laws: vec![] });
+        b.plan.record.every = Some(Span::from_ms(1));
+        let options = b.options("winxp", json!({ "rto_min": "100 ms" }));
+        b.traffic(json!({ "kind": "bulk" }), &pairs, options);
+        let (tables, _) = run(&b.plan, false);
+        let of = |column| integers(&tables, "port_samples", column);
+        let (times, ports, busy) = (of("time_ns"), of("port"), numbers(&tables, "port_samples", "utilisation"));
+        let mut rows = (0..times.len()).filter(|&i| ports[i] == i64::from(port) && times[i] > ms(311).ns());
+        rows.find(|&i| busy[i] > 0.9).map_or(1.0, |i| (times[i] - ms(310).ns()) as f64 * 1e-9)
+    };
+    let (plain, assumed) = (after("0 s"), after("10 ms"));
+    assert!(plain > 0.2 && assumed < plain / 2.0, "{plain} {assumed}");
+}
+
 /// A limiter for each flow says which one it is for.
 #[test]
 fn limiters_of_flows() {

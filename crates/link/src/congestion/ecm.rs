@@ -30,7 +30,7 @@ use elephan_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Problem, above_zero, pages, period, six_bits, some_rate};
+use super::{Problem, above_zero, pages, period, six_bits, some_rate, start_rate};
 
 /// In which unit an increase counts its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +84,10 @@ pub struct Ecm {
     /// Least rate of a limiter (Rmin).
     #[schemars(extend("x-source" = "Geisler and Wadekar 2007"))]
     pub rate_min: Rate,
+    /// Rate at which a limiter starts, before the cut of its first notification; the line rate unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-source" = "assumed"))]
+    pub start_rate: Option<Rate>,
     /// Increase by itself (Rd), every `drift_period`.
     #[schemars(extend("x-source" = "Geisler and Wadekar 2007"))]
     pub drift: Rate,
@@ -120,6 +124,7 @@ impl Default for Ecm {
             decrease_gain: 1.0 / 128.0,
             rate_unit: Rate(1_000_000),
             rate_min: Rate(1_000_000),
+            start_rate: None,
             drift: Rate(1_000_000),
             drift_period: Span::from_ms(1),
             max_above: None,
@@ -139,6 +144,7 @@ impl Ecm {
             .or_else(|| above_zero("oversample_bytes", self.oversample_bytes))
             .or_else(|| some_rate("rate_unit", self.rate_unit))
             .or_else(|| some_rate("rate_min", self.rate_min))
+            .or_else(|| start_rate(self.start_rate, self.rate_min))
             .or_else(|| period("drift_period", self.drift_period))
     }
 
@@ -277,7 +283,11 @@ impl ReactionPoint {
             Notification::Feedback(feedback) => {
                 let units = f64::from(six_bits(-feedback, spec.most()));
                 let factor = (1.0 - spec.decrease_gain * units).max(0.5);
-                self.current = (self.current * factor).max(spec.rate_min.0 as f64).min(self.line);
+                let from = match (self.by, spec.start_rate) {
+                    (None, Some(start)) => (start.0 as f64).min(self.line),
+                    _ => self.current,
+                };
+                self.current = (from * factor).max(spec.rate_min.0 as f64).min(self.line);
             }
             Notification::Stop => {
                 let wait = Span::from_seconds(spec.zero_time.seconds() * self.stream.uniform());

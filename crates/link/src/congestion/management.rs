@@ -2,7 +2,7 @@
 //! carried out: the frames of notifications, and the limiters in the hosts.
 
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Time};
+use elephan_units::{Bytes, Rate, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ pub enum Per {
 }
 
 /// How notifications travel and what a host does with them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Handling {
     /// Frame of a notification, 64 B to 1518 B: 64 without a part of the sampled frame, 114 with 64 bytes of it.
@@ -96,6 +96,11 @@ pub struct Handling {
     /// With more than this behind a limiter the TCP senders that feed it are stopped, until half of it is left.
     #[schemars(extend("x-source" = "assumed"))]
     pub stop_at: Bytes,
+    /// Most of what cannot be stopped (datagrams, frames) that waits behind one limiter, in bytes or packets; the `host_queue` limit of
+    /// the host's port unless given. What waits before the port's ordinary queue or behind another limiter does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-source" = "assumed"))]
+    pub limiter_limit: Option<Size>,
     /// Bytes by which the tag of a limited flow lengthens its frames; that of 802.1Qau has 4.
     #[schemars(extend("x-source" = "assumed: it takes no room"))]
     pub tag: Bytes,
@@ -103,7 +108,14 @@ pub struct Handling {
 
 impl Default for Handling {
     fn default() -> Handling {
-        Handling { notification: Bytes(64), per: Per::Pair, limit_acks: false, stop_at: Bytes(64_000), tag: Bytes(0) }
+        Handling {
+            notification: Bytes(64),
+            per: Per::Pair,
+            limit_acks: false,
+            stop_at: Bytes(64_000),
+            limiter_limit: None,
+            tag: Bytes(0),
+        }
     }
 }
 
@@ -112,6 +124,16 @@ impl Handling {
         if !(64..=1518).contains(&self.notification.0) {
             let message = format!("\"{}\": an Ethernet frame has 64 B to 1518 B", self.notification);
             return Some(("notification", message));
+        }
+        // A bandwidth-delay product belongs to a path, and a limiter to a pair of hosts or a flow.
+        match self.limiter_limit {
+            Some(limit @ (Size::MilliBdp(_) | Size::Packets(0))) => {
+                return Some(("limiter_limit", format!("\"{limit}\": give bytes, or one packet at least")));
+            }
+            Some(limit @ Size::Bytes(bytes)) if bytes < 1518 => {
+                return Some(("limiter_limit", format!("\"{limit}\" cannot hold one packet of 1518 B")));
+            }
+            _ => {}
         }
         (self.tag > Bytes(64)).then(|| ("tag", format!("\"{}\": must be at most 64 B", self.tag)))
     }

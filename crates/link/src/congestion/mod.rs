@@ -48,6 +48,12 @@ fn some_rate(key: &'static str, rate: Rate) -> Option<Problem> {
     (rate.0 < 1000).then(|| (key, format!("\"{rate}\": must be at least 1 kbps")))
 }
 
+/// A limiter starts at its least rate or above it.
+fn start_rate(start: Option<Rate>, least: Rate) -> Option<Problem> {
+    let start = start.filter(|&start| start < least)?;
+    Some(("start_rate", format!("\"{start}\": must be at least rate_min, {least}")))
+}
+
 /// A period, or none at all, but none so short that a run would do nothing else.
 fn period(key: &'static str, span: Span) -> Option<Problem> {
     let short = span != Span::ZERO && span < Span::from_us(1);

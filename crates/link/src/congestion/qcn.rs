@@ -22,191 +22,24 @@
 //! drift (2007): every period CR *= 1.0005
 //! ```
 //!
-//! TR may pass the line rate C, CR may not; the limiter is gone when CR is C. Where there is no timer its cycles are counted
-//! as one of 10 ms and 100 frames each, for hyper-active increase only.
+//! TR may pass the line rate C, CR may not; the limiter is gone when CR is C. Without a timer its counter stays at 0, so that there is
+//! no hyper-active increase. `hyper_active_span` counts time and frames instead \[assumed: the rule of 2007 was not found].
 //!
 //! Sources: 802.1Qau-2010's managed objects for the defaults; "TCP scenarios with QCN/ECM" (Geisler and Wadekar, IEEE 802.1,
 //! November 2007) for those of `seed-2007`, whose Qeq of 409 is 26 176 bytes in pages of 64 \[assumed]; the order of steps
 //! follows Tam's ns-3 model (2009, after pseudo-code 2.2). Published readings differ where [`Qcn`] has a switch.
 
+mod parameters;
+
+pub use parameters::{HalfCycles, Qcn, Sampling};
+
 use elephan_random::Stream;
-use elephan_units::{Bytes, Rate, Span, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use elephan_units::{Rate, Span, Time};
 
-use super::fair::Fairness;
-use super::{FEEDBACK_MAX, Problem, above_zero, jittered, pages, period, six_bits, some_rate};
+use super::{FEEDBACK_MAX, jittered, six_bits};
 
-/// Bytes between samples for each eighth of the feedback, with a sample base of 150 000.
-const TABLE: [f64; 8] = [150_000.0, 75_000.0, 50_000.0, 37_500.0, 30_000.0, 25_000.0, 21_500.0, 18_500.0];
-const TABLE_BASE: f64 = 150_000.0;
-/// A cycle of the timer that is not there.
-const HYPERACTIVE_SPAN: Span = Span::from_ms(10);
-const HYPERACTIVE_FRAMES: u64 = 100;
-
-/// How the distance to the next sample follows from the feedback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sampling {
-    /// 802.1Qau's table of eight distances.
-    Table,
-    /// A probability for a frame of 1500 bytes that rises with the feedback, as a count of bytes.
-    Probability,
-    /// The same, drawn for each frame.
-    Bernoulli,
-}
-
-/// Which cycles are half as long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum HalfCycles {
-    /// All after fast recovery.
-    AfterFastRecovery,
-    /// Those of hyper-active increase only.
-    HyperActive,
-}
-
-/// Parameters of both ends. The defaults are those of IEEE 802.1Qau-2010.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Qcn {
-    /// Set point of the queue (Qeq).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, cpQSP"))]
-    pub set_point: Bytes,
-    /// Unit in which the queue is counted, rounded down.
-    pub page: Bytes,
-    /// Weight of the change of the queue (W).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, cpW"), range(min = 0, max = 64))]
-    pub weight: f64,
-    /// How the distance to the next sample follows from the feedback.
-    pub sampling: Sampling,
-    /// Bytes between samples of an uncongested queue, of `sampling = "table"`.
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, cpSampleBase"))]
-    pub sample_base: Bytes,
-    /// Probabilities with the least and the most feedback, of the other two.
-    #[schemars(extend("x-source" = "Geisler and Wadekar 2007"))]
-    pub probability: [f64; 2],
-    /// Distances to samples and cycles are drawn within so much of their mean.
-    #[schemars(extend("x-source" = "Tam 2009"), range(min = 0, max = 1))]
-    pub jitter: f64,
-    /// Decrease for a unit of feedback (Gd).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgGd"), range(min = 0, max = 1))]
-    pub gain: f64,
-    /// Largest decrease by one notification (d).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgMinDecFac"), range(min = 0, max = 1))]
-    pub decrease_max: f64,
-    /// Least rate of a limiter (Rmin).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgMinRate"))]
-    pub rate_min: Rate,
-    /// Bytes of a cycle (BC).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgByteReset"))]
-    pub cycle_bytes: Bytes,
-    /// Time of a cycle (T); 0 s is none.
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgTimeReset"))]
-    pub cycle_time: Span,
-    /// Cycles of fast recovery (F).
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgThreshold"), range(min = 1, max = 1000))]
-    pub fast_recovery: u32,
-    /// Step of active increase.
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgAiRate"))]
-    pub active_increase: Rate,
-    /// Step of hyper-active increase.
-    #[schemars(extend("x-source" = "IEEE 802.1Qau-2010, rpgHaiRate"))]
-    pub hyper_active_increase: Rate,
-    /// Which cycles are half as long.
-    pub half_cycles: HalfCycles,
-    /// A notification before the first cycle of bytes has ended leaves the target rate (extra fast recovery).
-    pub keep_target: bool,
-    /// Every `drift_period` (0 s is never) a limited rate is multiplied by this.
-    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning assumed"), range(min = 1, max = 2))]
-    pub drift_factor: f64,
-    /// See `drift_factor`.
-    pub drift_period: Span,
-    /// Whether feedback goes by what each source sends.
-    pub fair: Fairness,
-    /// What the share of a source counts beside the queue, of `fair = "af-qcn"`.
-    #[schemars(extend("x-source" = "assumed"), range(min = 0, max = 1))]
-    pub fair_alpha: f64,
-    /// Part of the bytes counted for each source that a sample leaves.
-    #[schemars(extend("x-source" = "assumed"), range(min = 0, max = 0.999))]
-    pub fair_memory: f64,
-    /// "Fb hat" of 2007: taken as the quantised feedback, which both the sampling and the notification go by in any case.
-    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning assumed"))]
-    pub fbhat: bool,
-    /// "EFR Max" of 2007. What it bounds is not known: without effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-source" = "Geisler and Wadekar 2007; meaning unknown"))]
-    pub efr_max: Option<u64>,
-}
-
-impl Default for Qcn {
-    fn default() -> Qcn {
-        Qcn {
-            set_point: Bytes(26_000),
-            page: Bytes(1),
-            weight: 2.0,
-            sampling: Sampling::Table,
-            sample_base: Bytes(150_000),
-            probability: [0.01, 0.1],
-            jitter: 0.15,
-            gain: 1.0 / 128.0,
-            decrease_max: 0.5,
-            rate_min: Rate(5_000_000),
-            cycle_bytes: Bytes(150_000),
-            cycle_time: Span::from_ms(15),
-            fast_recovery: 5,
-            active_increase: Rate(5_000_000),
-            hyper_active_increase: Rate(50_000_000),
-            half_cycles: HalfCycles::AfterFastRecovery,
-            keep_target: true,
-            drift_factor: 1.0005,
-            drift_period: Span::ZERO,
-            fair: Fairness::None,
-            fair_alpha: 0.5,
-            fair_memory: 0.5,
-            fbhat: false,
-            efr_max: None,
-        }
-    }
-}
-
-impl Qcn {
-    /// What cannot be, beyond the ranges of the schema.
-    pub fn problem(&self) -> Option<Problem> {
-        let [least, most] = self.probability;
-        let probability =
-            || ("probability", format!("[{least}, {most}]: two probabilities above 0, the smaller first"));
-        pages(self.set_point, self.page)
-            .or_else(|| above_zero("sample_base", self.sample_base))
-            .or_else(|| (!(0.0 < least && least <= most && most <= 1.0)).then(probability))
-            .or_else(|| above_zero("cycle_bytes", self.cycle_bytes))
-            .or_else(|| some_rate("rate_min", self.rate_min))
-            .or_else(|| period("cycle_time", self.cycle_time))
-            .or_else(|| period("drift_period", self.drift_period))
-    }
-
-    /// Largest |Fb|, in pages.
-    pub(super) fn most(&self) -> f64 {
-        (1.0 + 2.0 * self.weight) * self.set_point_pages()
-    }
-
-    fn set_point_pages(&self) -> f64 {
-        (self.set_point.0 / self.page.0.max(1)) as f64
-    }
-
-    /// Mean bytes to the next sample.
-    fn distance(&self, feedback: u8) -> f64 {
-        match self.sampling {
-            Sampling::Table => TABLE[usize::from(feedback / 8)] * self.sample_base.0 as f64 / TABLE_BASE,
-            Sampling::Probability | Sampling::Bernoulli => 1500.0 / self.chance(feedback),
-        }
-    }
-
-    fn chance(&self, feedback: u8) -> f64 {
-        let [least, most] = self.probability;
-        least + (most - least) * f64::from(feedback) / f64::from(FEEDBACK_MAX)
-    }
-}
+/// Least bytes of a cycle that goes with the rate: a frame.
+const CYCLE_LEAST: f64 = 1500.0;
 
 /// The congestion point of one queue.
 #[derive(Clone, Debug)]
@@ -338,14 +171,20 @@ impl ReactionPoint {
             return;
         }
         let spec = &self.spec;
-        if !self.limited || self.byte_cycles != 0 || !spec.keep_target {
+        if !self.limited {
+            self.current = spec.start_rate.map_or(self.line, |rate| (rate.0 as f64).min(self.line));
+        }
+        let begins = !self.limited || self.byte_cycles != 0 || !spec.keep_target;
+        if begins {
             self.target = self.current;
-            self.left = spec.cycle_bytes.0 as f64;
         }
         (self.byte_cycles, self.timer_cycles) = (0, 0);
         (self.notified, self.frames) = (now, 0);
         let factor = (1.0 - spec.gain * f64::from(feedback)).max(1.0 - spec.decrease_max);
         self.current = (self.current * factor).max(spec.rate_min.0 as f64).min(self.line);
+        if begins {
+            self.left = self.cycle_bytes();
+        }
         let after = |span: Span| if span == Span::ZERO { Time::NEVER } else { now.saturating_add(span) };
         self.timer = after(spec.cycle_time);
         if !self.limited {
@@ -363,8 +202,8 @@ impl ReactionPoint {
         self.left -= f64::from(bytes);
         if self.left < 0.0 {
             self.byte_cycles = self.byte_cycles.saturating_add(1);
-            self.left = self.spec.cycle_bytes.0 as f64 * self.length(self.byte_cycles);
             self.increase(now);
+            self.left = self.cycle_bytes() * self.length(self.byte_cycles);
         }
     }
 
@@ -384,6 +223,12 @@ impl ReactionPoint {
         }
     }
 
+    /// Bytes of a full cycle at the rate of now.
+    fn cycle_bytes(&self) -> f64 {
+        let bytes = self.spec.cycle_bytes.0 as f64;
+        if self.spec.cycle_by_rate { (bytes * self.current / self.line).max(CYCLE_LEAST) } else { bytes }
+    }
+
     /// Of the cycle after `ended` ones, in full cycles.
     fn length(&mut self, ended: u32) -> f64 {
         let past = match self.spec.half_cycles {
@@ -395,10 +240,10 @@ impl ReactionPoint {
 
     fn increase(&mut self, now: Time) {
         let (spec, threshold) = (&self.spec, self.spec.fast_recovery);
-        let timer_cycles = match spec.cycle_time {
-            Span::ZERO => {
-                let spans = now.since(self.notified).0 / HYPERACTIVE_SPAN.0;
-                1 + u32::try_from(spans.min(self.frames / HYPERACTIVE_FRAMES)).unwrap_or(u32::MAX - 1)
+        let timer_cycles = match (spec.cycle_time, spec.hyper_active_span) {
+            (Span::ZERO, span) if span != Span::ZERO => {
+                let spans = now.since(self.notified).0 / span.0;
+                1 + u32::try_from(spans.min(self.frames / spec.hyper_active_frames.max(1))).unwrap_or(u32::MAX - 1)
             }
             _ => self.timer_cycles,
         };

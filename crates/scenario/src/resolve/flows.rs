@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use elephan_cc::{Spec, Transport};
 use elephan_random::Stream;
+use elephan_roce::CNP_INTERVAL;
 use elephan_tcp::Overrides;
 use elephan_traffic::{Carrier, Kind, Shared};
-use elephan_units::{Time, stop};
+use elephan_units::{Span, Time, stop};
 
 use super::Resolver;
 use super::pairs::pairs;
@@ -176,6 +177,8 @@ impl Resolver<'_> {
         let congestion_control = self.congestion_control(entry, traffic, &from)?;
         // A congestion control among the TCP options is the entry's: that of its senders, which the plan has beside the options.
         let own = Overrides { congestion_control: None, ..traffic.tcp.clone() };
+        let mut roce = traffic.roce.clone().unwrap_or_default();
+        roce.cnp_interval.get_or_insert_with(|| cnp_interval(&congestion_control));
         let mut flows = Vec::with_capacity(total);
         for (from, to) in pairs {
             stop::look();
@@ -191,8 +194,7 @@ impl Resolver<'_> {
             start: traffic.start,
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
-            roce: (traffic.transport == Some(Transport::Roce))
-                .then(|| Arc::new(traffic.roce.clone().unwrap_or_default())),
+            roce: (traffic.transport == Some(Transport::Roce)).then(|| Arc::new(roce)),
             priority: traffic.priority,
             weight: traffic.weight,
         })
@@ -302,6 +304,13 @@ pub(super) fn unsuitable(law: &Spec, transport: Transport) -> String {
             format!("{name} is not for RoCE; known: {}", known.join(", "))
         }
     }
+}
+
+/// Least time between notifications that `law` needs: one that spaces its cuts itself (`decrease_interval`) expects to hear of marks at
+/// least as often, the others go by the receiver's.
+fn cnp_interval(law: &Spec) -> Span {
+    let own = law.table().remove("decrease_interval").and_then(|value| serde_json::from_value::<Span>(value).ok());
+    own.filter(|&own| own != Span::ZERO).map_or(CNP_INTERVAL, |own| own.min(CNP_INTERVAL))
 }
 
 /// What a traffic without connections is.

@@ -125,7 +125,7 @@ fn link(
         _ => None,
     };
     let limiters = cm::limiters(plan, l);
-    // What limiters hold of senders that cannot be stopped has the limit of the queue, of whatever kind.
+    // Each limiter holds as much of senders that cannot be stopped as the queue, of whatever kind.
     let limit = if limiters.is_some() { limit_of(&l.queue) } else { fifo.and_then(|f| f.limit) };
     let limit = Limit::of(limit, l.bdp_bytes);
     let mark_above = Limit::of(fifo.and_then(|f| f.mark_above), l.bdp_bytes);

@@ -108,7 +108,7 @@ pub fn points(plan: &Plan, link: &LinkPlan, queue: &Queue) -> Option<Box<Congest
 pub fn limiters(plan: &Plan, link: &LinkPlan) -> Option<Box<Limiters>> {
     let handling = plan.congestion_management.handling()?;
     let is_host = matches!(plan.nodes[link.from as usize].kind, NodeKind::Host);
-    is_host.then(|| Box::new(Limiters::new(link.rate, handling.stop_at)))
+    is_host.then(|| Box::new(Limiters::new(link.rate, handling.stop_at, handling.limiter_limit)))
 }
 
 /// For each switch the hosts that it may have to notify: those whose packets it forwards.

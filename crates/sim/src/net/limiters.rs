@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use elephan_engine::Alarm;
 use elephan_link::congestion::{Feedback, Reaction};
 use elephan_link::queue::{Discarded, Discipline, Item, Limit, Queue, Verdict};
-use elephan_units::{Bytes, PS_PER_S, Rate, Span, Time};
+use elephan_units::{Bytes, PS_PER_S, Rate, Size, Span, Time};
 
 use super::nic::Handed;
 
@@ -26,6 +26,8 @@ pub type Key = u32;
 pub struct Limiters {
     line: Rate,
     stop_at: Bytes,
+    /// Most behind one limiter of what cannot be stopped; the limit of the port's queue if there is none.
+    limit: Option<Limit>,
     /// In the order of their keys.
     all: Vec<Limiter>,
     /// The limiter that sent last; none if that was the ordinary queue.
@@ -111,10 +113,11 @@ fn passing(bits: u64, rate: f64) -> Span {
 pub type Next = (Item, bool, Option<usize>);
 
 impl Limiters {
-    pub fn new(line: Rate, stop_at: Bytes) -> Limiters {
+    pub fn new(line: Rate, stop_at: Bytes, limit: Option<Size>) -> Limiters {
         Limiters {
             line,
             stop_at,
+            limit: limit.map(|size| Limit::of(Some(size), 0)),
             all: Vec::new(),
             last: None,
             paused: 0,
@@ -186,10 +189,11 @@ impl Limiters {
         new
     }
 
-    /// Offers a frame to the limiter at `place`, which takes all of a sender that can be stopped, and of others (datagrams) what
-    /// is within `limit`. Counts the limiters that are full.
+    /// Offers a frame to the limiter at `place`, which takes all of a sender that can be stopped. Of others (datagrams) it takes
+    /// what its own limit admits, or else `limit`, that of the port; what waits elsewhere does not count. Counts the limiters that are full.
     pub fn offer(&mut self, place: usize, item: Item, stops: bool, limit: Limit, full: &mut u32) -> Verdict {
-        if !stops && !limit.admits(self.bytes, self.packets, item.bytes) {
+        let (limiter, limit) = (&self.all[place], self.limit.unwrap_or(limit));
+        if !stops && !limit.admits(limiter.bytes, limiter.packets(), item.bytes) {
             return Verdict::Dropped("nic_full");
         }
         *full += u32::from(self.enqueue(place, item));
@@ -332,7 +336,7 @@ mod tests {
     const LINE: Rate = Rate(10_000_000_000);
 
     fn limiters() -> Limiters {
-        Limiters::new(LINE, Bytes(6_000))
+        Limiters::new(LINE, Bytes(6_000), None)
     }
 
     fn reaction() -> Option<Reaction> {

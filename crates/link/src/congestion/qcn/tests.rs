@@ -1,3 +1,5 @@
+use elephan_units::Bytes;
+
 use super::*;
 
 const LINE: Rate = Rate(10_000_000_000);
@@ -174,16 +176,71 @@ fn cycles_of_the_timer() {
     assert_eq!(rp.target(), 753.90625e9 + 10e6 + 5.0 * 5e6 + 50e6);
 }
 
-/// Without a timer hyper-active increase waits for 50 ms and 500 frames.
+/// The published rule (Tam 2009 after pseudo-code 2.2, 802.1Qau): hyper-active increase once *both* counters are past F. Without a
+/// timer its counter stays 0, so that however long it takes the increase is active, 12 Mb/s a cycle.
+#[test]
+fn without_a_timer_there_is_no_hyper_active_increase() {
+    let mut rp = ReactionPoint::new(&Qcn { drift_period: Span::ZERO, ..plain() }, Rate(1_000_000_000_000), stream());
+    rp.on_feedback(Time::ZERO, 63);
+    let mut now = Time::ZERO;
+    for _ in 0..300 {
+        now += Span::from_ms(1);
+        cycle_at(&mut rp, now);
+        if rp.rate().is_none() {
+            break;
+        }
+        assert_eq!(rp.target(), 1e12 + 12e6 * f64::from(rp.cycles().0.saturating_sub(5)));
+    }
+    // From 0.508 of the line the sixth cycle, the first of active increase, ends above it only when the step exceeds the gap.
+    assert!(rp.cycles().0 > 5);
+}
+
+/// The bytes of a cycle that goes with the rate: 150 kB at 10 Gb/s are 76 172 at 5.078 Gb/s, 51 frames of 1500.
+#[test]
+fn cycles_may_go_with_the_rate() {
+    let mut rp = source(&Qcn { cycle_by_rate: true, ..plain() });
+    rp.on_feedback(Time::ZERO, 63);
+    (0..50).for_each(|_| rp.on_sent(Time::ZERO, 1500));
+    assert_eq!(rp.cycles().0, 0);
+    rp.on_sent(Time::ZERO, 1500);
+    assert_eq!(rp.cycles().0, 1);
+    // CR is 7.539 Gb/s now: 113 086 bytes, 76 frames.
+    (0..75).for_each(|_| rp.on_sent(Time::ZERO, 1500));
+    assert_eq!(rp.cycles().0, 1);
+    rp.on_sent(Time::ZERO, 1500);
+    assert_eq!(rp.cycles().0, 2);
+}
+
+/// A limiter that starts at 1 Gb/s: the first notification, of 63, leaves 1 - 63/128 of it, and the target is 1 Gb/s. The second
+/// finds the limiter and cuts what it finds.
+#[test]
+fn a_limiter_may_start_below_the_line() {
+    let mut rp = source(&Qcn { start_rate: Some(Rate(1_000_000_000)), ..plain() });
+    rp.on_feedback(Time::ZERO, 63);
+    assert_eq!((rp.rate(), rp.target()), (Some(507_812_500.0), 1e9));
+    rp.on_feedback(Time::ZERO, 63);
+    assert_eq!(rp.rate(), Some(507_812_500.0 * (1.0 - 63.0 / 128.0)));
+}
+
+/// A cycle's worth of frames of 1500 bytes at `now`.
+fn cycle_at(rp: &mut ReactionPoint, now: Time) {
+    let before = rp.cycles().0;
+    while rp.cycles().0 == before && rp.rate().is_some() {
+        rp.on_sent(now, 1500);
+    }
+}
+
+/// With a span of 10 ms hyper-active increase waits for 50 ms and 500 frames.
 #[test]
 fn hyper_active_increase_without_a_timer() {
-    let spec = Qcn { drift_period: Span::ZERO, active_increase: Rate(1), cycle_bytes: Bytes(15_000), ..plain() };
-    let cycle = |rp: &mut ReactionPoint, now: Time| {
-        let before = rp.cycles().0;
-        while rp.cycles().0 == before && rp.rate().is_some() {
-            rp.on_sent(now, 1500);
-        }
+    let spec = Qcn {
+        drift_period: Span::ZERO,
+        active_increase: Rate(1),
+        cycle_bytes: Bytes(15_000),
+        hyper_active_span: Span::from_ms(10),
+        ..plain()
     };
+    let cycle = cycle_at;
     let mut rp = ReactionPoint::new(&spec, Rate(1_000_000_000_000), stream());
     // A second notification after a cycle lowers the target below the line rate: 10^12 (0.5078125 + 1) / 2.
     rp.on_feedback(Time::ZERO, 63);
