@@ -438,6 +438,8 @@ class Bic(Table):
     search_divisor: Divisor of the distance to W_max that gives the step below it. Default: 2.0.
     probe_divisor: Divisor of the distance from W_max that gives the step beyond it. Default: 1.0.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
+    ack_ratio: Beyond `low_window` the step is for each ACK as if it acknowledged so many segments as ACKs do in the mean (a weight
+        of 1/16 for each ACK, two segments to begin with), so that delayed ACKs do not slow the law down. Default: false.
     beta: The share of the window that a congestion event leaves. Default: 0.875.
     low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
@@ -454,6 +456,7 @@ class Bic(Table):
     search_divisor: float | None = None
     probe_divisor: float | None = None
     first_growth: float | None = None
+    ack_ratio: bool | None = None
     beta: float | None = None
     low_window: float | None = None
     fast_convergence: bool | None = None
@@ -539,7 +542,7 @@ class Westwood(Table):
     gain: The weight of a new sample in the estimate. Default: 0.125.
     beta: The share of the window that an event leaves before the first sample. Default: 0.5.
     filter_twice: Filter the filtered samples once more. Default: false.
-    raises: An event other than a timeout raises a window that is below the threshold to it. Default: false.
+    raises: An event other than a timeout raises a window that is below the threshold to it. Default: true.
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -565,6 +568,8 @@ class Vegas(Table):
     difference: How the segments in the queue are reckoned: `queued` or `over_base`. Default: "queued".
     start: Slow start: `every_other` round trip, or `each_cut`. Default: "every_other".
     samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 1.
+    base_restarts: What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT. Default:
+        false.
     backoff: The share of the window that an event leaves. Default: 0.5.
     """
 
@@ -577,6 +582,7 @@ class Vegas(Table):
     difference: Literal["queued", "over_base"] | None = None
     start: Literal["every_other", "each_cut"] | None = None
     samples_min: int | None = None
+    base_restarts: bool | None = None
     backoff: float | None = None
 
 
@@ -589,6 +595,8 @@ class Veno(Table):
     backoff_congested: The share of the window that an event leaves on a congested path. Default: 0.5.
     queued_growth: Growth on a congested path, as a share of Reno's. Default: 0.5.
     samples_min: Samples of a round trip with fewer of which it counts as Reno's. Default: 3.
+    base_restarts: What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT. Default:
+        true.
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -599,6 +607,7 @@ class Veno(Table):
     backoff_congested: float | None = None
     queued_growth: float | None = None
     samples_min: int | None = None
+    base_restarts: bool | None = None
     beta_ecn: float | None = None
 
 
@@ -649,6 +658,8 @@ class Yeah(Table):
     zeta: Round trips in fast mode after which no Reno flow is presumed. Default: 50.
     scalable_count: Acknowledged segments for one more segment in fast mode, at most. Default: 100.0.
     samples_min: Samples that a round trip needs to count. Default: 3.
+    base_restarts: What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT. Default:
+        true.
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
 
@@ -663,6 +674,7 @@ class Yeah(Table):
     zeta: int | None = None
     scalable_count: float | None = None
     samples_min: int | None = None
+    base_restarts: bool | None = None
     beta_ecn: float | None = None
 
 
@@ -888,13 +900,15 @@ class Fast(Table):
 class Swift(Table):
     """Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too
 
-    base_target: Target of the delay on a path without hops for a large window. Default: "20 us".
+    base_target: Target of the delay on a path without hops for a large window; without it the round trip of the path when nothing
+        queues, and 20 us.
     per_hop: Target for each hop of the path. Default: "3 us".
     hops: Hops of the path. Default: 4.
     fs_range: Most that a small window adds to the target; 0 switches that off. Default: "100 us".
     fs_min: Window in segments up to which a small window adds all of it. Default: 0.1.
     fs_max: Window in segments from which it adds nothing. Default: 100.0.
-    over_min: The target counts from the smallest round-trip time of the flow, not from zero. Default: true.
+    over_min: The target counts from the smallest round-trip time that the flow has seen: a flow that comes late sees the queue of
+        others in it. Default: false.
     ai: Segments by which the window grows in a round trip. Default: 1.0.
     beta: Weight of the excess of the delay in a cut. Default: 0.8.
     max_mdf: Most that one cut takes of the window, as a share. Default: 0.5.

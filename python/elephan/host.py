@@ -51,8 +51,8 @@ def SackWalk(kind: str = "full") -> Any:
     """What a sender looks at for SACK blocks: `full`, `fastpath` or `none`.
 
     `walk(blocks, ack, in_flight, segment=1448)`: segments looked at for an ACK for `ack` (a wire sequence number) with
-    `blocks`, (left, right) in the order of the option, when `in_flight` segments of `segment` bytes are outstanding. Raises
-    InputError.
+    `blocks`, (left, right) in the order of the option, when `in_flight` bytes are outstanding in segments of `segment` bytes.
+    Raises InputError.
     """
     return core.build("SackWalker", kind)
 

@@ -89,8 +89,11 @@ class Measure:
         conditions = [condition.partition(" ")[0] for condition in selection.split(", ")]
         if self.name in _OF_ALL_PORTS:
             raise InputError(f'statistic "{name}": {self.name} is of all ports and the whole run')
-        if self.name in OF_PORTS and not set(conditions) <= {"at", "during"}:
+        scales = {"between"} if self.name.startswith("hurst_") else set()
+        if self.name in OF_PORTS and not set(conditions) <= {"at", "during"} | scales:
             raise InputError(f'statistic "{name}": {self.name} is about ports, not about flows')
+        if "between" in conditions and not scales:
+            raise InputError(f'statistic "{name}": a range of times between bins is of hurst_variance_time and hurst_wavelet')
         if self.name in _OF_WHOLE_RUNS and "during" in conditions:
             raise InputError(f'statistic "{name}": {self.name} is of the whole run; sampled ones have times')
         words = f"{self.description}; {selection if len(conditions) > 1 or ' ' in selection else f'traffic {selection}'}"
@@ -122,6 +125,12 @@ _ALL = [
         {"sum": delivered_together, "jain": jain_together},
     ),
     Measure("silence_ns", "ns", "longest time between samples that show something delivered, of each flow", silence),
+    Measure(
+        "stall_ns",
+        "ns",
+        "longest time in which nothing of each flow was newly acknowledged while data was outstanding",
+        flow_column("stall_max_ns"),
+    ),
     Measure("window_segments", "1", "mean window of each flow: goodput times smallest RTT, in segments", window_segments),
     Measure("wire_bps", "bps", "bits on the wire into each receiver, headers included", wire),
     Measure("goodput_1ms_bps", "bps", "goodput of all flows together, in windows of 1 ms", goodput_windows(1_000_000), _WINDOWS),
@@ -245,7 +254,7 @@ _OF_WHOLE_RUNS = {"goodput_bps", "drops", "marks", "loss", "utilisation", "queue
 _OF_WHOLE_RUNS |= {"paused_ns", "notifications", "timeouts", "tail_loss_probes", "retransmits", "fast_retransmits", "send_stalls"}
 _OF_WHOLE_RUNS |= {"burst_first_lost", "burst_lost", "burst_memory_bytes", "round_time"}
 OF_PORTS = {"wire_bps", "drops", "marks", "loss", "utilisation", "queue_mean_bytes", "queue_max_bytes", "queue_bytes"}
-_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns"}
+_OF_WHOLE_RUNS |= {"host_drops", "cpu", "logger_gap_ns", "stall_ns"}
 _OF_ALL_PORTS = {"queue_full_drops", "memory_full_drops"}
 # Counted from the beginning of the run, the warm-up included.
 _COUNTS_WARMUP = _OF_WHOLE_RUNS | _OF_ALL_PORTS

@@ -218,17 +218,20 @@ def sent_per_sample(run: Run) -> list[tuple[float, Array]]:
 
 
 def hurst(method: str) -> Callable[[Run], Array]:
-    """The Hurst parameter of the bytes that each port sent between samples, by an estimator of `elephan.hurst` over the range of
-    times that it takes by itself; nothing of a port whose samples are too few or all alike.
+    """The Hurst parameter of the bytes that each port sent between samples, by an estimator of `elephan.hurst`.
+
+    It is estimated over the range of times that the statistic says (`between 10 ms-1 s`) or that the estimator takes by itself. A
+    port whose samples are too few or all alike, or do not hold that range, has none.
     """
 
     def values(run: Run) -> Array:
         from elephan import hurst
 
         found = []
+        between = getattr(run, "scales", None)
         for bin_s, counts in sent_per_sample(run):
             try:
-                found.append(float(getattr(hurst, method)(counts, bin_s).h))
+                found.append(float(getattr(hurst, method)(counts, bin_s, between).h))
             except ValueError:
                 continue
         return np.asarray(found)

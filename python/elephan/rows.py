@@ -130,9 +130,9 @@ class Part:
 
     `web` or `web+bulk`: flows of these traffic entries. `to NAME`, `from NAME`: flows between hosts. `with timeouts`, `without
     timeouts`: flows whose retransmission timer has expired, or never. `size < 100 KB` (or `<=`, `>`, `>=`): transfers and messages
-    of such a size. `at sw->server`: one port. `during 100-400 ms`: samples and
-    messages between these times, both included. What is the name of a traffic entry of the run is always that entry, whatever
-    words and signs are in it. Raises NoSuchPart.
+    of such a size. `at sw->server`: one port. `during 100-400 ms`: samples and messages between these times, both included.
+    `between 10 ms-1 s`: range of times that a Hurst parameter belongs to. What is the name of a traffic entry of the run is always
+    that entry, whatever words and signs are in it. Raises NoSuchPart.
     """
 
     def __init__(self, run: Run, selection: str) -> None:
@@ -142,6 +142,8 @@ class Part:
         self._sizes: list[tuple[str, float]] = []
         self._port = ""
         self._span: tuple[int, int] | None = None
+        # Range of times in seconds that an estimate belongs to, if the statistic says one.
+        self.scales: tuple[float, float] | None = None
         entries = _traffic_names(run)
         rest = selection
         while rest:
@@ -168,6 +170,8 @@ class Part:
             self._span = _span_ns(rest)
             if self._span[1] > self._run.duration_ns:
                 raise NoSuchPart(f'"{condition}": the run ends at {self._run.duration_ns / 1e9:g} s')
+        elif word == "between" and rest:
+            self.scales = _scales_s(rest)
         else:
             raise NoSuchPart(f'"{condition}": the run has no such traffic{nearest(condition, entries, "it has")}')
 
@@ -334,6 +338,20 @@ def _span_ns(text: str) -> tuple[int, int]:
     if match is None:
         raise InputError(f'"during {text}" is not a time like "during 100-400 ms"')
     return round(float(match[1]) * _UNITS_NS[match[3]]), round(float(match[2]) * _UNITS_NS[match[3]])
+
+
+def _scales_s(text: str) -> tuple[float, float]:
+    """`10 ms-1 s`, or `10-100 ms`, in seconds."""
+    match = re.fullmatch(r"([0-9.]+)(?: (s|ms|us))?-([0-9.]+) (s|ms|us)", text)
+    try:
+        if match is None:
+            raise ValueError
+        low, high = float(match[1]) * _UNITS_NS[match[2] or match[4]], float(match[3]) * _UNITS_NS[match[4]]
+    except ValueError:
+        raise InputError(f'"between {text}" is not a range like "between 10 ms-1 s"') from None
+    if not 0 < low < high:
+        raise InputError(f'"between {text}": the range ends before it begins')
+    return low * 1e-9, high * 1e-9
 
 
 def part_of(run: Run, selection: str) -> Run:

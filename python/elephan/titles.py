@@ -9,6 +9,7 @@ from elephan.measures import MEASURES, OF_PORTS, parse
 _NOUNS = {  # where the first words of the description are no name of the measure
     "delivered_bps": "goodput",
     "silence_ns": "silence",
+    "stall_ns": "longest stall",
     "window_segments": "window",
     "goodput_1ms_bps": "goodput in windows of 1 ms",
     "goodput_10ms_bps": "goodput in windows of 10 ms",

@@ -38,11 +38,11 @@ def test_parameters_and_errors() -> None:
 
 def test_the_walk() -> None:
     walk = el.host.SackWalk("fastpath")
-    assert walk.walk([(5000, 6000)], 1000, 500, 1000) == 500
-    assert walk.walk([(5000, 7000)], 1000, 500, 1000) == 1
+    assert walk.walk([(5000, 6000)], 1000, 500_000, 1000) == 500
+    assert walk.walk([(5000, 7000)], 1000, 500_000, 1000) == 1
     full = el.host.SackWalk("full")
     # 40 ns a segment, three blocks, 100 segments: 12 us
-    assert 40e-9 * full.walk([(9, 10), (5, 6), (3, 4)], 1, 100) == pytest.approx(12e-6)
+    assert 40e-9 * full.walk([(9, 10), (5, 6), (3, 4)], 1, 144_800) == pytest.approx(12e-6)
 
 
 def test_measures_and_figure_of_a_run() -> None:

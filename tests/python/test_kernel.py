@@ -2,7 +2,8 @@
 
 The expectations are what the kernel does. The link is a program (`kernel/link.py`) that keeps time to some ten microseconds, which
 is little beside the 0.6 ms of a packet; what is left differs as the kernel sends pairs of segments (segmentation offload) and as
-its clock counts microseconds. A run in which the link was late with more than 0.3 % of the packets is repeated.
+its clock counts microseconds. BBR draws the phase that it probes with first: each phase is simulated, and the kernel's run must be
+one of them. A run in which the link was late with more than 0.3 % of the packets is repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel.compare import COURSES, SAMPLE_S, TooBusy, kernel, simulated
+from kernel.compare import COURSES, SAMPLE_S, TooBusy, distance, kernel, simulated
 
 
 def reason() -> str:
@@ -40,7 +41,7 @@ def test_the_stack_linux_does_what_the_kernel_does(name: str, tmp_path: Path) ->
         real = kernel(case, tmp_path)
     except TooBusy:
         pytest.skip("this machine is too busy to keep the time of a link")
-    ours = simulated(case)
+    ours = simulated(case, real)
     assert ours.acked_bytes == pytest.approx(real.acked_bytes, rel=0.01)
     assert ours.retransmits == pytest.approx(real.retransmits, rel=0.1, abs=2)
     grid = np.arange(0.1, case.duration_s - 0.1, SAMPLE_S)
@@ -49,7 +50,7 @@ def test_the_stack_linux_does_what_the_kernel_does(name: str, tmp_path: Path) ->
     trips = [np.interp(grid, seen.time_s, seen.srtt_s) for seen in (real, ours)]
     assert trips[1].mean() == pytest.approx(trips[0].mean(), rel=0.03)
     # Half of the time the windows lie within 3 % of each other.
-    assert np.median(np.abs(windows[1] / windows[0] - 1)) < 0.03
+    assert distance(case, real, ours) < 0.03
 
 
 def asked(case: str) -> Any:

@@ -572,6 +572,23 @@ def test_hurst_of_what_ports_send() -> None:
         assert measures.statistic(run, f"{measure}.count") == 2
         with pytest.raises(InputError, match="the run has no"):  # 50 samples are too few
             measures.statistic(run, f"{measure}[at a->b, during 0-5 s].mean")
+        # A range of times, as `elephan.hurst` takes it: blocks of 0.8 to 25.6 s.
+        estimator = getattr(hurst, measure.removeprefix("hurst_"))
+        expected = estimator(similar, 0.1, ("800 ms", "25.6 s")).h
+        assert measures.statistic(run, f"{measure}[at a->b, between 0.8-25.6 s].mean") == pytest.approx(expected, rel=1e-12)
+        assert measures.statistic(run, f"{measure}[between 800 ms-25.6 s, at a->b].mean") == pytest.approx(expected, rel=1e-12)
+        with pytest.raises(InputError, match="the run has no"):  # beyond a quarter of the series
+            measures.statistic(run, f"{measure}[at a->b, between 1-200 s].mean")
+        for wrong, message in (
+            ("5-1 s", "ends before"),
+            ("1 s", "not a range"),
+            ("0-1 s", "ends before"),
+            ("1.2.3-9 s", "not a range"),
+        ):
+            with pytest.raises(InputError, match=message):
+                measures.statistic(run, f"{measure}[between {wrong}].mean")
+    with pytest.raises(InputError, match="a range of times between bins"):
+        measures.parse("goodput_bps[between 1-2 s].mean")
 
 
 @pytest.mark.parametrize(("law", "kind"), [("xcp", "xcp"), ("explicit_rate", "fq")])
@@ -610,3 +627,38 @@ def test_shares_are_usual_of_flows_that_compete_alike(traffic: str, alike: bool)
     assert ("goodput_bps.jain" in measures.usual(run)) == alike
     assert 0.5 <= measures.usual(run, ["goodput_bps.jain"])["goodput_bps.jain"] <= 1
     assert "goodput_bps.sum" in measures.usual(run)
+
+
+@pytest.mark.parametrize("lost", [1, 20])
+def test_a_drop_has_its_sequence_number_and_a_lost_tail_is_a_stall(lost: int) -> None:
+    """Of twenty segments of 1448 bytes one is lost; its number is that of its first byte.
+
+    If it is the last the flow stands still from the ACK of the others until the timer (rfc: 1 s at least) has brought it. If it is
+    the first, three duplicate ACKs bring it at once.
+    """
+    text = """
+        duration = "5 s"
+        stack = "rfc"
+        record = { events = true }
+        hosts = { a = {}, b = {} }
+        [[links]]
+        between = ["a", "b"]
+        rate = "10 Mbps"
+        delay = "10 ms"
+        framing = "none"
+        forward = { loss = { listed = [LOST] } }
+        [[traffic]]
+        from = "a"
+        to = "b"
+        kind = "bulk"
+        size = "28960 B"
+        """
+    run = el.run(text.replace("LOST", str(lost)))
+    values = [row["value"] for row in run.events.to_pylist() if row["kind"] == "drop"]
+    # The initial sequence number is not in the tables: that of the first segment is, where that is lost.
+    first = el.run(text.replace("LOST", "1")).events.to_pylist()
+    first = next(row["value"] for row in first if row["kind"] == "drop")
+    assert len(values) == 1
+    assert (values[0] - first) % 2**32 == (lost - 1) * 1448
+    stall = measures.statistic(run, "stall_ns.max")
+    assert (1e9 <= stall < 1.1e9) if lost == 20 else stall < 0.1e9

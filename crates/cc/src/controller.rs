@@ -97,7 +97,7 @@ impl Controller {
     /// `bytes` are being sent while `inflight` bytes were in flight before them.
     #[inline]
     pub fn on_sent(&mut self, now: Time, bytes: u64, inflight: u64) {
-        self.law.on_sent(&self.w, now, bytes, inflight);
+        self.law.on_sent(&mut self.w, now, bytes, inflight);
     }
 
     /// An ACK of new data outside fast recovery.
@@ -264,6 +264,16 @@ impl Controller {
     /// Whether the law sends trains of packets and looks at when each packet arrived.
     pub fn probes(&self) -> bool {
         self.law.probes()
+    }
+
+    /// Whether the peer is to acknowledge each segment at once.
+    pub fn acknowledged_each(&self) -> bool {
+        self.law.acknowledged_each()
+    }
+
+    /// Whether [`Controller::on_nic`] is to be called over TCP.
+    pub fn reads_nic(&self) -> bool {
+        self.law.reads_nic()
     }
 
     /// What the law draws by chance, it draws from here.

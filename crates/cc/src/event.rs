@@ -38,6 +38,14 @@ pub struct Ack {
     pub lost_ranges: u16,
 }
 
+impl Ack {
+    /// Whether the receiver may have held it: it acknowledges less than a segment of `mss` bytes, and nothing else was delivered since that
+    /// was sent (Linux `FLAG_ACK_MAYBE_DELAYED`). For a law that [`crate::Law::measures_rate`].
+    pub fn may_be_delayed(&self, mss: f64) -> bool {
+        (self.acked as f64) < mss && self.prior_delivered.is_some_and(|prior| prior + self.acked == self.delivered)
+    }
+}
+
 /// A congestion event. `inflight` is FlightSize (RFC 5681 section 2) before the event: bytes sent and not yet
 /// acknowledged, without what limited transmit added.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -107,6 +107,11 @@ impl Path {
         (self.delivered as f64) < self.initial
     }
 
+    /// Bytes delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     /// The number of the round.
     pub fn round(&self) -> u64 {
         self.round
@@ -145,9 +150,11 @@ impl Path {
         self.least.set(rtt);
     }
 
-    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured.
-    pub fn sample_rtt(&mut self, ack: &Ack, window: Span) -> bool {
-        self.least.sample(ack.now, ack.rtt, window)
+    /// Takes in a round-trip time; answers whether `window` has passed since the smallest was measured. One that the receiver may have
+    /// `held` is taken only if it is the smallest.
+    pub fn sample_rtt(&mut self, ack: &Ack, window: Span, held: bool) -> bool {
+        let rtt = ack.rtt.filter(|rtt| !held || *rtt < self.least.rtt);
+        self.least.sample(ack.now, rtt, window)
     }
 
     /// The handshake took `rtt`.

@@ -151,6 +151,17 @@ impl Repair {
         Visit::Over
     }
 
+    /// Sending begins again in PROBE_RTT with nothing in flight: whether the stay is over by the clock, for which no round needs to pass.
+    /// The window of before is back at once (Linux `bbr_cwnd_event`, draft-ietf-ccwg-bbr HandleRestartFromIdle).
+    pub fn leaves_in_silence(&mut self, w: &mut Window, path: &mut Path, stay: Stay, now: Time) -> bool {
+        let over = stay.until.is_some_and(|until| now > until);
+        if over {
+            path.confirm_min_rtt(now);
+            w.cwnd = w.cwnd.max(self.before);
+        }
+        over
+    }
+
     /// The loss or the timeout was none: recovery is over, and whether the pipe is full is found out anew.
     pub fn undo(&mut self) {
         if self.recovering {

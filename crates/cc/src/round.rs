@@ -71,6 +71,12 @@ impl Delay {
         *self = Delay { base: self.base, ignored: 2, ..Delay::new() };
     }
 
+    /// Sending begins again with nothing in flight: the smallest round-trip time is measured anew, and the round begins (Linux
+    /// `tcp_vegas_init`, `tcp_veno_init`).
+    pub fn forget(&mut self) {
+        *self = Delay::new();
+    }
+
     /// Sets the smallest round-trip time in seconds: for tests.
     pub fn set_base(&mut self, seconds: f64) {
         self.base = Some(Span::from_seconds(seconds));

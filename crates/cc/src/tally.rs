@@ -36,6 +36,13 @@ impl Tally {
         self.lost as f64 > share * self.inflight as f64
     }
 
+    /// What has been seen of this round does not count: it begins now, with `inflight` bytes in flight and `delivered` by then. Before it
+    /// `too_much` was lost, or not.
+    pub fn restart(&mut self, inflight: u64, delivered: u64, too_much: bool) {
+        let Tally { lost_total, ranges_before, .. } = *self;
+        *self = Tally { lost_total, too_much, ranges_before, inflight, delivered, ..Tally::default() };
+    }
+
     /// A round begins; the one before has lost `too_much`, or not.
     pub fn begin(&mut self, ack: &Ack, too_much: bool) {
         let inflight = ack.inflight.saturating_sub(ack.acked);

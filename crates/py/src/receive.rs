@@ -114,9 +114,10 @@ impl SackWalker {
         Ok(SackWalker { walk, hint: SackHint::default() })
     }
 
-    /// Segments looked at for an ACK with these blocks, of `in_flight` with `segment` bytes each.
+    /// Segments looked at for an ACK with these blocks, of `in_flight` bytes in segments of `segment` bytes.
     #[pyo3(signature = (blocks, ack, in_flight, segment=1448))]
     fn walk(&mut self, blocks: Vec<(u32, u32)>, ack: u32, in_flight: u64, segment: u32) -> u64 {
-        self.hint.walk(self.walk, &blocks, ack, (in_flight, segment))
+        let segment = segment.max(1);
+        self.hint.walk(self.walk, &blocks, ack, (in_flight.div_ceil(u64::from(segment)), segment))
     }
 }

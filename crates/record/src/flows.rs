@@ -44,6 +44,8 @@ macro_rules! with_instruments {
                 dsack_dups: i64 = "",
                 /// Tail loss probes sent
                 tail_loss_probes: i64 = "",
+                /// Longest time in which nothing was newly acknowledged while data was outstanding (TCP)
+                stall_max_ns: Option<i64> = "ns",
                 /// Reductions for other reasons than congestion: idle time, an unused window, moderation of bursts
                 other_reductions: i64 = "",
                 /// Expiries of the retransmission timer with no sign of congestion before

@@ -239,7 +239,7 @@ table! {
         flow: Option<i64> = "",
         /// Size of the packet concerned, as the queue counts it
         packet_bytes: Option<i64> = "B",
-        /// A figure that belongs to the kind: quanta of a PAUSE, the feedback of a `cnm` (QCN: 1 to 63; ECM: pages, negative to slow down), the new timeout of an `rto` in seconds ...
+        /// A figure that belongs to the kind: the sequence number of a `drop` (TCP: of its first byte, as on the wire; RoCE: of its packet), quanta of a PAUSE, the feedback of a `cnm` (QCN: 1 to 63; ECM: pages, negative to slow down), the new timeout of an `rto` in seconds ...
         value: Option<f64> = "",
         /// Why; empty when the kind says it all
         reason: Text = "",

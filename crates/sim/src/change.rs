@@ -93,8 +93,10 @@ impl World<'_> {
             let endpoint = &mut self.sockets[sender as usize].endpoint;
             endpoint.switch_law(now, law);
             endpoint.set_law_seed(seed);
-            if endpoint.controller().probes() {
+            if endpoint.controller().reads_nic() {
                 endpoint.on_nic(&nic);
+            }
+            if endpoint.controller().probes() {
                 endpoint.begin_switched_law(now);
             }
             self.note_law(now, law, link, number);

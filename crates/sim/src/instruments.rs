@@ -39,6 +39,7 @@ macro_rules! instruments {
             spurious_rto_detected: $s.spurious_rto_detected as i64,
             dsack_dups: $s.dsack_dups as i64,
             tail_loss_probes: $s.tail_loss_probes as i64,
+            stall_max_ns: Some($s.stall_max_ns as i64),
             dup_acks_in: $s.dup_acks_in as i64,
             retran_thresh: unless_zero($s.retran_thresh),
             non_recov_da_episodes: $s.non_recov_da_episodes as i64,

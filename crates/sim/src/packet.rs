@@ -115,6 +115,17 @@ impl Default for Notice {
     }
 }
 
+impl Packet {
+    /// Its sequence number, or packet number of RoCE data; none of a datagram, a frame, or a packet that has no such number.
+    pub fn sequence(&self) -> Option<u32> {
+        let numbered = match self.traits & traits::ROCE {
+            0 => self.traits & (traits::UDP | traits::NOTIFICATION) == 0,
+            _ => self.traits & traits::DATA != 0,
+        };
+        numbered.then_some(self.segment.seq)
+    }
+}
+
 /// All packets of a run.
 #[derive(Default)]
 pub struct Packets {

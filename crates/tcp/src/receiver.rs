@@ -50,6 +50,8 @@ pub(crate) struct Receiver {
     /// The sender's full segment, for window updates.
     mss: u64,
     pub shift: u8,
+    /// The MSS option of the peer's SYN.
+    pub peer_mss: u16,
     /// The window field as last offered, and whether it still holds.
     field: u16,
     field_holds: bool,
@@ -60,7 +62,7 @@ pub(crate) struct Receiver {
     fin_at: u64,
     /// Segments received in order since the last ACK.
     pub unacked: u32,
-    segments_per_ack: u32,
+    segments_per_ack: u16,
     /// The next data segment is the first and is to be acknowledged at once.
     first_due: bool,
     dsack: bool,
@@ -85,6 +87,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub fn new(o: &Options) -> Receiver {
         let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux).then(|| Box::new(DelayedAck::new(o)));
+        let segments = u16::try_from(o.delayed_ack_segments).unwrap_or(u16::MAX);
         Receiver {
             nxt: 0,
             edge: 0,
@@ -93,13 +96,14 @@ impl Receiver {
             buffer: o.receive_window.0,
             mss: o.mss.0,
             shift: 0,
+            peer_mss: 0,
             field: 0,
             field_holds: false,
             auto_read: true,
             fin: false,
             fin_at: u64::MAX,
             unacked: 0,
-            segments_per_ack: if adaptive.is_some() { u32::MAX } else { o.delayed_ack_segments },
+            segments_per_ack: if adaptive.is_some() { u16::MAX } else { segments },
             first_due: o.delayed_ack_first,
             dsack: false,
             whole: o.acceptance == Acceptance::Linux,
@@ -228,7 +232,7 @@ impl Receiver {
             self.read_on();
         }
         self.unacked += if len <= self.mss { 1 } else { len.div_ceil(self.mss) as u32 };
-        if self.unacked >= self.segments_per_ack || self.first_due {
+        if self.unacked >= u32::from(self.segments_per_ack) || self.first_due {
             self.first_due = false;
             return Due::Now;
         }

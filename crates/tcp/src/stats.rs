@@ -188,6 +188,8 @@ instruments! {
         cur_timeout_count,
         /// Duplicate ACKs that start fast retransmit.
         retran_thresh,
+        /// Longest time in which nothing was newly acknowledged while data was outstanding.
+        stall_max_ns,
         /// Transitions into being limited by the receiver's window.
         snd_lim_trans_rwin,
         /// Transitions into being limited by congestion control.

@@ -83,6 +83,14 @@ fn exact(text: &str, digits: u128, places: u32, factor: u128, base: &str) -> Res
     }
 }
 
+/// `digits / 10^places * factor` as the nearest integer, a half upwards.
+fn nearest(text: &str, digits: u128, places: u32, factor: u128) -> Result<u64> {
+    let scale = 10u128.pow(places);
+    let product = digits.checked_mul(factor).and_then(|product| product.checked_add(scale / 2));
+    let whole = product.and_then(|product| u64::try_from(product / scale).ok());
+    whole.ok_or_else(|| ParseError(format!("\"{text}\" is too large")))
+}
+
 /// Units by name, for the nearest-name hint.
 fn unknown<T>(unit: &str, text: &str, what: &str, known: &[&str]) -> Result<T> {
     fail(format!("unknown unit \"{unit}\" in \"{text}\": {what} takes {}", known.join(", ")))
@@ -136,7 +144,7 @@ pub fn parse_rate(text: &str) -> Result<Rate> {
         "Bps" | "B/s" => 8,
         _ => return unknown(&unit, text, "a rate", &known),
     };
-    let rate = exact(text, digits, places, factor * bits, "bit per second")?;
+    let rate = nearest(text, digits, places, factor * bits)?;
     if rate == 0 {
         return fail(format!("a rate cannot be zero: \"{text}\""));
     }
@@ -198,6 +206,11 @@ mod tests {
         assert_eq!(parse_span("1e-6 s"), Ok(Span(1_000_000)));
         assert_eq!(parse_span("213 d").unwrap().0, 213 * 86_400 * PS_PER_S);
         assert!(parse_span("214 d").unwrap_err().0.contains("213 days"));
+        // A rate is no exact thing: a third of a gigabit per second is as near as whole bits come.
+        for (text, bps) in [("0.3333333333333 Gbps", 333_333_333), ("1.5 bps", 2), ("10.4 b/s", 10), ("0.6 bps", 1)] {
+            assert_eq!(parse_rate(text), Ok(Rate(bps)), "{text}");
+        }
+        assert!(parse_rate("0.4 bps").unwrap_err().0.contains("zero"));
         assert!(parse_span("0.5 ps").unwrap_err().0.contains("finer"));
         assert!(parse_span("-1 s").unwrap_err().0.contains("negative"));
         assert!(parse_span("5").unwrap_err().0.contains("no unit"));

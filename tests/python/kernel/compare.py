@@ -20,6 +20,9 @@ from elephan.report.style import BLUE, ORANGE, new_figure
 
 RATE_BPS, DELAY_S, MSS = 20e6, 0.025, 1448
 SAMPLE_S = 0.005
+# BBR begins PROBE_BW with one of these phases, drawn alike (Linux bbr_reset_probe_bw_mode). Which one the kernel has drawn it does
+# not say.
+PHASES = (0, 2, 3, 4, 5, 6, 7)
 # Of the packets so many may be late by more than three packets of 0.6 ms.
 LATE_SHARE = 0.003
 
@@ -84,7 +87,22 @@ def kernel(case: Course, folder: Path) -> Seen:
     )
 
 
-def simulated(case: Course) -> Seen:
+def simulated(case: Course, real: Seen) -> Seen:
+    """Returns what the stack `linux` does; under BBR the run of the phase whose window is the nearest to the kernel's."""
+    if case.law != "bbr":
+        return _simulated(case, case.law)
+    runs = [_simulated(case, {"kind": "bbr", "phase": phase}) for phase in PHASES]
+    return min(runs, key=lambda ours: distance(case, real, ours))
+
+
+def distance(case: Course, real: Seen, ours: Seen) -> float:
+    """Returns the median over time of how far the windows are from each other, as a share of the kernel's."""
+    grid = np.arange(0.1, case.duration_s - 0.1, SAMPLE_S)
+    windows = [np.interp(grid, seen.time_s, seen.cwnd) for seen in (real, ours)]
+    return float(np.median(np.abs(windows[1] / windows[0] - 1)))
+
+
+def _simulated(case: Course, law: str | dict[str, Any]) -> Seen:
     queue = {"kind": "fifo", "limit": f"{case.buffer} packets"}
     hop = {"rate": f"{RATE_BPS} bps", "delay": f"{DELAY_S} s", "queue": queue}
     if case.lost:
@@ -96,7 +114,7 @@ def simulated(case: Course) -> Seen:
         "stack": "linux",
         "tcp": {"pacing": "window" if case.paced else "law"},
         "template": {"kind": "path", "framing": "none", "hops": [near, hop]},
-        "traffic": [{"name": "bulk", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": case.law}],
+        "traffic": [{"name": "bulk", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": law}],
         "record": {"every": f"{SAMPLE_S} s"},
     }
     run = el.run(scenario)
@@ -113,7 +131,8 @@ def draw(picture: Path) -> None:
     figure, axes = new_figure(2, 3, 5.4, sharex="col")
     for top, below, law in zip(axes[:3], axes[3:], ("cubic", "reno", "bbr"), strict=True):
         with tempfile.TemporaryDirectory() as folder:
-            both = (kernel(COURSES[law], Path(folder)), simulated(COURSES[law]))
+            real = kernel(COURSES[law], Path(folder))
+            both = (real, simulated(COURSES[law], real))
         for seen, name, color, width in zip(both, (system, "elephan"), (ORANGE, BLUE), (2.6, 1.0), strict=True):
             top.plot(seen.time_s, seen.cwnd, color=color, linewidth=width, label=name)
             below.plot(seen.time_s, seen.srtt_s * 1e3, color=color, linewidth=width)

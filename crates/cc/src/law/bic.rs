@@ -14,7 +14,8 @@
 //! step is Smax. While no event has set W_max it is 0, so the step is Smax.
 //! Smax = 32, Smin = 0.01, beta = 0.875, low_window = 14, near = 0 (only the limit Smin). Preset `linux` (tcp_bic.c):
 //! Smax = 16, beta = 819/1024, a quarter of the way below W_max and a third beyond, 1/5 of a segment a round trip within
-//! four segments of it, at least 5 % a round trip while there is no W_max.
+//! four segments of it, at least 5 % a round trip while there is no W_max, and all of it times the segments that an ACK acknowledges in
+//! the mean (two with delayed ACKs).
 //!
 //! Chosen where the paper is silent: the timer forgets W_max (Linux), probing keeps it, an event up to low_window sets
 //! it, a window of exactly low_window is Reno's (Linux). Left out: integer windows of kernels.
@@ -25,6 +26,9 @@ use crate::registry::{Invalid, Model};
 use crate::{Ack, Signal, Window};
 use elephan_units::Time;
 
+/// Segments that an ACK is taken to acknowledge before any has come, and the weight of each (Linux `tcp_bic.c`).
+const RATIO_FIRST: f64 = 2.0;
+const RATIO_WEIGHT: f64 = 1.0 / 16.0;
 /// What an event leaves up to `low_window`, as of Reno (RFC 5681 equation 4).
 const RENO_BETA: f64 = 0.5;
 
@@ -42,6 +46,9 @@ loss_based! {
     probe_divisor: f64 = 1.0, "Xu 2004: 1; Linux tcp_bic.c BICTCP_B - 1" [min = 1];
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
     first_growth: f64 = 0.0, "Linux tcp_bic.c: 20 ACKs a segment" below [min = 0, max = 1];
+    /// Beyond `low_window` the step is for each ACK as if it acknowledged so many segments as ACKs do in the mean (a weight of 1/16 for
+    /// each ACK, two segments to begin with), so that delayed ACKs do not slow the law down.
+    ack_ratio: bool = false, "Linux tcp_bic.c delayed_ack, ACK_RATIO_SHIFT 4; Xu 2004: no";
     /// The share of the window that a congestion event leaves.
     beta: f64 = 0.875, "Xu 2004: 0.875; Linux tcp_bic.c beta 819/1024" (min = 0, max = 1);
     /// Window in segments up to which the law is Reno; 0 switches that off.
@@ -57,6 +64,8 @@ pub struct Bic {
     w_max: f64,
     /// W_max before the last event.
     prior: f64,
+    /// Segments that an ACK acknowledges in the mean.
+    ratio: f64,
 }
 
 impl Model for Bic {
@@ -64,7 +73,7 @@ impl Model for Bic {
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
 
     fn new(p: &Parameters) -> Bic {
-        Bic { p: p.clone(), w_max: 0.0, prior: 0.0 }
+        Bic { p: p.clone(), w_max: 0.0, prior: 0.0, ratio: RATIO_FIRST }
     }
 
     fn preset(name: &str) -> Parameters {
@@ -77,6 +86,7 @@ impl Model for Bic {
                 search_divisor: 4.0,
                 probe_divisor: 3.0,
                 first_growth: 0.05,
+                ack_ratio: true,
                 beta: 819.0 / 1024.0,
                 ..paper
             },
@@ -105,13 +115,15 @@ impl Bic {
         let distance = beyond.abs() / w.mss;
         let segments = if distance <= p.near { p.s_min } else { (distance / divisor).clamp(p.s_min, p.s_max) };
         let least = if self.w_max == 0.0 { p.first_growth * w.cwnd } else { 0.0 };
-        (segments * w.mss).max(least).min(w.cwnd)
+        let ratio = if p.ack_ratio { self.ratio } else { 1.0 };
+        (ratio * (segments * w.mss).max(least)).min(w.cwnd)
     }
 }
 
 states! {
     Bic, law, value;
     "w_max" ["B"] "window that is searched for (W_max); 0 while there is none": law.w_max, value >= 0.0 => law.w_max = value;
+    "ack_ratio" ["segments"] "segments that an ACK acknowledges in the mean": law.ratio, value > 0.0 => law.ratio = value;
 }
 
 impl Law for Bic {
@@ -119,6 +131,14 @@ impl Law for Bic {
     fn on_ack(&mut self, w: &mut Window, ack: &Ack) {
         w.grow(self.step(w), ack);
     }
+
+    /// Outside recovery, in slow start too (Linux `bictcp_acked`).
+    #[inline]
+    fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
+        self.ratio += RATIO_WEIGHT * (ack.acked as f64 / w.mss - self.ratio);
+    }
+
+    fn on_ack_in_recovery(&mut self, _w: &mut Window, _ack: &Ack) {}
 
     fn on_congestion(&mut self, w: &mut Window, signal: &Signal) {
         let p = &self.p;
@@ -129,7 +149,7 @@ impl Law for Bic {
         self.w_max = if converge { 0.5 * (1.0 + p.beta) * w.cwnd } else { w.cwnd };
         w.cut(signal, reduced);
         if matches!(signal, Signal::Rto { .. }) {
-            self.w_max = 0.0;
+            (self.w_max, self.ratio) = (0.0, RATIO_FIRST);
         }
     }
 
@@ -153,7 +173,7 @@ mod tests {
 
     /// In congestion avoidance at a window of `segments`, searching for `w_max`.
     fn at(preset: &str, segments: f64, w_max: f64) -> Controller {
-        let mut c = bic(json!({ "preset": preset }));
+        let mut c = bic(json!({ "preset": preset, "ack_ratio": false }));
         c.poke("cwnd", segments * S);
         c.poke("ssthresh", segments * S);
         c.poke("w_max", w_max * S);
@@ -202,6 +222,28 @@ mod tests {
                 assert_eq!(c.window(), segments * S);
             }
         }
+    }
+
+    /// `bictcp_update`: cnt = cwnd / 16 divided by the ratio, which begins at two segments an ACK. With ACKs of two segments the window
+    /// grows by 32 a round trip; an ACK of one makes the ratio 2 - 1/16. Up to 14 segments it counts for nothing, and a timeout forgets it.
+    #[test]
+    fn linux_grows_by_the_segments_of_an_ack() {
+        let mut c = bic(json!({ "preset": "linux" }));
+        for (name, value) in [("cwnd", 800.0 * S), ("ssthresh", 800.0 * S), ("w_max", 1000.0 * S)] {
+            c.poke(name, value);
+        }
+        c.on_ack(&ack(0.0, 2 * MSS, 0.1));
+        near(c.window() / S, 800.0 + 2.0 * 32.0 / 800.0);
+        assert_eq!(state(&c, "ack_ratio"), 2.0);
+        c.poke("cwnd", 800.0 * S);
+        c.on_ack(&ack(0.0, MSS, 0.1));
+        near(c.window() / S, 800.0 + 1.9375 * 16.0 / 800.0);
+        c.poke("cwnd", 10.0 * S);
+        c.poke("ssthresh", 10.0 * S);
+        c.on_ack(&ack(0.0, MSS, 0.1));
+        near(c.window() / S, 10.1);
+        c.on_congestion(&Signal::Rto { now: Time::ZERO, inflight: 10 * MSS });
+        assert_eq!(state(&c, "ack_ratio"), 2.0);
     }
 
     /// Half of 125 and of 93 segments is more than 32, half of 61 is not. Beyond W_max the distance doubles.

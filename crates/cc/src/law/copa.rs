@@ -13,6 +13,9 @@
 //! of four rounds) for 5 srtt, others fill it: 1 / delta then grows by 1 a round and is halved by a loss, at least
 //! 1 / `delta` (competitive mode).
 //!
+//! The paper's senders run over UDP, where each packet is acknowledged at once. So is each segment here: a held acknowledgement would
+//! count as a queue.
+//!
 //! A loss changes nothing else but that slow start ends; a timer leaves one segment. Chosen: v never more than doubles
 //! the window in a round, and is 1 at once where the next step goes the other way (as mvfst's Copa), or what it has become
 //! for the way up would throw the window down; the smallest of 10 s is kept in quarters of them, so a sample counts for up to a quarter longer.
@@ -108,6 +111,10 @@ states! {
 }
 
 impl Law for Copa {
+    fn acknowledged_each(&self) -> bool {
+        true
+    }
+
     fn reads_each_delay(&self) -> bool {
         true
     }

@@ -206,7 +206,7 @@ impl Law for Cubic {
     }
 
     #[inline]
-    fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
+    fn on_sent(&mut self, _w: &mut Window, now: Time, _bytes: u64, inflight: u64) {
         if inflight == 0 {
             self.curve.counted = self.curve.counted.saturating_add(now.since(self.active));
             self.active = now;

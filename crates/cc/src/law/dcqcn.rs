@@ -73,8 +73,10 @@ pub struct Dcqcn {
     current: f64,
     target: f64,
     alpha: f64,
-    /// Up to here alpha has fallen; none before the first notification.
+    /// Up to here alpha has fallen; none before the first notification. It falls further when it is needed.
     alpha_at: Option<Time>,
+    /// The last time that the law was told of.
+    seen: Time,
     cut_at: Option<Time>,
     /// Bytes left of the running cycle, and the cycles that have ended.
     left: f64,
@@ -130,6 +132,7 @@ impl Model for Dcqcn {
             target: LINE_BPS,
             alpha: p.alpha_initial,
             alpha_at: None,
+            seen: Time::ZERO,
             cut_at: None,
             left: 0.0,
             byte_cycles: 0,
@@ -149,8 +152,9 @@ states! {
     Dcqcn, law, value;
     "rate" ["bit/s"] "rate (R_C)": law.current, value > 0.0 => law.current = value;
     "target" ["bit/s"] "target rate (R_T)": law.target, value > 0.0 => law.target = value;
-    "alpha" ["1"] "moving share of the times with a notification, as of the last one":
-        law.alpha, (0.0..=1.0).contains(&value) => law.alpha = value;
+    "alpha" ["1"] "moving share of the times with a notification, as of the last time that the law was told of":
+        law.alpha_by(law.seen), (0.0..=1.0).contains(&value) =>
+            (law.alpha, law.alpha_at) = (value, law.alpha_at.map(|_| law.seen));
     "line" ["bit/s"] "rate of the sender's port": law.line, value > 0.0 => law.line = value;
     "byte_cycles" ["1"] "cycles of bytes since the last notification":
         f64::from(law.byte_cycles), (0.0..1e9).contains(&value) => law.byte_cycles = value as u32;
@@ -159,11 +163,11 @@ states! {
 }
 
 impl Dcqcn {
-    /// alpha has fallen once for each interval without a notification.
-    fn decay(&mut self, now: Time) {
-        let Some(since) = self.alpha_at else { return };
+    /// alpha falls once for each interval without a notification.
+    fn alpha_by(&self, now: Time) -> f64 {
+        let Some(since) = self.alpha_at else { return self.alpha };
         let intervals = now.since(since).ps() / self.p.alpha_interval.ps().max(1);
-        self.alpha *= libm::pow(1.0 - self.p.g, intervals as f64);
+        self.alpha * libm::pow(1.0 - self.p.g, intervals as f64)
     }
 
     fn increase(&mut self) {
@@ -203,7 +207,8 @@ impl Law for Dcqcn {
     }
 
     fn on_notification(&mut self, _w: &mut Window, now: Time) {
-        self.decay(now);
+        self.alpha = self.alpha_by(now);
+        self.seen = now;
         let rests = self.cut_at.is_some_and(|at| now.since(at) < self.p.decrease_interval);
         if !rests {
             self.target = if self.p.hold_target && self.timer_cycles == 0 { self.target } else { self.current };
@@ -216,7 +221,8 @@ impl Law for Dcqcn {
         self.alpha_at = Some(now);
     }
 
-    fn on_sent(&mut self, _w: &Window, _now: Time, bytes: u64, _inflight: u64) {
+    fn on_sent(&mut self, _w: &mut Window, now: Time, bytes: u64, _inflight: u64) {
+        self.seen = now;
         if self.timer.is_none() || self.p.byte_counter.0 == 0 {
             return;
         }
@@ -233,6 +239,7 @@ impl Law for Dcqcn {
     }
 
     fn on_timer(&mut self, _w: &mut Window, now: Time) {
+        self.seen = now;
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = Some(now.saturating_add(self.p.timer));
             self.timer_cycles = self.timer_cycles.saturating_add(1);
@@ -400,5 +407,26 @@ mod tests {
         assert_eq!(rates(&c)[0], 1e7);
         c.on_congestion(&loss(1.0, 10.0));
         assert_eq!(rates(&c)[0], 1e7);
+    }
+
+    /// Zhu et al. 2015: alpha = (1 - g) alpha for each 55 us without a notification. After the first notification it is 1; 550 us later
+    /// (255/256)^10 whoever tells the time, a packet or a timer; and the next notification goes on from there.
+    #[test]
+    fn alpha_is_of_now() {
+        let at = |us| Time::ZERO + Span::from_us(us);
+        let fallen = (255.0f64 / 256.0).powi(10);
+        for told in [true, false] {
+            let mut c = dcqcn(json!({}));
+            c.on_notification(at(100));
+            assert_eq!(state(&c, "alpha"), 1.0);
+            if told {
+                c.on_sent(at(650), 1000, 0)
+            } else {
+                c.on_timer(at(650))
+            }
+            assert!((state(&c, "alpha") - fallen).abs() < 1e-12);
+            c.on_notification(at(650));
+            assert!((state(&c, "alpha") - (fallen * 255.0 / 256.0 + 1.0 / 256.0)).abs() < 1e-12);
+        }
     }
 }

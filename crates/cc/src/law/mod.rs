@@ -57,7 +57,7 @@ pub struct Wishes {
 /// between one segment and [`crate::MAX_WINDOW_BYTES`] afterwards.
 pub trait Law {
     /// `bytes` are being sent; `inflight` bytes were in flight before.
-    fn on_sent(&mut self, _w: &Window, _now: Time, _bytes: u64, _inflight: u64) {}
+    fn on_sent(&mut self, _w: &mut Window, _now: Time, _bytes: u64, _inflight: u64) {}
 
     /// Which transports it is for.
     fn transports(&self) -> &'static [Transport] {
@@ -114,6 +114,17 @@ pub trait Law {
     /// when they left, and its receiver acknowledges each at once.
     fn probes(&self) -> bool {
         false
+    }
+
+    /// Whether the receiver acknowledges each segment at once: a law that takes every delay for the network's would take the receiver's
+    /// for it too.
+    fn acknowledged_each(&self) -> bool {
+        self.probes()
+    }
+
+    /// Whether [`Law::on_nic`] is to be called over TCP.
+    fn reads_nic(&self) -> bool {
+        self.probes()
     }
 
     /// What the law draws by chance, it draws from here; from seed 0 if nobody says.
@@ -233,7 +244,7 @@ pub trait Law {
 
 impl Law for Any {
     #[inline]
-    fn on_sent(&mut self, w: &Window, now: Time, bytes: u64, inflight: u64) {
+    fn on_sent(&mut self, w: &mut Window, now: Time, bytes: u64, inflight: u64) {
         each_law!(self, law => law.on_sent(w, now, bytes, inflight))
     }
 
@@ -297,6 +308,14 @@ impl Law for Any {
 
     fn on_feedback(&mut self, bytes: f64) {
         each_law!(self, law => law.on_feedback(bytes))
+    }
+
+    fn acknowledged_each(&self) -> bool {
+        each_law!(self, law => law.acknowledged_each())
+    }
+
+    fn reads_nic(&self) -> bool {
+        each_law!(self, law => law.reads_nic())
     }
 
     fn probes(&self) -> bool {

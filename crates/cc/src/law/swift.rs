@@ -12,8 +12,10 @@
 //! ```
 //!
 //! The controller's window is a segment at least: below it the law keeps the fraction itself and asks for pacing.
-//! The paper's base target is that of one data centre and contains its propagation. `over_min` counts the target from the
-//! smallest round-trip time instead, so that the defaults fit any path.
+//! The paper's base target is configured for a data centre and contains its propagation. Without `base_target` it is the round trip of
+//! a full segment in the empty network, which the simulator knows, and 20 us; where nobody tells it, the smallest one seen. The paper
+//! subtracts the time for which the receiver holds an acknowledgement; over TCP the receiver acknowledges each segment at once instead, so
+//! that there is nothing to subtract and a window of one segment does not wait for the delayed ACK.
 //!
 //! Chosen: slow start ends at the first delay above the target. Left out: the window of the end hosts' delay beside that of
 //! the network (hosts echo no delays here) and counting hops by the packet's TTL (`hops` is set).
@@ -22,12 +24,16 @@ use super::Law;
 use crate::declare::{LIMIT, parameters, states};
 use crate::registry::{Invalid, Model};
 use crate::round::known_s;
-use crate::{Ack, Signal, Transport, Window};
+use crate::{Ack, Nic, Signal, Transport, Window};
 use elephan_units::{Span, Time};
 
+/// What the target leaves above the round trip of the empty path where no base target is given (public simulators: a base target of
+/// 20 us for a path of a few).
+const MARGIN: Span = Span::from_us(20);
+
 parameters! {
-    /// Target of the delay on a path without hops for a large window.
-    base_target: Span = Span::from_us(20), "assumption: public simulators";
+    /// Target of the delay on a path without hops for a large window; without it the round trip of the path when nothing queues, and 20 us.
+    base_target: Option<Span> = None, "Kumar et al. 2020: configured for a data centre, its propagation included; 20 us: public simulators";
     /// Target for each hop of the path.
     per_hop: Span = Span::from_us(3), "assumption: public simulators, base_target / 6.55";
     /// Hops of the path.
@@ -38,8 +44,8 @@ parameters! {
     fs_min: f64 = 0.1, "Kumar et al. 2020, fs_min_cwnd" (min = 0);
     /// Window in segments from which it adds nothing.
     fs_max: f64 = 100.0, "Kumar et al. 2020, fs_max_cwnd" (min = 0);
-    /// The target counts from the smallest round-trip time of the flow, not from zero.
-    over_min: bool = true, "assumption: the paper's target contains the propagation of its data centre";
+    /// The target counts from the smallest round-trip time that the flow has seen: a flow that comes late sees the queue of others in it.
+    over_min: bool = false, "assumption: not in Kumar et al. 2020";
     /// Segments by which the window grows in a round trip.
     ai: f64 = 1.0, "assumption: public simulators" (min = 0);
     /// Weight of the excess of the delay in a cut.
@@ -60,6 +66,8 @@ pub struct Swift {
     prior: f64,
     rtt: Span,
     rtt_min: Span,
+    /// Round trip of the empty path, as the simulator tells it.
+    path_rtt: Option<Span>,
     /// No cut before it.
     rests_until: Time,
     /// Timers since the last ACK.
@@ -73,11 +81,23 @@ impl Model for Swift {
 
     fn new(p: &Parameters) -> Swift {
         let (rtt, rests_until) = (Span::MAX, Time::ZERO);
-        Swift { p: p.clone(), fraction: 1.0, prior: 1.0, rtt, rtt_min: rtt, rests_until, timers: 0, grows: true }
+        Swift {
+            p: p.clone(),
+            fraction: 1.0,
+            prior: 1.0,
+            rtt,
+            rtt_min: rtt,
+            path_rtt: None,
+            rests_until,
+            timers: 0,
+            grows: true,
+        }
     }
 
     fn check(p: &Parameters) -> Result<(), Invalid> {
-        Invalid::between("base_target", p.base_target.seconds(), 0.0, LIMIT)?;
+        if let Some(target) = p.base_target {
+            Invalid::between("base_target", target.seconds(), 0.0, LIMIT)?;
+        }
         Invalid::between("fs_max", p.fs_max, p.fs_min, LIMIT)
     }
 }
@@ -103,6 +123,18 @@ impl Law for Swift {
 
     fn grows_by_ack(&self) -> bool {
         self.grows
+    }
+
+    fn acknowledged_each(&self) -> bool {
+        true
+    }
+
+    fn reads_nic(&self) -> bool {
+        self.p.base_target.is_none()
+    }
+
+    fn on_nic(&mut self, _w: &mut Window, nic: &Nic) {
+        self.path_rtt = Some(nic.base_rtt);
     }
 
     /// Nothing grows at a delay above the target. An ACK without a delay is taken for one below it.
@@ -188,17 +220,22 @@ impl Swift {
         let (range, end) = (p.fs_range.seconds(), inverse_root(p.fs_max));
         let a = range / (inverse_root(p.fs_min) - end);
         let flows = (a * (inverse_root(self.segments(w)) - end)).clamp(0.0, range);
-        let path = p.base_target.seconds() + f64::from(p.hops) * p.per_hop.seconds();
-        let from = if p.over_min { known_s(self.rtt_min) } else { 0.0 };
-        from + path + flows
+        let seen = known_s(self.rtt_min);
+        let base = match p.base_target {
+            Some(base) if p.over_min => seen + base.seconds(),
+            Some(base) => base.seconds(),
+            None if p.over_min => seen + MARGIN.seconds(),
+            None => self.path_rtt.map_or(seen, Span::seconds) + MARGIN.seconds(),
+        };
+        base + f64::from(p.hops) * p.per_hop.seconds() + flows
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::testing::{MSS, ack, loss, state};
-    use crate::{Ack, Controller, Signal, Spec};
-    use elephan_units::Time;
+    use crate::{Ack, Controller, Nic, Signal, Spec};
+    use elephan_units::{Span, Time};
     use serde_json::json;
 
     const S: f64 = MSS as f64;
@@ -306,10 +343,29 @@ mod tests {
         assert_eq!(timer(&mut c, 6), 0.5);
     }
 
+    /// Without a base target: the 8 us of the path, 20 us and four hops of 3 us. What the flow has seen itself (15 us with the queue
+    /// of others) counts only where nobody tells the path.
+    #[test]
+    fn without_a_base_target_it_is_the_paths() {
+        let grows = |nic: bool, delay_us: f64| {
+            let mut c = Controller::new(&Spec::named("swift").unwrap(), MSS, 200 * MSS);
+            c.poke("ssthresh", 2.0 * S);
+            c.poke("rtt_min", 15e-6);
+            if nic {
+                c.on_nic(&Nic { rate_bps: 10e9, base_rtt: Span::from_us(8) });
+            }
+            c.on_ack(&ack(1.0, MSS, delay_us * 1e-6));
+            c.window() > 200.0 * S
+        };
+        assert!(grows(true, 39.9) && !grows(true, 40.1));
+        assert!(grows(false, 46.9) && !grows(false, 47.1));
+    }
+
     /// From the smallest round-trip time: 10 ms and 30 us, plus what a window of 100 segments adds, nothing.
     #[test]
     fn the_target_may_count_from_the_smallest_round_trip_time() {
-        let table = json!({ "base_target": "25 us", "per_hop": "1 us", "hops": 5, "fs_range": "90 us" });
+        let mut table = json!({ "base_target": "25 us", "per_hop": "1 us", "hops": 5, "fs_range": "90 us" });
+        table["over_min"] = json!(true);
         let mut c = Controller::new(&Spec::with("swift", table.as_object().unwrap()).unwrap(), MSS, 200 * MSS);
         c.poke("ssthresh", 2.0 * S);
         c.poke("rtt_min", 0.01);

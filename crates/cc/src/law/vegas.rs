@@ -65,6 +65,8 @@ parameters! {
     start: Start = Start::EveryOther, "Brakmo and Peterson 1995 (every_other); Linux tcp_vegas.c (each_cut)";
     /// Samples of a round trip with fewer of which it counts as Reno's.
     samples_min: u32 = 1, "Linux tcp_vegas.c: more than 2; Brakmo and Peterson 1995: any" [min = 1];
+    /// What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT.
+    base_restarts: bool = false, "Linux tcp_vegas_cwnd_event; Brakmo and Peterson 1995: no";
     /// The share of the window that an event leaves.
     backoff: f64 = 0.5, "RFC 5681 equation 4; Linux tcp_vegas.c (Reno's)" (min = 0, max = 1);
 }
@@ -95,6 +97,7 @@ impl Model for Vegas {
                 difference: Difference::OverBase,
                 start: Start::EachCut,
                 samples_min: 3,
+                base_restarts: true,
                 ..Parameters::default()
             },
             _ => Parameters::default(),
@@ -114,6 +117,14 @@ states! {
 }
 
 impl Law for Vegas {
+    /// Linux begins as a new connection does (`tcp_vegas_init`): no queue is known.
+    #[inline]
+    fn on_sent(&mut self, _w: &mut Window, _now: Time, _bytes: u64, inflight: u64) {
+        if inflight == 0 && self.p.base_restarts {
+            self.delay.forget();
+        }
+    }
+
     fn counts_acks(&self) -> bool {
         false
     }
@@ -315,5 +326,22 @@ mod tests {
             c.on_ack(&ack(now_s, 100 * MSS, 0.2));
         }
         assert_eq!(state(&c, "step"), 1.0);
+    }
+
+    /// Linux `tcp_vegas_cwnd_event`: what is sent with nothing in flight begins with a new baseRTT; what is sent beside other data does not,
+    /// and `base_restarts = false` keeps it.
+    #[test]
+    fn silence_forgets_the_base() {
+        for (table, inflight, base) in [
+            (json!({ "preset": "linux" }), 0, 0.0),
+            (json!({ "preset": "linux" }), MSS, 0.1),
+            (json!({ "base_restarts": false }), 0, 0.1),
+        ] {
+            let spec = Spec::with("vegas", table.as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 10 * MSS);
+            c.poke("base_rtt", 0.1);
+            c.on_sent(Time::from_seconds(1.0), MSS, inflight);
+            assert_eq!(state(&c, "base_rtt"), base, "{table} {inflight}");
+        }
     }
 }

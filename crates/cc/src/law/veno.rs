@@ -31,6 +31,8 @@ loss_based! {
     queued_growth: f64 = 0.5, "Fu and Liew 2003: every second round trip" below [min = 0, max = 1];
     /// Samples of a round trip with fewer of which it counts as Reno's.
     samples_min: u32 = 3, "ns-3 TcpVeno, Linux tcp_veno.c: more than 2" [min = 1];
+    /// What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT.
+    base_restarts: bool = true, "Linux tcp_veno_cwnd_event";
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +60,14 @@ states! {
 }
 
 impl Law for Veno {
+    /// Linux begins as a new connection does (`tcp_veno_init`), but that N of before counts at an event until there is another.
+    #[inline]
+    fn on_sent(&mut self, _w: &mut Window, _now: Time, _bytes: u64, inflight: u64) {
+        if inflight == 0 && self.p.base_restarts {
+            self.delay.forget();
+        }
+    }
+
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         let Some(measured) = self.delay.advance(ack) else { return };
         let known = measured.samples >= self.p.samples_min;
@@ -97,6 +107,7 @@ mod tests {
     use crate::testing::{MSS, ack_limited, loss, round, state};
     use crate::{Ack, Controller, Signal, Spec};
     use elephan_units::Time;
+    use serde_json::json;
 
     const S: f64 = MSS as f64;
 
@@ -143,5 +154,20 @@ mod tests {
         let mut c = Controller::new(&Spec::named("veno").unwrap(), MSS, 10 * MSS);
         c.on_congestion(&loss(0.0, 10.0));
         assert_eq!(c.window(), 5.0 * S);
+    }
+
+    /// Linux `tcp_veno_cwnd_event`: what is sent with nothing in flight begins with a new baseRTT; what is sent beside other data does not,
+    /// and `base_restarts = false` keeps it.
+    #[test]
+    fn silence_forgets_the_base() {
+        for (table, inflight, base) in
+            [(json!({}), 0, 0.0), (json!({}), MSS, 0.1), (json!({ "base_restarts": false }), 0, 0.1)]
+        {
+            let spec = Spec::with("veno", table.as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 10 * MSS);
+            c.poke("base_rtt", 0.1);
+            c.on_sent(Time::from_seconds(1.0), MSS, inflight);
+            assert_eq!(state(&c, "base_rtt"), base, "{table} {inflight}");
+        }
     }
 }

@@ -4,12 +4,12 @@
 //! growth:   as Reno, cwnd += SMSS * acked / cwnd
 //! sample:   b_k = bytes delivered / time, over max(RTT, 50 ms) or more
 //! estimate: BWE = 7/8 BWE + 1/8 b_k; the first sample is taken whole      (Linux: this filter twice in series)
-//! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = min(cwnd, ssthresh)   (Linux: cwnd = ssthresh)   timer: cwnd = 1 SMSS
+//! event:    ssthresh = max(BWE * RTTmin, 2 SMSS), cwnd = ssthresh      timer: cwnd = 1 SMSS
 //! ```
 //!
-//! An event before the first sample halves, as Reno (`beta`). A threshold above the window makes slow start follow, as in the
-//! authors' pseudocode; Linux sets the window to it at the end of recovery, the preset `linux` with the event. Left out: Linux
-//! takes the threshold again at the end of recovery and RTTmin anew after a timeout.
+//! An event before the first sample halves, as Reno (`beta`). The pseudocode of Westwood+ (2004) sets the window to a threshold above
+//! it, as Linux does at the end of recovery; with `raises = false` slow start follows instead, as in Westwood of 2001
+//! (cwnd = min(cwnd, ssthresh)). Left out: Linux takes the threshold again at the end of recovery and RTTmin anew after a timeout.
 
 use super::Law;
 use crate::declare::{loss_based, states};
@@ -27,7 +27,7 @@ loss_based! {
     /// Filter the filtered samples once more.
     filter_twice: bool = false, "Linux westwood_filter; Grieco and Mascolo 2004: no";
     /// An event other than a timeout raises a window that is below the threshold to it.
-    raises: bool = false, "Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR; Grieco and Mascolo 2004: no";
+    raises: bool = true, "Grieco and Mascolo 2004: cwnd = ssthresh; Linux tcp_westwood_event; Mascolo et al. 2001 (Westwood): no";
 }
 
 #[derive(Clone, Debug)]
@@ -50,8 +50,7 @@ impl Model for Westwood {
     }
 
     fn preset(name: &str) -> Parameters {
-        let linux = name == "linux";
-        Parameters { filter_twice: linux, raises: linux, ..Parameters::default() }
+        Parameters { filter_twice: name == "linux", ..Parameters::default() }
     }
 }
 
@@ -154,9 +153,13 @@ mod tests {
         assert!((state(&westwood("paper", &gaps[..29]), "bandwidth") - 200_000.0).abs() < 1e-6);
     }
 
+    /// With `raises = false`, Westwood of 2001: cwnd = min(cwnd, ssthresh).
     #[test]
-    fn the_window_is_never_raised_and_never_below_two_segments() {
-        let mut c = westwood("paper", &[5.0; 20]);
+    fn westwood_of_2001_never_raises_the_window() {
+        let table = json!({ "raises": false });
+        let mut c = Controller::new(&Spec::with("westwood", table.as_object().unwrap()).unwrap(), MSS, 10 * MSS);
+        c.on_ack(&ack_limited(0.0, MSS, 0.1));
+        c.poke("bandwidth", 200_000.0);
         c.poke("cwnd", 10.0 * S);
         c.on_congestion(&loss(0.1, 10.0));
         assert!(c.window() == 10.0 * S && (c.ssthresh() - 20.0 * S).abs() < 1e-6);
@@ -165,14 +168,16 @@ mod tests {
         assert_eq!((c.window(), c.ssthresh()), (2.0 * S, 2.0 * S));
     }
 
-    /// Linux makes the window what the path has delivered, 20 segments, also where it was 10; a timer leaves one.
+    /// Westwood+ (Grieco and Mascolo 2004: ssthresh = BWE RTTmin, cwnd = ssthresh) and Linux make the window what the path has
+    /// delivered, 20 segments, also where it was 10; a timer leaves one.
     #[test]
-    fn linux_takes_the_threshold_for_the_window() {
+    fn the_threshold_becomes_the_window() {
         let (now, inflight) = (Time::from_seconds(0.1), 10 * MSS);
-        for event in [loss(0.1, 10.0), Signal::Ecn { now, inflight }, Signal::LocalDrop { now, inflight }] {
-            let mut c = westwood("linux", &[5.0; 20]);
+        let events = [loss(0.1, 10.0), Signal::Ecn { now, inflight }, Signal::LocalDrop { now, inflight }];
+        for (event, preset) in events.iter().flat_map(|event| [(event, "linux"), (event, "paper")]) {
+            let mut c = westwood(preset, &[5.0; 20]);
             c.poke("cwnd", 10.0 * S);
-            c.on_congestion(&event);
+            c.on_congestion(event);
             assert!((c.window() - 20.0 * S).abs() < 1e-6 && c.window() == c.ssthresh());
         }
         let mut c = westwood("linux", &[5.0; 20]);

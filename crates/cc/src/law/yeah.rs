@@ -49,6 +49,8 @@ loss_based! {
     scalable_count: f64 = 100.0, "Linux tcp_yeah.c: Scalable's TCP_SCALABLE_AI_CNT, 100" [min = 1];
     /// Samples that a round trip needs to count.
     samples_min: u32 = 3, "Linux tcp_yeah.c: more than 2" [min = 1];
+    /// What is sent with nothing in flight (after silence, or when all is lost) begins with a new baseRTT.
+    base_restarts: bool = true, "Linux tcp_yeah.c: tcp_vegas_cwnd_event";
 }
 
 /// What an undone event restores.
@@ -93,6 +95,13 @@ states! {
 }
 
 impl Law for Yeah {
+    #[inline]
+    fn on_sent(&mut self, _w: &mut Window, _now: Time, _bytes: u64, inflight: u64) {
+        if inflight == 0 && self.p.base_restarts {
+            self.delay.forget();
+        }
+    }
+
     fn on_delivery(&mut self, w: &mut Window, ack: &Ack) {
         match self.delay.advance(ack) {
             Some(measured) if measured.samples >= self.p.samples_min => self.begin_round(w, &measured),
@@ -164,6 +173,7 @@ mod tests {
     use crate::testing::{MSS, ack_limited, loss, round, state};
     use crate::{Ack, Controller, Signal, Spec};
     use elephan_units::Time;
+    use serde_json::json;
 
     const S: f64 = MSS as f64;
 
@@ -262,5 +272,20 @@ mod tests {
         assert_eq!(state(&c, "reno_count"), 100.0);
         judge(&mut c, 1, 0.1);
         assert_eq!(state(&c, "reno_count"), 2.0);
+    }
+
+    /// Linux `tcp_vegas_cwnd_event, which YeAH has too`: what is sent with nothing in flight begins with a new baseRTT; what is sent beside other data does not,
+    /// and `base_restarts = false` keeps it.
+    #[test]
+    fn silence_forgets_the_base() {
+        for (table, inflight, base) in
+            [(json!({}), 0, 0.0), (json!({}), MSS, 0.1), (json!({ "base_restarts": false }), 0, 0.1)]
+        {
+            let spec = Spec::with("yeah", table.as_object().unwrap()).unwrap();
+            let mut c = Controller::new(&spec, MSS, 10 * MSS);
+            c.poke("base_rtt", 0.1);
+            c.on_sent(Time::from_seconds(1.0), MSS, inflight);
+            assert_eq!(state(&c, "base_rtt"), base, "{table} {inflight}");
+        }
     }
 }

@@ -221,7 +221,7 @@ impl Law for Object {
         false
     }
 
-    fn on_sent(&mut self, w: &Window, now: Time, bytes: u64, inflight: u64) {
+    fn on_sent(&mut self, w: &mut Window, now: Time, bytes: u64, inflight: u64) {
         if !self.class.hooks.on_sent {
             return;
         }

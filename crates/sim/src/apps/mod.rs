@@ -141,8 +141,10 @@ impl World<'_> {
             controller.set_seed(world.law_seed(path, key ^ u32::from(is_sender)));
             let route = world.net.routes.of_flow(from, to, key ^ u32::from(is_sender)).unwrap_or(0);
             let first_link = world.net.routes.first_link(route);
-            if controller.probes() {
+            if controller.reads_nic() {
                 controller.on_nic(&world.law_nic((from, to), options, first_link));
+            }
+            if controller.probes() {
                 if let Some(memory) = world.memories.get(&(from, to)) {
                     controller.recall(memory);
                 }
@@ -183,16 +185,17 @@ impl World<'_> {
     }
 
     /// The ends of a connection put congestion headers on their packets if one of their laws asks routers, and stamps if one
-    /// looks at when each packet arrives, which is then acknowledged at once.
+    /// looks at when each packet arrives. What goes to an end acknowledges each segment at once where the law of the other asks for it.
     pub fn settle_headers(&mut self, ends: [u32; 2]) {
         let asks = ends.map(|end| self.sockets[end as usize].endpoint.controller().asks_routers());
         let probes = ends.map(|end| self.sockets[end as usize].endpoint.controller().probes());
+        let each = ends.iter().any(|&end| self.sockets[end as usize].endpoint.controller().acknowledged_each());
         let (routed, stamped) = (asks != [None; 2], probes != [false; 2]);
         for (end, asks) in ends.into_iter().zip(asks) {
             let socket = &mut self.sockets[end as usize];
             socket.headers =
                 (routed || stamped).then(|| Box::new(Headers { routed, asks, stamped, ..Headers::default() }));
-            if stamped {
+            if each {
                 socket.endpoint.acknowledge_each();
             }
         }

@@ -186,7 +186,8 @@ impl World<'_> {
             let bytes = last.framing.charged_bytes(p.ip_bytes);
             let (kind, link, flow, reason) = (Kind::Refused, last.reverse, p.flow, why.name());
             debug_assert_eq!(self.plan.links[link as usize].from, node);
-            log.push(Occurrence { time: now, kind, link, flow, bytes, value: None, reason });
+            let value = p.sequence().map(f64::from);
+            log.push(Occurrence { time: now, kind, link, flow, bytes, value, reason });
         }
         packets.free(packet);
     }

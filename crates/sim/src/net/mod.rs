@@ -61,7 +61,7 @@ pub struct Occurrence {
     pub flow: u32,
     /// The packet's, 0 if it is not about one.
     pub bytes: u32,
-    /// Quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
+    /// Sequence number of a dropped packet, quanta of a PAUSE, the feedback of a notification, the new timeout of an `rto` in seconds, what a link has changed to (bit/s, seconds, bytes ...).
     pub value: Option<f64>,
     pub reason: &'static str,
 }
@@ -339,7 +339,8 @@ impl Net {
         if let Some(log) = &mut self.log {
             let p = &self.packets[packet];
             let bytes = self.links[link as usize].framing.charged_bytes(p.ip_bytes);
-            log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, value: None, reason });
+            let value = p.sequence().map(f64::from);
+            log.push(Occurrence { time: now, kind: Kind::Drop, link, flow: p.flow, bytes, value, reason });
         }
         self.packets.free(packet);
     }

@@ -49,8 +49,10 @@ impl Endpoint {
             original: true,
         };
         self.tx.grow(&event, &mut self.stats);
+        self.progress(now);
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
+            self.progress_at = Time::NEVER;
             self.persist = false;
             self.note_busy(now, self.backlog() > 0);
         } else {
@@ -110,6 +112,9 @@ impl Endpoint {
         } else {
             cumulative.delivered + sacked.delivered
         };
+        if delivered > 0 {
+            self.progress(now);
+        }
         // An acknowledgement that another has superseded says nothing of marks.
         let (echoed, ce) = if ack >= una { self.read_echo(seg, acked, delivered) } else { (false, 0) };
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
@@ -143,6 +148,7 @@ impl Endpoint {
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;
+            self.progress_at = Time::NEVER;
             self.persist = false;
             self.note_busy(now, self.backlog() > 0);
         } else if verdict.restart_timer {
@@ -172,6 +178,16 @@ impl Endpoint {
     fn keeps_window(&self, seg: &Segment, seq: u64, ack: u64) -> bool {
         let smaller = u64::from(seg.window) << self.tx.window_shift <= self.tx.window;
         ack == self.tx.board.una() && seq == self.tx.wl1 && smaller && seg.window != 0
+    }
+
+    /// Something was newly acknowledged.
+    #[inline]
+    fn progress(&mut self, now: Time) {
+        let gap = now.since(self.progress_at);
+        if gap > Span::from_us(u64::from(self.stall_us) + 1) {
+            self.stall_us = u32::try_from(gap.0 / Span::from_us(1).0).unwrap_or(u32::MAX);
+        }
+        self.progress_at = now;
     }
 
     /// The window field (RFC 9293 section 3.10.7.4): of the newest segment only.

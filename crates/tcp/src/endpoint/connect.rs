@@ -31,7 +31,7 @@ impl Endpoint {
     fn open(&mut self, now: Time, state: State) {
         // Of a simultaneous open too what is timed is the SYN, which the peer's SYN-ACK answers.
         if self.state != State::SynSent {
-            self.syn_at = now;
+            self.progress_at = now;
         }
         self.state = state;
         self.syns = 0;
@@ -137,7 +137,7 @@ impl Endpoint {
         self.irs = seg.seq;
         self.rx.nxt = 1;
         self.rx.edge += 1;
-        self.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
+        self.rx.peer_mss = if seg.mss == 0 { MSS_DEFAULT } else { seg.mss };
         self.timestamps = self.options.timestamps && has(OPTION_TIMESTAMPS);
         self.note_timestamp(now, seg.tsval);
         self.negotiate_ecn(seg);
@@ -201,14 +201,15 @@ impl Endpoint {
         self.work = 0;
         self.reconsider();
         self.rtx_at = Time::NEVER;
-        if self.backoffs == 0 && self.syn_at != Time::NEVER {
-            self.sample_rtt(now, now.since(self.syn_at));
+        if self.backoffs == 0 && self.progress_at != Time::NEVER {
+            self.sample_rtt(now, now.since(self.progress_at));
         } else if self.timestamps && seg.tsecr != 0 {
             let rtt = self.echoed_rtt(now, seg.tsecr);
             self.sample_rtt(now, rtt);
         }
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
-        let mss = u32::from(self.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
+        let mss = u32::from(self.rx.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
+        self.progress_at = Time::NEVER;
         self.tx.establish(&self.options, mss, self.backoffs);
         self.backoffs = 0;
         self.begin_law(now, false);
@@ -261,7 +262,7 @@ impl Endpoint {
                 return true;
             }
             // The SYN-ACK is retransmitted: what answers it times neither (Karn).
-            self.syn_at = Time::NEVER;
+            self.progress_at = Time::NEVER;
             self.work |= work::CONTROL;
             return true;
         }
@@ -279,7 +280,7 @@ impl Endpoint {
         self.work = 0;
         (self.rtx_at, self.ack_at) = (Time::NEVER, Time::NEVER);
         (self.timestamps, self.ecn, self.echo, self.accecn) = (false, Ecn::Off, false, None);
-        (self.irs, self.backoffs, self.syns, self.peer_mss) = (0, 0, 0, 0);
+        (self.irs, self.backoffs, self.syns) = (0, 0, 0);
         self.rx.restart(&self.options);
         self.tx.relisten(&self.options);
     }

@@ -149,12 +149,17 @@ pub struct Endpoint {
     pace_at: Time,
     /// When the burst began that pacing lets out, and segments left of it.
     burst_at: Time,
-    burst_left: u32,
+    burst_left: u16,
     /// Low half of the offset after the last segment that was not full (Linux `snd_sml`).
     small_end: u32,
     /// Timestamp clock and until when it shows that value.
     ts_value: u32,
     ts_until: Time,
+    /// Since when nothing was newly acknowledged while something is outstanding (the SYN, then data), never while nothing is; and the longest
+    /// such time of data, below.
+    progress_at: Time,
+    /// In microseconds.
+    stall_us: u32,
     /// When the peer's last timestamp came, in units of 2^32 ps.
     heard_at: u32,
     options: Arc<Options>,
@@ -164,8 +169,6 @@ pub struct Endpoint {
     backoffs: u8,
     /// SYNs or SYN-ACKs that have left.
     syns: u8,
-    syn_at: Time,
-    peer_mss: u16,
     /// What few connections keep.
     aside: Option<Box<change::Aside>>,
 }
@@ -202,6 +205,8 @@ impl Endpoint {
             burst_left: 0,
             small_end: 0,
             ts_value: 0,
+            progress_at: Time::NEVER,
+            stall_us: 0,
             heard_at: 0,
             ts_until: Time::ZERO,
             options: options.clone(),
@@ -209,8 +214,6 @@ impl Endpoint {
             clock: LimitClock::new(),
             backoffs: 0,
             syns: 0,
-            syn_at: Time::ZERO,
-            peer_mss: 0,
             aside: None,
         }
     }

@@ -358,6 +358,7 @@ impl Endpoint {
         if self.persist || self.rtx_at == Time::NEVER {
             self.persist = false;
             self.small_due = false;
+            self.progress_at = self.progress_at.min(now);
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());
             self.tx.rec.set_rto(self.rtx_at);
         }
@@ -371,7 +372,7 @@ impl Endpoint {
     #[inline]
     fn pace(&mut self, now: Time, seg: &Segment, len: u32) {
         if now >= self.pace_at && (self.burst_left == 0 || self.burst_at != now) {
-            (self.burst_at, self.burst_left) = (now, u32::from(self.tx.pacing_burst));
+            (self.burst_at, self.burst_left) = (now, self.tx.pacing_burst);
         }
         self.burst_left = self.burst_left.saturating_sub(1);
         let sent = self.stats.data_segs_out + u64::from(self.burst_left);

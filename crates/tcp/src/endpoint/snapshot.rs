@@ -23,6 +23,7 @@ impl Endpoint {
         self.snapshot_receiver(&mut stats);
         self.snapshot_negotiated(&mut stats);
         self.clock.fill(now, &mut stats);
+        stats.stall_max_ns = ns(Span::from_us(self.stall_us.into()).max(now.since(self.progress_at)));
         stats
     }
 
@@ -77,7 +78,7 @@ impl Endpoint {
     fn snapshot_negotiated(&self, stats: &mut Snapshot) {
         let shift = self.tx.window_shift;
         stats.mss_sent = self.options.mss.0;
-        stats.mss_rcvd = u64::from(self.peer_mss);
+        stats.mss_rcvd = u64::from(self.rx.peer_mss);
         stats.win_scale_sent = u64::from(self.rx.shift);
         stats.win_scale_rcvd = if shift == u8::MAX { 0 } else { u64::from(shift) };
         stats.time_stamps = u64::from(self.timestamps);

@@ -41,6 +41,24 @@ fn one_loss() {
     assert_eq!((a.mss_sent, a.mss_rcvd, a.time_stamps, a.will_use_sack, a.ecn), (1000, 1000, 0, 1, 0));
 }
 
+/// Ten segments in a window of ten, the last lost: nothing tells but the timer. Nine are acknowledged, each at once, at 20 ms, the timer of 1 s (RFC 6298,
+/// the least) runs out a second later, and the repeated one is acknowledged 20 ms after that: a stall of 1.02 s. Without a loss nothing is
+/// outstanding for longer than the round trip; a second of silence in between is no stall.
+#[test]
+fn a_lost_tail_is_the_longest_stall() {
+    for (lost, stall_ms) in [(&[10][..], 1020), (&[], 20)] {
+        let o = options("rfc", &Overrides { delayed_ack_segments: Some(1), ..plain() });
+        let mut net = Net::new(&o, &o, dropping(lost));
+        net.open_a();
+        net.a.supply(10_000);
+        net.pump();
+        net.run_until(|net| net.a.acked() == 10_000);
+        net.run_for(Span::from_s(2));
+        assert_eq!(net.a.stats(net.now).stall_max_ns, stall_ms * 1_000_000);
+        assert_eq!(net.b.stats(net.now).stall_max_ns, 0);
+    }
+}
+
 /// Pacing holds a sender back before its window is full, and before the first ACKs: what is out is never limited by it, and is
 /// noted all the same.
 #[test]

@@ -30,8 +30,8 @@
 //! seen         : |rate - rate before| <= max(rate before / 8, 4 kbit/s);    bw = (rate + rate before) / 2 for 48 rounds, gain 1
 //! ```
 //!
-//! What follows silence in PROBE_BW leaves at bw; with the first ACK the gain of the phase is back (Linux `bbr_cwnd_event`). Left out: that
-//! silence ends a PROBE_RTT that is over.
+//! What follows silence in PROBE_BW leaves at bw; with the first ACK the gain of the phase is back (Linux `bbr_cwnd_event`). Silence
+//! ends a PROBE_RTT whose 200 ms are over. An ACK that the receiver may have held replaces no smallest round-trip time that is too old.
 //!
 //! PROBE_BW begins with a phase drawn from 0 and 2 to 7, alike each, so that flows do not probe in step (Linux
 //! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
@@ -123,10 +123,10 @@ states! {
 }
 
 impl Law for Bbr {
-    fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
+    fn on_sent(&mut self, w: &mut Window, now: Time, _bytes: u64, inflight: u64) {
         self.path.sent(now, inflight);
-        if inflight == 0 && matches!(self.mode, Mode::ProbeBw { .. }) {
-            self.pacing = (1.0 - self.p.pacing_margin) * self.bw();
+        if inflight == 0 {
+            self.end_silence(w, now);
         }
     }
 
@@ -219,6 +219,25 @@ impl Bbr {
         }
     }
 
+    /// What follows silence leaves at `bw`, and a PROBE_RTT that is over by the clock ends.
+    fn end_silence(&mut self, w: &mut Window, now: Time) {
+        match self.mode {
+            Mode::ProbeBw { .. } => self.pacing = (1.0 - self.p.pacing_margin) * self.bw(),
+            Mode::ProbeRtt(stay) if self.repair.leaves_in_silence(w, &mut self.path, stay, now) => {
+                self.leave_probe_rtt(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// To what the flow did before (Linux `bbr_reset_mode`).
+    fn leave_probe_rtt(&mut self, now: Time) {
+        match self.full {
+            true => self.begin_probe_bw(now),
+            false => self.mode = Mode::Startup,
+        }
+    }
+
     fn probing_rtt(&self) -> bool {
         matches!(self.mode, Mode::ProbeRtt(_))
     }
@@ -268,14 +287,13 @@ impl Bbr {
 
     /// PROBE_RTT: when the smallest round-trip time is old, the flow drains its queue to see whether the path has a smaller one.
     fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
-        let expired = self.path.sample_rtt(ack, self.p.min_rtt_window);
+        let expired = self.path.sample_rtt(ack, self.p.min_rtt_window, ack.may_be_delayed(w.mss));
         let stay = if let Mode::ProbeRtt(stay) = self.mode { Some(stay) } else { None };
         let little = (self.p.min_segments * w.mss, self.p.probe_rtt_time);
         match self.repair.visit((stay, expired), (w, &mut self.path, ack), new_round, little) {
             Visit::None => {}
             Visit::Stays(stay) => self.mode = Mode::ProbeRtt(stay),
-            Visit::Over if self.full => self.begin_probe_bw(ack.now),
-            Visit::Over => self.mode = Mode::Startup,
+            Visit::Over => self.leave_probe_rtt(ack.now),
         }
     }
 

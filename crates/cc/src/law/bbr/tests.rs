@@ -167,6 +167,40 @@ fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
     within(pipe.now.seconds() - left, 10.0, 10.2);
 }
 
+/// `bbr_cwnd_event`: in PROBE_RTT silence of more than 200 ms ends it with the first packet, without a round, and gives the window back;
+/// silence that is shorter does not.
+#[test]
+fn silence_ends_probe_rtt() {
+    for (silence_s, mode) in [(0.1, 3.0), (0.3, 2.0)] {
+        let mut pipe = Pipe::new("bbr");
+        pipe.until(|pipe| pipe.mode() == 3.0);
+        pipe.until(|pipe| pipe.inflight() <= 4 * MSS);
+        pipe.c.on_sent(pipe.now.saturating_add(Span::from_seconds(silence_s)), MSS, 0);
+        assert_eq!((pipe.mode(), pipe.c.window() > 100.0 * S), (mode, mode == 2.0));
+    }
+}
+
+/// `bbr_update_min_rtt`: after ten seconds any round-trip time replaces the smallest, but not that of an ACK which the receiver may have held:
+/// of less than a segment, with nothing else delivered since it was sent. One that is smaller always counts.
+#[test]
+fn a_delayed_acknowledgement_is_no_new_smallest_round_trip() {
+    for (acked, rtt_ms, expected) in [(500, 90, 0.05), (MSS, 90, 0.09), (500, 40, 0.04)] {
+        let mut c = bbr();
+        c.poke("min_rtt", 0.05);
+        let ack = Ack {
+            now: Time::from_seconds(11.0),
+            acked,
+            rtt: Some(Span::from_ms(rtt_ms)),
+            inflight: acked,
+            delivered: 1_000_000,
+            prior_delivered: Some(1_000_000 - acked),
+            ..Ack::default()
+        };
+        c.on_ack(&ack);
+        within(state(&c, "min_rtt"), expected - 1e-9, expected + 1e-9);
+    }
+}
+
 /// 60 of 104 segments are in flight, 5 lost: 55. For a round what is in flight stays there, then the window grows by what is
 /// delivered, and the end of recovery brings back that of before (Linux `bbr_set_cwnd_to_recover_or_restore`). An undone loss
 /// costs nothing.

@@ -1,6 +1,6 @@
 //! What losses say of the path: bounds of rate and flight for now (`lo`) and of flight for good (`hi`).
 
-use super::{Bbr3, Mode};
+use super::{Bbr3, Mode, left};
 use crate::{Ack, Window};
 
 /// Probing for more doubles its step each round, at most so often (draft-ietf-ccwg-bbr, BBRRaiseInflightLongtermSlope).
@@ -53,7 +53,7 @@ impl Bbr3 {
                 self.bounds.inflight_hi = (self.tally.inflight as f64).max(self.p.beta * target);
             }
             if self.mode == Mode::Up {
-                self.begin_down(ack.now);
+                self.begin_down(ack.now, left(ack));
             }
         } else if self.bounds.inflight_hi.is_finite() && !self.tally.too_much && !self.loses_too_much() {
             self.bounds.inflight_hi = self.bounds.inflight_hi.max(ack.inflight as f64).max(w.mss);

@@ -24,13 +24,14 @@
 //! Losses: more than 2 % of what was in flight, in UP or the round after it: inflight_hi = max(what was in flight,
 //! 0.7 min(BDP, cwnd)), which then holds for a round; UP raises it by 1, 2, 4 ... segments a round while the window is at it. A round with losses in other
 //! modes: bw_lo and inflight_lo = 0.7 of what they were, at least what the round has delivered. Losses that were none: bounds are no lower
-//! than before, and the STARTUP or UP that they have ended goes on. What follows silence leaves at bw.
+//! than before, and the STARTUP or UP that they have ended goes on. What follows silence leaves at bw, and silence ends a PROBE_RTT
+//! whose 200 ms are over. DOWN begins a round, and what UP has lost is not its own: only losses from there on lower its bounds for now.
 //!
 //! Presets: `draft-05` (default) and `draft-04` (drain gain 0.35, as in all drafts before, and no end of DRAIN by rounds).
 //!
 //! Chosen where the draft asks what a law is not told: losses are judged by rounds (lost in the round against in flight at
 //! its beginning) instead of by segments. Left out: segmentation offload, ECN, a full round of fast recovery as a condition for leaving STARTUP
-//! by losses, the end of PROBE_RTT in silence, and what -06 adds.
+//! by losses, and what -06 adds.
 
 mod bounds;
 mod parameters;
@@ -125,6 +126,11 @@ impl Model for Bbr3 {
     }
 }
 
+/// Bytes in flight after an ACK.
+fn left(ack: &Ack) -> u64 {
+    ack.inflight.saturating_sub(ack.acked)
+}
+
 /// What bounds, zero if nothing does.
 fn bound(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
@@ -145,10 +151,10 @@ states! {
 }
 
 impl Law for Bbr3 {
-    fn on_sent(&mut self, _w: &Window, now: Time, _bytes: u64, inflight: u64) {
+    fn on_sent(&mut self, w: &mut Window, now: Time, _bytes: u64, inflight: u64) {
         self.path.sent(now, inflight);
-        if inflight == 0 && !matches!(self.mode, Mode::Startup | Mode::Drain | Mode::ProbeRtt(_)) {
-            self.pacing = (1.0 - self.p.pacing_margin) * self.bw();
+        if inflight == 0 {
+            self.end_silence(w, now);
         }
     }
 
@@ -235,6 +241,30 @@ impl Bbr3 {
         self.min_rtt.set(rtt);
     }
 
+    /// What follows silence leaves at the bandwidth, and a PROBE_RTT that is over by the clock ends (draft, HandleRestartFromIdle).
+    fn end_silence(&mut self, w: &mut Window, now: Time) {
+        match self.mode {
+            Mode::Startup | Mode::Drain => {}
+            Mode::ProbeRtt(stay) => {
+                if self.repair.leaves_in_silence(w, &mut self.path, stay, now) {
+                    self.leave_probe_rtt(now, 0);
+                }
+            }
+            _ => self.pacing = (1.0 - self.p.pacing_margin) * self.bw(),
+        }
+    }
+
+    /// The pipe is not fuller than it is meant to be: DOWN is over as it begins (draft, BBRExitProbeRTT).
+    fn leave_probe_rtt(&mut self, now: Time, inflight: u64) {
+        self.bounds.forget_low();
+        if self.full {
+            self.begin_down(now, inflight);
+            self.mode = Mode::Cruise;
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
     fn probing_rtt(&self) -> bool {
         matches!(self.mode, Mode::ProbeRtt(_))
     }
@@ -300,25 +330,19 @@ impl Bbr3 {
         }
         let late = self.rounds > u64::from(self.p.drain_rounds);
         if self.mode == Mode::Drain && (drained(ack, self.inflight(w, 1.0), w, begins) || late) {
-            self.begin_down(ack.now);
+            self.begin_down(ack.now, left(ack));
         }
     }
 
     fn watch_min_rtt(&mut self, w: &Window, ack: &Ack, new_round: bool) {
-        let expired = self.path.sample_rtt(ack, self.p.probe_rtt_interval);
+        let expired = self.path.sample_rtt(ack, self.p.probe_rtt_interval, false);
         self.min_rtt.sample(ack.now, self.path.min_rtt(), self.p.min_rtt_window);
         let stay = if let Mode::ProbeRtt(stay) = self.mode { Some(stay) } else { None };
         let little = (self.probe_rtt_window(w), self.p.probe_rtt_time);
         match self.repair.visit((stay, expired), (w, &mut self.path, ack), new_round, little) {
             Visit::None => {}
             Visit::Stays(stay) => self.mode = Mode::ProbeRtt(stay),
-            Visit::Over => {
-                self.bounds.forget_low();
-                match self.full {
-                    true => self.begin_down(ack.now),
-                    false => self.mode = Mode::Startup,
-                }
-            }
+            Visit::Over => self.leave_probe_rtt(ack.now, left(ack)),
         }
     }
 

@@ -1,12 +1,17 @@
 //! PROBE_BW: DOWN empties the queue, CRUISE keeps it empty, REFILL fills the pipe again, UP probes for more.
 
-use super::{Bbr3, Mode};
+use super::{Bbr3, Mode, left};
 use crate::repair::Plateau;
 use crate::{Ack, Window};
 use elephan_units::{Span, Time};
 
 impl Bbr3 {
-    pub(super) fn begin_down(&mut self, now: Time) {
+    /// A round begins with `inflight` bytes in flight, and what was lost before is forgotten (draft, BBRResetCongestionSignals and
+    /// BBRStartRound).
+    pub(super) fn begin_down(&mut self, now: Time, inflight: u64) {
+        self.path.restart_round(inflight);
+        let too_much = self.tally.too_much || self.loses_too_much();
+        self.tally.restart(inflight, self.path.delivered(), too_much);
         (self.mode, self.since, self.rounds) = (Mode::Down, now, 0);
         self.pick_wait();
     }
@@ -31,13 +36,13 @@ impl Bbr3 {
                 (self.mode, self.rounds) = (Mode::Refill, 0);
                 self.path.restart_round(ack.inflight.saturating_sub(ack.acked));
             }
-            Mode::Down => {
+            Mode::Down | Mode::Cruise => {
                 if self.rounds == 1 && new_round {
                     // What the probe has sent is acknowledged: its largest rate is one of the cycle that ends here.
                     self.judging = false;
                     self.cycles += u64::from(!self.path.limited(ack));
                 }
-                if inflight <= self.headroom(w).min(self.inflight(w, 1.0)) {
+                if self.mode == Mode::Down && inflight <= self.headroom(w).min(self.inflight(w, 1.0)) {
                     self.mode = Mode::Cruise;
                 }
             }
@@ -63,7 +68,7 @@ impl Bbr3 {
         if !ack.app_limited && w.cwnd >= self.bounds.inflight_hi {
             self.repair.plateau = Plateau::since(ack.rate_bps.unwrap_or(0.0));
         } else if self.stops_growing(ack, new_round) {
-            self.begin_down(ack.now);
+            self.begin_down(ack.now, left(ack));
         }
     }
 
