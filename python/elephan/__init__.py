@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from . import cc, disk, host, hurst, l2, measures, packetdrill, prr, queue, rounds, rtt, stats, tcp, testing, theory
     from .analysis.trace import Trace, analyze
     from .burst import memory_from_burst, read_burst
+    from .controller import CongestionControl
     from .errors import ElephanError, InputError
-    from .guest import CongestionControl
+    from .guest import controller_factory
     from .longpath.path import Answer, path
     from .panel.panel import Panel, compare
     from .results import load
@@ -42,6 +43,7 @@ __all__ = [
     "analyze",
     "cc",
     "compare",
+    "controller_factory",
     "disk",
     "host",
     "hurst",
@@ -78,7 +80,8 @@ _NAMES = {
     "Answer": ("elephan.longpath.path", "Answer"),
     "compare": ("elephan.panel.panel", "compare"),
     "Panel": ("elephan.panel.panel", "Panel"),
-    "CongestionControl": ("elephan.guest", "CongestionControl"),
+    "CongestionControl": ("elephan.controller", "CongestionControl"),
+    "controller_factory": ("elephan.guest", "controller_factory"),
     "ElephanError": ("elephan.errors", "ElephanError"),
     "InputError": ("elephan.errors", "InputError"),
     "ScenarioError": ("elephan.errors", "InputError"),

@@ -89,8 +89,9 @@ def run(
     folder: str | PathLike[str] | None = None,
     progress: Callable[[float, int], object] | None = None,
     cancel: Cancel | None = None,
+    agreed: object = None,
 ) -> Result:
-    """Runs a scenario once.
+    """Runs a scenario once. `agreed`: the `elephan.trust.Trust` of the caller, what congestion controls in Python may be loaded.
 
     Tables stay in memory or, with `folder`, an existing one, stream to `<table>.parquet` in it. `progress` is called with
     the share of the simulated time done and the events so far, at most ten times a second; what it raises stops the run.
@@ -103,6 +104,7 @@ def resolve(
     overrides: Overrides = "{}",
     seed: int | None = None,
     cancel: Cancel | None = None,
+    agreed: object = None,
 ) -> str:
     """JSON: `seed`, `toml` (every default spelled out), `provenance`, `has_sweep`, `plan` (what will be built, in figures)."""
 
@@ -114,6 +116,7 @@ def variants(
     repetitions: int | None = None,
     seed: int | None = None,
     cancel: Cancel | None = None,
+    agreed: object = None,
 ) -> str:
     """The runs of `[sweep]`, JSON: a list of `label`, `overrides`, `parameters`, `seed`, `repetition`. All have been checked.
 

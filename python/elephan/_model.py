@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from elephan.guest import CongestionControl
+    from elephan.controller import CongestionControl
 
 LawFactory = Callable[..., "CongestionControl"]
 """A congestion control of one's own: a class, or a function that gives a new object for each connection."""

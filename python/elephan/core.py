@@ -118,23 +118,24 @@ def override_text(overrides: Overrides) -> str:
 
 def resolve(source: Source, overrides: Overrides, seed: int | None = None) -> dict[str, Any]:
     """The resolved scenario as the core describes it."""
-    found = json.loads(_read("resolve", source.text, source.name, source.format, override_text(overrides), seed))
+    found = json.loads(_read("resolve", source, override_text(overrides), seed))
     return dict(found)
 
 
 def variants(source: Source, overrides: Overrides, repetitions: int | None, seed: int | None = None) -> list[dict[str, Any]]:
     """The runs of a scenario's `[sweep]`: label, overrides, seed and parameters of each. A list in `overrides` is swept."""
-    text = _read("variants", source.text, source.name, source.format, override_text(overrides), repetitions, seed)
+    text = _read("variants", source, override_text(overrides), repetitions, seed)
     return [dict(one) for one in json.loads(text)]
 
 
-def _read(name: str, *arguments: Any) -> str:
+def _read(name: str, source: Source, *more: Any) -> str:
     """Returns what a function of the core reads of a scenario; Ctrl-C reaches Python at once. A scenario that brings Python along
     is read in this thread: Ctrl-C ends what its files do when they are loaded, and they find the thread that they expect.
     """
+    arguments = (source.text, source.name, source.format, *more)
     if loading.file or threading.current_thread() is not threading.main_thread() or "python" in f"{arguments}":
-        return str(call(name, *arguments))
-    return str(interruptible("elephan-read", lambda stop: call_with(name, *arguments, cancel=stop.token)))
+        return str(call_with(name, *arguments, agreed=source.agreed))
+    return str(interruptible("elephan-read", lambda stop: call_with(name, *arguments, agreed=source.agreed, cancel=stop.token)))
 
 
 class Stop:
@@ -160,7 +161,7 @@ def execute(
     """One run of the core in this thread; the result is the core's."""
     token = stop.token if stop else None
     given = override_text(overrides)
-    return call("run", source.text, source.name, source.format, given, seed, folder, progress, token)
+    return call("run", source.text, source.name, source.format, given, seed, folder, progress, token, source.agreed)
 
 
 def execute_interruptible(

@@ -1,15 +1,4 @@
-"""Congestion controls written in Python: the base class, and how a class is named in a scenario and found again.
-
-    class Mine(el.CongestionControl):
-        def on_ack(self, ack):
-            if not ack.app_limited:
-                self.cwnd += self.mss * min(ack.acked, self.cwnd) / self.cwnd
-
-    el.run("sawtooth", set={"traffic.bulk.congestion_control": Mine})
-
-In a scenario: `congestion_control = { python = "module:Class", params = { ... } }`, or `"path/to/file.py:Class"` relative to the
-scenario. Times are seconds, sizes bytes, rates bit/s.
-"""
+"""Congestion controls in Python: how a class is named in a scenario, loaded if the caller agrees (`elephan.trust`), and checked."""
 
 from __future__ import annotations
 
@@ -19,112 +8,78 @@ import difflib
 import functools
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import json
+import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from elephan import _core, core
+from elephan import core, trust
 from elephan._model import LawFactory
+from elephan.controller import CongestionControl
 from elephan.errors import InputError, nearest
-
-
-class CongestionControl(_core.Guest):
-    """The base of congestion controls in Python. Each connection has an object of its own.
-
-    Constructor keywords are the parameters (`params` in a scenario). There is no connection yet in `__init__`: `cwnd`,
-    `ssthresh` and `mss` are known from the first call on.
-
-    What a class sets, in any method but `on_sent` (which may set the last two):
-
-    - `cwnd`: congestion window, bytes, float. Below one segment a run takes it for one segment.
-    - `ssthresh`: slow-start threshold, bytes; before the first congestion event infinite, or where the stack begins (`winxp`:
-      64 KiB). Below two segments it is taken for two.
-    - `pacing_rate`: bit/s of payload, as `ack.rate` is, or None: not paced.
-    - `timer`: when `on_timer` is to be called, seconds of simulated time, or None.
-
-    NaN, a pacing rate that is not positive and a timer that is not after now raise `ValueError` where they are set.
-    What a class can read: these, `mss` (bytes), `in_slow_start` (cwnd < ssthresh) and `now` (seconds).
-
-    What a class defines: `on_ack`, `on_round` or `on_delivery`, and the others as needed. Methods that it does not define are
-    not called and cost nothing; `on_round` is called once a round trip, so that a slow method is affordable.
-
-    Slow start is the stack's: below `ssthresh` it grows the window, and `on_ack` and `on_round` are called above it. With
-    `slow_start = False` they are called below as well and growth is theirs. Fast recovery is the stack's too: what is lost is
-    told once, by `on_congestion` when it begins, and no `on_ack` until it is over.
-    """
-
-    slow_start: bool = True
-    """Whether the stack's slow start grows the window below `ssthresh`."""
-
-    measures_rate: bool = False
-    """Whether `rate` is measured, which costs memory for every segment in flight."""
-
-    states: tuple[str, ...] = ()
-    """Attributes that are numbers and worth watching: `state` of `elephan.cc.new` shows them."""
-
-    def on_ack(self, ack: _core.Ack) -> None:
-        """An ACK of new data outside fast recovery and, unless `slow_start` is False, outside slow start.
-
-        `ack` has `now`, `acked`, `rtt` (None without a sample), `inflight` (before the ACK), `ce` (of `acked`, what met
-        congestion marks), `app_limited` (the window was not the limit: no growth), `delivered` (since the connection began),
-        `rate` (with `measures_rate`), `min_rtt`, `srtt`.
-        """
-
-    def on_round(self, round: _core.Round) -> None:
-        """A round trip is over: what was in flight when it began is acknowledged. Called where `on_ack` is, after it.
-
-        `round` has the sums and extremes of its ACKs: `now`, `duration`, `acks`, `acked`, `ce`, `samples` of `rtt` (the mean),
-        `rtt_min`, `rtt_max`, `rate` (the largest), `app_limited` (at one ACK at least); and of the last ACK `inflight`,
-        `delivered`, `min_rtt`, `srtt`.
-        """
-
-    def on_delivery(self, ack: _core.Ack) -> None:
-        """Any ACK of new data, in slow start and in fast recovery (`ack.in_recovery`) as well, before `on_ack`: for measuring."""
-
-    def on_sent(self, now: float, bytes: int, inflight: int) -> None:
-        """`bytes` are sent while `inflight` bytes are in flight before them."""
-
-    def on_congestion(self, event: _core.Congestion) -> None:
-        """A congestion event. `event` has `kind` ("loss", "ecn", "rto", "local_drop"), `now`, `lost`, `inflight` (FlightSize).
-
-        What it leaves is the window after recovery. By default the cut of Reno, RFC 5681 equation 4.
-        """
-        self.ssthresh = max(min(self.cwnd, event.inflight) / 2, 2 * self.mss)
-        self.cwnd = self.mss if event.kind == "rto" else self.ssthresh
-
-    def on_undo(self, now: float) -> None:
-        """The last event was spurious. `cwnd` and `ssthresh` are as before it already; restore what else was changed."""
-
-    def on_timer(self, now: float) -> None:
-        """The time set as `timer` has come; it is None again."""
-
+from elephan.siblings import Siblings
+from elephan.trust import Trust
 
 _HOOKS = ("on_sent", "on_delivery", "on_ack", "on_round", "on_undo", "on_timer")
 _GROWTH = ("on_ack", "on_round", "on_delivery")
 _SWITCHES = ("slow_start", "measures_rate")
 
-# Classes and functions handed over that no import finds again, by the name that scenarios of this process give them.
+# Classes and functions that the caller handed over: those that no name finds again by the name that scenarios of this process
+# give them, and the names of the others.
 _handed_over: dict[str, LawFactory] = {}
-_modules: dict[tuple[str, str], ModuleType] = {}
+_named: set[str] = set()
+_MARK = "__elephan_makes_controllers__"
+
+
+@dataclass
+class _Loaded:
+    """A file that was run, and the files beside it that it imported."""
+
+    module: ModuleType
+    digest: str
+    needs: set[Path] = field(default_factory=set)
+    loading: bool = True
+
+
+_loaded: dict[Path, _Loaded] = {}  # by real path
 _reading = threading.RLock()
 _PATIENCE = 60.0  # seconds for another thread to load a file; one that never ends must not hang all
 
 
-def _find(reference: str, folder: str | None) -> LawFactory:
-    """What `module:Class` or `file.py:Class` names."""
+def controller_factory(make: Callable[..., CongestionControl]) -> Callable[..., CongestionControl]:
+    """Marks a function that gives a new controller for each connection, so that a scenario may name it as it may a class.
+
+    @el.controller_factory
+    def gentle(share=0.1):
+        return Gentle(share)
+    """
+    setattr(make, _MARK, True)
+    return make
+
+
+def _may_be_called(found: Any) -> bool:
+    while isinstance(found, functools.partial):
+        found = found.func
+    if inspect.isclass(found):
+        return issubclass(found, CongestionControl)
+    return getattr(found, "__dict__", {}).get(_MARK) is True
+
+
+def find(reference: str, folder: str | None, agreed: Trust) -> LawFactory:
+    """What `module:Class` or `file.py:Class` names, if its code may run."""
     place, colon, name = reference.rpartition(":")
     if not colon or not place or not name:
         raise InputError('write "module:Class" or "path/to/file.py:Class"')
     if reference in _handed_over:
         return _handed_over[reference]
-    found: Any = _from_file(place, folder) if place.endswith(".py") else _from_module(place, name)
+    found: Any = _place(place, name, reference, folder, agreed)
     for part in name.split("."):
         if not hasattr(found, part):
             known = [key for key, value in vars(found).items() if inspect.isclass(value) and issubclass(value, CongestionControl)]
@@ -134,24 +89,30 @@ def _find(reference: str, folder: str | None) -> LawFactory:
         found = getattr(found, part)
     if not callable(found):
         raise InputError(f"{name} is {type(found).__name__}, not a class")
+    if reference not in _named and not _may_be_called(found):
+        what = (
+            "not derived from elephan.CongestionControl" if inspect.isclass(found) else "not marked by @elephan.controller_factory"
+        )
+        raise InputError(f"{name} is {what}; nothing else is called")
     return cast(LawFactory, found)
 
 
-def _path(place: str, folder: str | None) -> Path:
-    """A file relative to the scenario or, for what is added to a scenario of the library, to the working directory."""
-    beside = Path(folder or "") / place
-    return Path(place) if not beside.exists() and Path(place).exists() else beside
-
-
-def _source(path: Path, place: str) -> bytes:
-    """What the file found for `place` has in it."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        here = "" if path == Path(place) else f", nor is it in the working directory {Path.cwd()}"
-        raise InputError(f"{path}: {error.strerror}{here}") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
+def _place(place: str, name: str, reference: str, folder: str | None, agreed: Trust) -> ModuleType:
+    """The module of a reference, loaded where the caller agrees."""
+    if place.endswith(".py"):
+        return _from_file(trust.find_file(place, reference, folder, agreed), folder, agreed)
+    if agreed.names_module(place):
+        return _from_module(place, name)
+    # What the caller hands over or writes, and has imported before.
+    present = sys.modules.get(place) if reference in _named or reference in agreed.words else None
+    if present is not None and (reference in _named or hasattr(present, name.partition(".")[0])):
+        return present
+    file = trust.module_file(place, reference, folder, agreed)
+    if file is not None:
+        return _from_file(trust.find_file(file, reference, folder, agreed), folder, agreed, place)
+    if present is not None:
+        return present
+    raise trust.refuse_module(place)
 
 
 @contextlib.contextmanager
@@ -177,38 +138,69 @@ def _from_module(name: str, wanted: str) -> ModuleType:
     except InputError as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is not None and (name == missing or name.startswith(missing + ".")):
-            raise InputError(
-                f'no module "{missing}"; a file is named by its path, such as "{name.replace(".", "/")}.py:Class"'
-            ) from error
+            raise trust.refuse_module(name) from error
         raise
 
 
-def _from_file(place: str, folder: str | None) -> ModuleType:
-    """The module of a file, read again when the file has changed."""
-    path = _path(place, folder)
-    source = _source(path, place)
-    key = (str(path.resolve()), hashlib.sha256(source).hexdigest())
+def _from_file(path: Path, folder: str | None, agreed: Trust, shown: str = "") -> ModuleType:
+    """The module of a file, run again when it or what it imports from beside it has changed; errors call it `shown`."""
     if not _reading.acquire(timeout=_PATIENCE):
         raise InputError(f"{path.name}: another thread has not loaded it, or a file before it, in {_PATIENCE:g} s")
     try:
-        return _modules.get(key) or _executed(path, source, key)
+        real = Path(os.path.realpath(path))
+        root = Path(os.path.realpath(folder or "."))
+        return _current(real, real.parent if root not in real.parents else root, agreed, shown).module
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
     finally:
         _reading.release()
 
 
-def _executed(path: Path, source: bytes, key: tuple[str, str]) -> ModuleType:
-    name = f"elephan_guest_{path.stem}_{key[1][:12]}"
+def _unchanged(path: Path, seen: set[Path]) -> bool:
+    """Whether a file that was run, and all that it imported from beside it, are as they were."""
+    known = _loaded.get(path)
+    if path in seen or (known is not None and known.loading):
+        return True
+    seen.add(path)
+    if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.digest:
+        return False
+    return all(_unchanged(one, seen) for one in known.needs)
+
+
+def _current(path: Path, root: Path, agreed: Trust, shown: str = "") -> _Loaded:
+    if not _unchanged(path, set()):
+        return _executed(path, root, agreed, shown or path.name)
+    return _loaded[path]
+
+
+def _executed(path: Path, root: Path, agreed: Trust, shown: str) -> _Loaded:
+    source = path.read_bytes()
+    digest = hashlib.sha256(source).hexdigest()
+    name = f"elephan_guest_{path.stem}_{digest[:12]}"
     module = ModuleType(name)
     module.__file__ = str(path)
     # Known before it is complete, so that a file that names itself is not loaded without end.
-    sys.modules[name] = _modules[key] = module
+    sys.modules[name] = module
+    loaded = _loaded[path] = _Loaded(module, digest)
+
+    def beside(file: Path) -> ModuleType:
+        real = Path(os.path.realpath(file))
+        if not agreed.names_file(file):
+            trust.check_beside(file, root)
+        with _reading:
+            loaded.needs.add(real)
+            return _current(real, root, agreed).module
+
+    module.__dict__["__builtins__"] = Siblings(path, root, beside).builtins()
     try:
-        with _loading(path.name):
+        with _loading(shown):
             exec(compile(source, str(path), "exec"), module.__dict__)
     except BaseException:
-        del sys.modules[name], _modules[key]
+        sys.modules.pop(name, None)
+        _loaded.pop(path, None)
         raise
-    return module
+    loaded.loading = False
+    return loaded
 
 
 def told(error: BaseException, file: str = "") -> str:
@@ -244,19 +236,27 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
     return made
 
 
-def load(reference: str, params: str, folder: str | None) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
-    """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`."""
+def load(
+    reference: str, params: str, folder: str | None, agreed: Trust | None, own: bool
+) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
+    """What the core asks of a class: factory, name, hooks that it has, `slow_start`, `measures_rate`, `states`.
+
+    `folder`: of the scenario, None of a text. `agreed`: what the caller lets run. `own`: the reference is the caller's own word.
+    """
+    agreed = agreed or trust.NOBODY
+    if own:
+        agreed = replace(agreed, words=agreed.words | {reference})
     try:
-        return _load(reference, json.loads(params), folder)
+        return _load(reference, json.loads(params), folder, agreed)
     except KeyboardInterrupt as interrupt:
         core.loading.interrupt = interrupt
         raise
 
 
 def _load(
-    reference: str, values: Mapping[str, Any], folder: str | None
+    reference: str, values: Mapping[str, Any], folder: str | None, agreed: Trust
 ) -> tuple[LawFactory, str, list[str], bool, bool, list[str]]:
-    target = _find(reference, folder)
+    target = find(reference, folder, agreed)
     made = _made(target, getattr(target, "__name__", type(target).__name__), values)
     law, name = type(made), type(made).__name__
     hooks = [hook for hook in _HOOKS if getattr(law, hook) is not getattr(CongestionControl, hook)]
@@ -329,49 +329,22 @@ def words(given: LawFactory) -> dict[str, Any]:
     return {"python": _reference(reference, given), **({"params": params} if params else {})}
 
 
+def _present(reference: str) -> Any:
+    """What a reference names in a module that is imported already; nothing is run."""
+    place, _, name = reference.rpartition(":")
+    found: Any = sys.modules.get(place)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def _reference(reference: str, given: LawFactory) -> str:
     candidate, number = reference, 1
     while True:
-        try:
-            found = _find(candidate, None)
-        except InputError:
-            found = _handed_over.setdefault(candidate, given)
+        found = _handed_over.get(candidate) or _present(candidate) or _handed_over.setdefault(candidate, given)
         if found is given:
+            if candidate not in _handed_over:
+                _named.add(candidate)
             return candidate
         number += 1
         candidate = f"{reference}#{number}"
-
-
-def source_hash(reference: str, folder: str | None) -> str | None:
-    """SHA-256 of the source of what `reference` names: of its file, or of the class alone when it was typed in; None if neither."""
-    place = reference.rpartition(":")[0]
-    try:
-        if place.endswith(".py") and reference not in _handed_over:
-            return hashlib.sha256(_path(place, folder).read_bytes()).hexdigest()
-        target = _find(reference, folder)
-        module = sys.modules.get(getattr(target, "__module__", ""))
-        file = getattr(module, "__file__", None)
-        text = Path(file).read_bytes() if file else inspect.getsource(target).encode()
-        return hashlib.sha256(text).hexdigest()
-    except (OSError, TypeError, InputError):
-        return None
-
-
-def named_in(value: Any) -> list[dict[str, Any]]:
-    """Every guest that a resolved scenario names."""
-    if isinstance(value, Mapping):
-        own = [dict(value)] if isinstance(value.get("python"), str) else []
-        return own + [found for inner in value.values() for found in named_in(inner)]
-    if isinstance(value, list):
-        return [found for inner in value for found in named_in(inner)]
-    return []
-
-
-def provenance(resolved: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """For a manifest: each guest of a scenario with the hash of its source. `name` is the scenario's, its path if it is a file."""
-    folder = None if name.startswith("<") else str(Path(name).parent)
-    rows: dict[str, dict[str, Any]] = {}
-    for guest in named_in(resolved):
-        reference = guest["python"]
-        rows.setdefault(reference, {"python": reference, "source_sha256": source_hash(reference, folder)})
-    return list(rows.values())

@@ -94,24 +94,25 @@ def _apart(law: Law, others: Sequence[Law]) -> Law:
     return replace(law, label=law.label.replace(law.label.split(" ")[0], whole, 1))
 
 
-def _check(law: Law) -> None:
+def _check(law: Law, python_from: Any) -> None:
     """Refuses a law that the core does not take, with the core's reason."""
     known = cc.names()
     guest = isinstance(law.value, Mapping) and "kind" not in law.value
     if not guest and law.kind.endswith(".py"):
         raise InputError(f"{law.kind}: which class of this file? Write it as {law.kind}:Class")
     if not guest and law.kind not in known:
-        there = [name for name in known if _refusal(Law(name, name)) is None]
+        there = [name for name in known if _refusal(Law(name, name), None) is None]
         raise InputError(f'no congestion control "{law.kind}"{nearest(law.kind, there, "there are")}')
-    why = _refusal(law)
+    why = _refusal(law, python_from)
     if why is not None:
         raise InputError(why.removeprefix("python: ") if guest else f"{law.label}: {why}")
 
 
-def _refusal(law: Law) -> str | None:
+def _refusal(law: Law, python_from: Any) -> str | None:
     """Why the core does not take a law for a connection of TCP, if it does not."""
     try:
-        core.resolve(Source(_PROBE, law.label, "toml", "probe"), {f"traffic.flow.{_KEY}": law.value}, 1)
+        probe = Source(_PROBE, law.label, "toml", "probe").with_trust(python_from, law.value)
+        core.resolve(probe, {f"traffic.flow.{_KEY}": law.value}, 1)
     except InputError as error:
         why = str(error).rpartition(f"traffic[0].{_KEY}")[2].lstrip(".: ")
         # There is no transport to say here.
@@ -119,8 +120,11 @@ def _refusal(law: Law) -> str | None:
     return None
 
 
-def read_laws(given: str | Sequence[Any]) -> list[Law]:
-    """Several laws: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked."""
+def read_laws(given: str | Sequence[Any], python_from: Any = None) -> list[Law]:
+    """Several laws: a text with commas between them, or a list of names, texts, dicts and classes. Each is checked.
+
+    `python_from`: as of `el.run`.
+    """
     if isinstance(given, str):
         given = split(given)
     if not isinstance(given, Sequence) or not given:
@@ -138,6 +142,6 @@ def read_laws(given: str | Sequence[Any]) -> list[Law]:
         else:
             raise InputError(f"a congestion control is a name, a dict or a class, not {one!r}")
         law = _apart(law, laws)
-        _check(law)
+        _check(law, python_from)
         laws.append(law)
     return laws

@@ -313,9 +313,9 @@ def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:
     """`guests` of a manifest: congestion controls in Python with the hashes of their sources; nothing if there are none."""
     if '"python"' not in json.dumps(resolved, default=str):
         return {}
-    from elephan.guest import provenance
+    from elephan.guestsource import provenance
 
-    rows = provenance(resolved, source.name)
+    rows = provenance(resolved, source.name, source.agreed)
     return {"guests": rows} if rows else {}
 
 
@@ -399,6 +399,7 @@ def run(
     report: bool = True,
     pcap: bool = False,
     replace: bool = False,
+    python_from: Any = None,
 ) -> Run:
     """Runs a scenario once.
 
@@ -407,10 +408,13 @@ def run(
     report; without it the tables stay in memory. `progress`: a bar, or a function of (share done, events). `pcap`: capture
     packets in `out`, at every host with traffic unless the scenario's `record.captures` says where. `replace`: whether the result
     of another scenario, or of another seed, in `out` may go; without it that is an InputError.
+    `python_from`: modules, files and folders whose congestion controls may be loaded, besides files beside the scenario and what
+    `set` names (docs/trust.md).
     """
     from elephan.progress import run_bar, status
 
-    source, overrides, seed = open_source(scenario), core.as_overrides(set), seed_or_none(seed)
+    overrides, seed = core.as_overrides(set), seed_or_none(seed)
+    source = open_source(scenario).with_trust(python_from, overrides)
     if pcap:
         if out is None:
             raise InputError("captures are files: say with out where to write them")

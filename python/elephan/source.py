@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from elephan._model import plain
 from elephan.errors import InputError, nearest
+from elephan.trust import NOBODY, Trust, trust
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Source:
     name: str  # shown in errors, e.g. "scenarios/incast.toml"
     format: str  # toml | json
     stem: str  # names a result folder, e.g. "incast"
+    agreed: Trust = NOBODY  # what code of congestion controls the caller lets run
+
+    def with_trust(self, python_from: Any = None, *words: Any) -> Source:
+        """The same text with what the caller agrees to run: modules and files of `python_from`, and what is written in `words`."""
+        return replace(self, agreed=trust(python_from, *words))
 
     @property
     def notes(self) -> Notes:

@@ -296,15 +296,17 @@ def sweep(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    python_from: Any = None,
 ) -> Sweep:
     """Runs every variant of a scenario's `[sweep]`, with `set` over it, each with the same seeds.
 
     A list or range in `set` is swept: `{"switches.sw.memory": ["48 KiB", "96 KiB"]}`. `statistics`: names such as
     `"latency_ns.p99"`; without them the usual ones. `out`: a folder for the tables and the report. Raises when
     nothing varies and nothing is repeated, when every run failed, and when no run can have a statistic or none has any; single
-    failures are in `.failures`, statistics that no run has in `.missing`.
+    failures are in `.failures`, statistics that no run has in `.missing`. `python_from`: as of `el.run`.
     """
-    source = open_source(scenario)
+    overrides = core.as_overrides(set)
+    source = open_source(scenario).with_trust(python_from, overrides)
     if isinstance(statistics, str) or not isinstance(statistics, Sequence):
         raise InputError(f"statistics are a list of names, not {statistics!r}")
     check_workers(workers)
@@ -316,7 +318,7 @@ def sweep(
         measures.parse(name)
     if out is not None:
         folder.check_target(out, "sweep")
-    variants, jobs = plan(source, core.as_overrides(set), repetitions, seed)
+    variants, jobs = plan(source, overrides, repetitions, seed)
     if len(jobs) == 1 and not jobs[0].parameters:
         raise InputError(
             f"{source.name}: nothing to sweep: no [sweep], no list of values in -s key=v1,v2, no more than 1 repetition"

@@ -252,6 +252,26 @@ class Nan(Reno):
         self.cwnd = math.nan
 
 
+class MinusInfinite(Reno):
+    def on_ack(self, ack: Any) -> None:
+        self.cwnd = -math.inf
+
+
+class MinusInfiniteThreshold(Reno):
+    def on_ack(self, ack: Any) -> None:
+        self.ssthresh = -math.inf
+
+
+class PacedByNothing(Reno):
+    def on_ack(self, ack: Any) -> None:
+        self.pacing_rate = -math.inf
+
+
+class RingsBefore(Reno):
+    def on_ack(self, ack: Any) -> None:
+        self.timer = -math.inf
+
+
 class Backwards(Reno):
     def on_ack(self, ack: Any) -> None:
         self.timer = self.now
@@ -306,6 +326,10 @@ class NotOurs:
     [
         (Failing, "RuntimeError: first line second line (test_guest.py:"),
         (Nan, "Nan.on_ack failed in flow 0 (reno: sender[0] -> receiver[0]) at"),
+        (MinusInfinite, "cwnd must be a number of bytes, not -inf"),
+        (MinusInfiniteThreshold, "ssthresh must be a number of bytes, not -inf"),
+        (PacedByNothing, "pacing_rate must be None or a positive number of bit/s, not -inf"),
+        (RingsBefore, "timer must be None or a time after now"),
         (Backwards, "timer must be None or a time after now"),
         (Unpaced, "pacing_rate must be None or a positive number of bit/s, not 0"),
         (Sends, "Sends.on_sent failed"),

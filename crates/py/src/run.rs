@@ -111,7 +111,7 @@ struct Finished {
 /// and captures to `captures/<name>.pcapng`.
 /// `progress` is called with (share of the simulated time done, events) at most ten times a second.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, folder=None, progress=None, cancel=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, folder=None, progress=None, cancel=None, agreed=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn run(
     py: Python<'_>,
@@ -123,8 +123,9 @@ fn run(
     folder: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
     cancel: Option<&Bound<'_, Cancel>>,
+    agreed: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
-    let source = scenario::source(text, name, format)?;
+    let source = scenario::source(text, name, format, agreed)?;
     let flag = cancel.map(|cancel| cancel.get().flag());
     let mut watcher = Watcher { flag: flag.clone(), progress, looked: Instant::now(), raised: None };
     let in_folder = folder.is_some();

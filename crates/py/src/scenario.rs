@@ -19,9 +19,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 
-/// The text of a scenario under the name that errors give it.
-pub fn source(text: String, name: String, format: &str) -> PyResult<Source> {
-    let interpreter = Arc::new(Loader::of_source(&name));
+/// The text of a scenario under the name that errors give it; `agreed` is what code the caller lets run.
+pub fn source(text: String, name: String, format: &str, agreed: Option<Py<PyAny>>) -> PyResult<Source> {
+    let interpreter = Arc::new(Loader::of_source(&name, agreed));
     let source = match format {
         "toml" => Source::toml(name, text),
         "json" => Source::json(name, text),
@@ -141,7 +141,8 @@ fn summary(plan: &Plan) -> Value {
 
 /// The resolved scenario as JSON: `seed`, `toml`, `provenance`, `has_sweep`, and `plan`, a summary of what will be built.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), seed=None, cancel=None, agreed=None))]
+#[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn resolve(
     py: Python<'_>,
     text: String,
@@ -150,8 +151,9 @@ fn resolve(
     overrides: Overrides,
     seed: Option<u64>,
     cancel: Option<&Bound<'_, Cancel>>,
+    agreed: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let source = source(text, name, format)?;
+    let source = source(text, name, format, agreed)?;
     let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
         guard_long(flag, || {
@@ -171,7 +173,7 @@ fn resolve(
 
 /// The runs of a scenario's `[sweep]` as a JSON list of `label`, `overrides`, `parameters`, `seed`, `repetition`.
 #[pyfunction]
-#[pyo3(signature = (text, name, format, overrides=Overrides::none(), repetitions=None, seed=None, cancel=None))]
+#[pyo3(signature = (text, name, format, overrides=Overrides::none(), repetitions=None, seed=None, cancel=None, agreed=None))]
 #[expect(clippy::too_many_arguments, reason = "the Python function names each")]
 fn variants(
     py: Python<'_>,
@@ -182,8 +184,9 @@ fn variants(
     repetitions: Option<u32>,
     seed: Option<u64>,
     cancel: Option<&Bound<'_, Cancel>>,
+    agreed: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let source = source(text, name, format)?;
+    let source = source(text, name, format, agreed)?;
     let flag = cancel.map(|cancel| cancel.get().flag());
     py.detach(|| {
         guard_long(flag, || {

@@ -50,7 +50,7 @@ impl TcpEndpoint {
         let table = options.map(json::table).transpose()?.unwrap_or_default();
         guard(|| {
             let mut options = elephan_scenario::tcp_options("Endpoint", stack, table).map_err(scenario_errors)?;
-            guest::bind(&mut options.congestion_control, &Loader { folder: None, strict: false })?;
+            guest::bind(&mut options.congestion_control, &Loader::of_caller())?;
             let options = Arc::new(options);
             let mut endpoint = Endpoint::new(&options, options.controller(), isn);
             endpoint.set_auto_read(auto_read);

@@ -88,7 +88,13 @@ fn profile_file(name: &str, scenario: &str) -> Result<ProfileFile, String> {
         at if at.is_empty() => format!("{}: {}", place(problem.origin), problem.message),
         at => format!("{}: {at}: {}", place(problem.origin), problem.message),
     };
-    let tree = toml::parse(&text).map_err(shown)?;
+    // It may be any file that a scenario names: nothing of it is repeated before it has shown to be a profile.
+    let tree = toml::parse(&text).map_err(|problem| {
+        shown(Problem { message: "not valid TOML, as a profile of a disk is".to_owned(), ..problem })
+    })?;
+    if !tree.get("format").and_then(Node::as_text).is_some_and(|format| format.starts_with("elephan-disk")) {
+        return Err(format!("{path}: not a profile of a disk: it has no `format = \"elephan-disk-1\"`"));
+    }
     let root = tidied(schemars::schema_for!(ProfileFile));
     if let Some(problem) = walk(&root, &root, &tree, &Path::default()).into_iter().next() {
         return Err(shown(problem));

@@ -62,7 +62,7 @@ fn trace(entry: &mut Node, at: &Path, scenario: &str) -> Result<(), Problem> {
     let (Some(name), None) = (file.as_text(), entry.get("trace")) else { return Ok(()) };
     let problem = |message: String| Problem::new(at.key("file"), file.origin, message);
     let (text, path) = text_of(name, scenario).map_err(problem)?;
-    Trace::parse(&text).map_err(|e| problem(format!("{path}:{e}")))?;
+    Trace::parse(&text).map_err(|e| problem(format!("{path}:{}", e.of_file())))?;
     let node = Node::text(text, file.origin);
     if let Some(table) = entry.as_table_mut() {
         let place = table.shift_remove_full("file").map(|(place, _, _)| place).unwrap_or(table.len());
@@ -102,7 +102,7 @@ fn points(name: &str, scenario: &str, origin: Origin) -> Result<Node, String> {
         ));
     }
     let (text, path) = text_of(name, scenario)?;
-    let points = parse_cdf(&text).map_err(|e| format!("{path}:{e}"))?;
+    let points = parse_cdf(&text).map_err(|e| format!("{path}:{}", e.of_file()))?;
     let point = |(value, p)| {
         let pair = vec![Node::text(value, origin), Node { value: Value::Float(p), origin }];
         Node::array(pair, origin)

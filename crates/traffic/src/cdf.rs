@@ -127,18 +127,18 @@ pub fn parse_cdf(text: &str) -> Result<Vec<(String, f64)>, TraceError> {
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     const COLUMNS: &str = "size_bytes (or time_s, time_ms, time_us, time_ns), cdf";
     let Some((line, header)) = lines.next() else {
-        return Err(TraceError { line: 1, message: format!("no header; the columns are {COLUMNS}") });
+        return Err(TraceError::of_header(1, format!("no header; the columns are {COLUMNS}"), COLUMNS));
     };
     let names: Vec<&str> = cells(header).collect();
     let unit_ps = match names[..] {
         ["size_bytes", "cdf"] => None,
         [time, "cdf"] if units_of_time(time, "time_").is_some() => units_of_time(time, "time_"),
-        _ => return Err(TraceError { line, message: format!("{header:?}: the columns are {COLUMNS}") }),
+        _ => return Err(TraceError::of_header(line, format!("{header:?}: the columns are {COLUMNS}"), COLUMNS)),
     };
     let points: Result<Vec<_>, TraceError> =
-        lines.map(|(line, row)| point(row, unit_ps).map_err(|message| TraceError { line, message })).collect();
+        lines.map(|(line, row)| point(row, unit_ps).map_err(|message| TraceError::new(line, message))).collect();
     let points = points?;
-    if points.is_empty() { Err(TraceError { line, message: "no point after the header".into() }) } else { Ok(points) }
+    if points.is_empty() { Err(TraceError::new(line, "no point after the header".into())) } else { Ok(points) }
 }
 
 fn point(row: &str, unit_ps: Option<u64>) -> Result<(String, f64), String> {

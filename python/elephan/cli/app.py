@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elephan.cli import questions
-from elephan.cli.options import Json, Scenario, Seed, Set, Verbose, Workers, out_option, whole
+from elephan.cli.options import Json, PythonFrom, Scenario, Seed, Set, Verbose, Workers, out_option, whole
 from elephan.cli.packetdrill import packetdrill
 
 app = typer.Typer(
@@ -53,6 +53,7 @@ def run(
         bool, typer.Option("--pcap", help="Capture packets (pcapng): at every host, or where the scenario's record.captures says.")
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the result of another scenario or seed in --out.")] = False,
+    python_from: PythonFrom = None,
     json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -68,7 +69,8 @@ def run(
     from elephan.settings import hint_of_sweep, settings
     from elephan.source import open_source
 
-    source, changes = open_source(scenario), settings(set or [])
+    changes = settings(set or [])
+    source = open_source(scenario).with_trust(python_from, changes)
     try:
         resolved = core.resolve(source, changes, seed)
     except InputError as error:
@@ -76,7 +78,7 @@ def run(
     if pcap:
         resolved = core.resolve(source, runs.capturing(source, changes, seed), seed)
     folder = out or default_folder(f"{source.stem}-{resolved['seed']}", runs.experiment(resolved["toml"]))
-    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap, replace=replace)
+    done = runs.run(source, seed=seed, set=changes, out=folder, progress=True, pcap=pcap, replace=replace, python_from=python_from)
     if json:
         show.run_json(done, folder)
     else:
@@ -100,6 +102,7 @@ def sweep(
     ] = None,
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/NAME-sweep")] = None,
+    python_from: PythonFrom = None,
     json: Json = False,
 ) -> int:
     """Every variant that a scenario's sweep table or -s key=v1,v2 asks for, each with the same seeds."""
@@ -121,6 +124,7 @@ def sweep(
         workers=workers,
         out=folder,
         progress=True,
+        python_from=python_from,
     )
     if json:
         show.sweep_json(done, folder)

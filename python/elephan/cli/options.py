@@ -38,6 +38,15 @@ Set = Annotated[
 Seed = Annotated[
     int | None, typer.Option(parser=whole(0, 2**63 - 1), metavar="N", help="Seed of all random draws; default: the scenario's.")
 ]
+PythonFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--python-from",
+        metavar="MODULE|PATH",
+        help="Let congestion controls of a module, file or folder run, besides those beside the scenario; none: no code at all; "
+        "may be repeated.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Workers = Annotated[
     int | None, typer.Option(parser=whole(1, 1024), metavar="N", help="Runs at the same time; default: one per core.")

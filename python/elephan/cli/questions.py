@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.options import Json, Seed, Set, Workers, out_option, whole
+from elephan.cli.options import Json, PythonFrom, Seed, Set, Workers, out_option, whole
 
 
 def compare(
@@ -29,6 +29,7 @@ def compare(
     seed: Seed = None,
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/compare, with --scenario compare-NAME")] = None,
+    python_from: PythonFrom = None,
     json: Json = False,
 ) -> int:
     """Congestion controls side by side: alone, in pairs, with other round trips, joining, friendliness to Reno."""
@@ -56,6 +57,7 @@ def compare(
         workers=workers,
         out=folder,
         progress=True,
+        python_from=python_from,
     )
     if json:
         show.compare_json(done, folder)
@@ -98,6 +100,7 @@ def path(
     seed: Seed = None,
     workers: Workers = None,
     out: Annotated[Path | None, out_option("results/path")] = None,
+    python_from: PythonFrom = None,
     json: Json = False,
 ) -> int:
     """What if, for one long path: time to transfer, what limits it, which settings help."""
@@ -133,6 +136,7 @@ def path(
         workers=workers,
         out=folder,
         progress=True,
+        python_from=python_from,
     )
     if json:
         show.path_json(done, folder)

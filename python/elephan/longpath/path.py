@@ -275,6 +275,7 @@ def path(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    python_from: Any = None,
 ) -> Answer:
     """How long `size` takes over a path, for each congestion control and number of streams.
 
@@ -283,7 +284,7 @@ def path(
     Ethernet above `rate` by default. `txqueuelen` and `ring`: packets that the sender's queue and driver hold; `pacing`: the rate
     of its device; without any of them its queue is without bound. `disk_read`, `disk_write`: rates of the disks at both ends. A
     long transfer is simulated in part, unless `whole`, and carried on by a rule that each row names. Rows without anything
-    random are one run, others three unless `repetitions` says otherwise.
+    random are one run, others three unless `repetitions` says otherwise. `python_from`: as of `el.run`.
     """
     question = read_question(
         rate,
@@ -303,6 +304,7 @@ def path(
         disk_read=disk_read,
         disk_write=disk_write,
         set=set,
+        python_from=python_from,
     )
     if repetitions is not None and (
         isinstance(repetitions, bool) or not isinstance(repetitions, int) or not 1 <= repetitions <= REPETITIONS_MAX

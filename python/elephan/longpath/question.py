@@ -13,6 +13,7 @@ from elephan.laws import Law, read_laws
 from elephan.panel.network import positive, rate_text, read_buffer, span_text
 from elephan.quantity import bits_per_second, seconds, show, size_bytes
 from elephan.source import Source
+from elephan.trust import NOBODY, Trust, trust
 
 USUAL_LAWS = ("reno", "cubic", "bbr")  # what hosts run unless told otherwise; those that the core has
 STREAMS = (1, 4)
@@ -59,6 +60,7 @@ class Question:
     disk_read_bps: float | None = None  # payload at the sender, None: as fast as the network
     disk_write_bps: float | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
+    agreed: Trust = NOBODY  # what code of congestion controls the caller lets run
 
     @property
     def device_bps(self) -> float:
@@ -136,7 +138,7 @@ events   = false
 """
 
     def source(self) -> Source:
-        return Source(self.scenario(), "path", "toml", "path")
+        return Source(self.scenario(), "path", "toml", "path", self.agreed)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -271,6 +273,7 @@ def read_question(
     disk_read: float | str | None = None,
     disk_write: float | str | None = None,
     set: Mapping[str, Any] | None = None,
+    python_from: Any = None,
 ) -> Question:
     """A question from what a user gave; every wrong value is one line."""
     rate_bps, rtt_s = positive("rate", rate, bits_per_second), positive("rtt", rtt, seconds)
@@ -291,6 +294,7 @@ def read_question(
     mtu_bytes, numbers, own = _mtu(mtu), _streams(streams), core.as_overrides(set)
     memory, memory_is = _buffer(buffer, rate_bps, rtt_s, mtu_bytes)
     spread = show(min(SPREAD_S, rtt_s), "s")
+    chosen = read_laws(usual if laws is None else laws, python_from)
     assumed = [
         *([memory_is] if memory_is else []),
         *([] if host_rate is not None else [f"the hosts' links: {show(_faster(rate_bps), 'bps')}, the next rate of Ethernet"]),
@@ -308,7 +312,7 @@ def read_question(
         host_rate_bps=_faster(rate_bps) if host_rate is None else positive("host-rate", host_rate, bits_per_second),
         size_bytes=positive("size", size, size_bytes),
         streams=numbers,
-        laws=tuple(read_laws(usual if laws is None else laws)),
+        laws=tuple(chosen),
         stack=stack,
         window_bytes=_window(window, mtu_bytes),
         assumed=tuple(assumed),
@@ -318,4 +322,5 @@ def read_question(
         disk_read_bps=_rate("disk-read", disk_read),
         disk_write_bps=_rate("disk-write", disk_write),
         set=own,
+        agreed=trust(python_from, own, [law.value for law in chosen]),
     )

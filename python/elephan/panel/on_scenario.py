@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from elephan.progress import status
 from elephan.runs import Run
 from elephan.source import Source, open_source
 from elephan.sweeps import Row, Sweep, Variant
+from elephan.trust import Trust
 
 PARAMETER = "congestion_control"
 _UDP = ("cbr", "onoff")
@@ -34,6 +36,7 @@ def compare_on(
     laws: Sequence[Law],
     scenario: Any,
     changes: Mapping[str, Any],
+    agreed: Trust,
     repetitions: int,
     seed: int | None,
     workers: int | None,
@@ -41,7 +44,7 @@ def compare_on(
     progress: bool,
 ) -> Sweep:
     """The statistics of a scenario for each law, with paired seeds."""
-    source = open_source(scenario)
+    source = replace(open_source(scenario), agreed=agreed)
     resolved = core.resolve(source, changes, seed)
     carriers, begin = _carriers(source, resolved), int(resolved["seed"])
     jobs = [

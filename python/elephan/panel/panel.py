@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from pathlib import Path
@@ -21,6 +21,7 @@ from elephan.progress import status
 from elephan.quantity import in_files
 from elephan.runs import Run, seed_or_none
 from elephan.sweeps import REPETITIONS_MAX
+from elephan.trust import Trust, trust
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -317,7 +318,9 @@ def _check_repetitions(given: Any, quick: bool) -> int:
     return given
 
 
-def _jobs(found: Sequence[Variant], network: Network, quick: bool, seeds: Sequence[int]) -> list[tuple[Variant, Job]]:
+def _jobs(
+    found: Sequence[Variant], network: Network, agreed: Trust, quick: bool, seeds: Sequence[int]
+) -> list[tuple[Variant, Job]]:
     jobs = []
     for variant in found:
         experiment = variant.experiment
@@ -327,7 +330,7 @@ def _jobs(found: Sequence[Variant], network: Network, quick: bool, seeds: Sequen
             **experiment.overrides(network, times),
             **law_overrides(experiment, variant.laws),
         }
-        source = experiment.source(network, times)
+        source = replace(experiment.source(network, times), agreed=agreed)
         jobs += [(variant, Job(source, overrides, seed, f"{experiment.name}: {variant.label}")) for seed in seeds]
     return jobs
 
@@ -346,6 +349,7 @@ def compare(
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    python_from: Any = None,
 ) -> Any:
     """Compares congestion controls: each alone, with each other, with another round trip, joining, after a change.
 
@@ -353,32 +357,34 @@ def compare(
     (`Mine`, `functools.partial(Mine, share=0.1)`, `{"kind": Mine, "share": 0.1}`). `rate`, `rtt`
     and `buffer` (`"250 KB"` or `"1 bdp"`) are the bottleneck's; `set` changes the network in all experiments
     (`{"template.queue.kind": "codel"}`). Repetition i has the seed `seed + i` in every variant, `seed` being 1 by default.
-    With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back.
+    With `scenario` all TCP traffic of that scenario gets each law in turn instead, and a `Sweep` comes back. `python_from`: as of
+    `el.run`; a file that `laws` or `set` names needs no other word.
     """
-    read = read_laws(laws)
+    read = read_laws(laws, python_from)
     count = _check_repetitions(repetitions, quick)
     check_workers(workers)
     seed = seed_or_none(seed)
     changes = core.as_overrides(set)
+    agreed = trust(python_from, changes, [law.value for law in read])
     if out is not None:
         folder.check_target(out, "compare" if scenario is None else "sweep")
     if scenario is not None:
         from elephan.panel.on_scenario import compare_on
 
-        return compare_on(read, scenario, changes, count, seed, workers, out, progress)
+        return compare_on(read, scenario, changes, agreed, count, seed, workers, out, progress)
     network = read_network(rate, rtt, buffer, changes)
     check_rtt(network, quick)
     begin = 1 if seed is None else seed
-    panel = _run(read, network, quick, range(begin, begin + count), workers, progress)
+    panel = _run(read, network, agreed, quick, range(begin, begin + count), workers, progress)
     if out is not None:
         with status("drawing the report", progress):
             panel.save(out)
     return panel
 
 
-def _run(laws: list[Law], network: Network, quick: bool, seeds: range, workers: int | None, progress: bool) -> Panel:
+def _run(laws: list[Law], network: Network, agreed: Trust, quick: bool, seeds: range, workers: int | None, progress: bool) -> Panel:
     chosen = experiments()
-    work = _jobs(variants(laws, chosen), network, quick, seeds)
+    work = _jobs(variants(laws, chosen), network, agreed, quick, seeds)
     by_job = {id(job): variant for variant, job in work}
     first = {id(job) for variant, job in work if job.seed == seeds[0]}
     told: dict[str, dict[str, Any]] = {}  # of the first variant of each experiment

@@ -32,6 +32,14 @@ fn wrong(name: &str, what: &str, value: f64) -> PyErr {
     PyValueError::new_err(format!("{name} must be {what}, not {value}"))
 }
 
+/// A size may be infinite, as `ssthresh` is at first, and below the least that is taken for it; NaN and -inf are no sizes.
+fn refuse_nonsense(name: &str, bytes: f64) -> PyResult<()> {
+    if bytes.is_nan() || bytes == f64::NEG_INFINITY {
+        return Err(wrong(name, "a number of bytes", bytes));
+    }
+    Ok(())
+}
+
 #[pymethods]
 impl Guest {
     #[new]
@@ -50,9 +58,7 @@ impl Guest {
     #[setter]
     fn set_cwnd(&mut self, bytes: f64) -> PyResult<()> {
         self.opened("cwnd")?;
-        if bytes.is_nan() {
-            return Err(wrong("cwnd", "a number of bytes", bytes));
-        }
+        refuse_nonsense("cwnd", bytes)?;
         self.window.cwnd = bytes.min(MAX_WINDOW_BYTES);
         Ok(())
     }
@@ -66,9 +72,7 @@ impl Guest {
     #[setter]
     fn set_ssthresh(&mut self, bytes: f64) -> PyResult<()> {
         self.opened("ssthresh")?;
-        if bytes.is_nan() {
-            return Err(wrong("ssthresh", "a number of bytes", bytes));
-        }
+        refuse_nonsense("ssthresh", bytes)?;
         self.window.ssthresh = bytes;
         Ok(())
     }

@@ -19,7 +19,10 @@ use super::base::{AckView, CongestionView, Guest, RoundView};
 pub struct Class {
     /// Called without arguments, gives an instance.
     pub make: Py<PyAny>,
+    /// Of the class itself, for errors.
     pub name: String,
+    /// As the scenario calls it, in tables: a factory has a name of its own.
+    pub label: String,
     pub hooks: Hooks,
     pub slow_start: bool,
     pub measures_rate: bool,
@@ -171,7 +174,7 @@ impl Object {
 
 impl guest::Guest for Object {
     fn name(&self) -> &str {
-        &self.class.name
+        &self.class.label
     }
 
     fn boxed_clone(&self) -> Box<dyn guest::Guest> {

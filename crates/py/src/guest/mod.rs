@@ -26,32 +26,43 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_guest, module)?)
 }
 
-/// Python, looking for classes: files relative to a folder, that of the scenario.
+/// Python, looking for classes: files relative to a folder, that of the scenario. What may be loaded, `elephan.trust` decides.
 #[derive(Debug)]
 pub struct Loader {
-    pub folder: Option<String>,
-    pub strict: bool,
+    folder: Option<String>,
+    /// What the caller lets run, an `elephan.trust.Trust`; without it what lies beside the scenario.
+    agreed: Option<Py<PyAny>>,
+    /// The words are the caller's own, not those of a scenario.
+    own: bool,
+    strict: bool,
 }
 
 impl Loader {
     /// For a scenario called `name`, which is its path if it is a file.
-    pub fn of_source(name: &str) -> Loader {
+    pub fn of_source(name: &str, agreed: Option<Py<PyAny>>) -> Loader {
         let path = std::path::Path::new(name);
         let folder = path.parent().filter(|_| !name.starts_with('<')).map(|folder| folder.display().to_string());
-        Loader { folder, strict: false }
+        Loader { folder, agreed, own: false, strict: false }
+    }
+
+    /// For what a caller steps by hand.
+    pub fn of_caller() -> Loader {
+        Loader { folder: None, agreed: None, own: true, strict: false }
     }
 
     fn class(&self, spec: &Spec) -> PyResult<Class> {
         type Found = (Py<PyAny>, String, Vec<String>, bool, bool, Vec<String>);
         let params = json::text(&spec.params)?;
         Python::attach(|py| {
-            let found =
-                py.import("elephan.guest")?.call_method1("load", (&spec.python, params, self.folder.clone()))?;
+            let agreed = self.agreed.as_ref().map(|agreed| agreed.clone_ref(py));
+            let asked = (&spec.python, params, self.folder.clone(), agreed, self.own);
+            let found = py.import("elephan.guest")?.call_method1("load", asked)?;
             let (make, name, hooks, slow_start, measures_rate, states): Found = found.extract()?;
             let has = |hook: &str| hooks.iter().any(|name| name == hook);
             Ok(Class {
                 make,
                 name,
+                label: spec.name().to_owned(),
                 hooks: Hooks {
                     on_sent: has("on_sent"),
                     on_delivery: has("on_delivery"),
@@ -96,7 +107,7 @@ pub fn law(kind: &Bound<'_, PyAny>, params: &Map<String, Value>) -> PyResult<ele
     }
     let table = json::table(kind.cast::<PyDict>().map_err(PyErr::from)?)?;
     let mut spec = serde_json::from_value(Value::Object(table)).map_err(scenario_error)?;
-    bind(&mut spec, &Loader { folder: None, strict: false })?;
+    bind(&mut spec, &Loader::of_caller())?;
     Ok(spec)
 }
 
@@ -130,7 +141,7 @@ fn check_guest(
     acks: u64,
 ) -> PyResult<Option<(String, Option<Py<PyAny>>)>> {
     let spec: Spec = serde_json::from_value(Value::Object(json::table(words)?)).map_err(scenario_error)?;
-    let class = Arc::new(Loader { folder: None, strict: true }.class(&spec)?);
+    let class = Arc::new(Loader { strict: true, ..Loader::of_caller() }.class(&spec)?);
     let rules = fuzz::Rules {
         sets_its_window: !class.slow_start,
         by_round: class.hooks.on_round,

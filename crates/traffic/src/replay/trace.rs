@@ -36,6 +36,27 @@ pub struct TraceError {
     /// From 1.
     pub line: usize,
     pub message: String,
+    /// The columns that there are, if it is the first line that is wrong.
+    header: Option<&'static str>,
+}
+
+impl TraceError {
+    pub(crate) fn new(line: usize, message: String) -> TraceError {
+        TraceError { line, message, header: None }
+    }
+
+    pub(crate) fn of_header(line: usize, message: String, columns: &'static str) -> TraceError {
+        TraceError { line, message, header: Some(columns) }
+    }
+
+    /// The same of a file. It may be any file that a scenario names, so nothing of it is repeated before its first line has
+    /// said what it is.
+    pub fn of_file(&self) -> String {
+        match self.header {
+            Some(columns) => format!("{}: not the header of such a file; the columns are {columns}", self.line),
+            None => self.to_string(),
+        }
+    }
 }
 
 /// Which column holds what.
@@ -54,14 +75,15 @@ impl Trace {
         let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let Some((line, header)) = lines.next() else {
-            return Err(TraceError { line: 1, message: format!("no header; the columns are {COLUMNS}") });
+            return Err(TraceError::of_header(1, format!("no header; the columns are {COLUMNS}"), COLUMNS));
         };
-        let columns = Columns::named(header).map_err(|message| TraceError { line, message })?;
-        let flows: Result<Vec<Line>, TraceError> =
-            lines.map(|(line, row)| columns.read(line, row).map_err(|message| TraceError { line, message })).collect();
+        let columns = Columns::named(header).map_err(|message| TraceError::of_header(line, message, COLUMNS))?;
+        let flows: Result<Vec<Line>, TraceError> = lines
+            .map(|(line, row)| columns.read(line, row).map_err(|message| TraceError::new(line, message)))
+            .collect();
         let flows = flows?;
         if flows.is_empty() {
-            return Err(TraceError { line, message: "no flow after the header".into() });
+            return Err(TraceError::new(line, "no flow after the header".into()));
         }
         Ok(Trace { flows })
     }
