@@ -1,7 +1,7 @@
 """The one seam to the compiled core: how its functions are called, and how a run is watched and stopped.
 
-A run executes in a thread of its own (the core releases the GIL), so that Ctrl-C reaches Python at once: the run is
-told to stop and `KeyboardInterrupt` goes on to the caller.
+A run executes in a thread of its own (the core releases the GIL), so that signals reach Python at once. If a signal handler
+raises an exception, `KeyboardInterrupt` or any other, the run is stopped and the exception goes on to the caller.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from elephan._model import plain
 from elephan.errors import ElephanError, InputError
+from elephan.signals import mark
 from elephan.source import Source, json_text
 
 Overrides = Mapping[str, Any]
@@ -25,7 +26,7 @@ class _Loading(threading.local):
     """What this thread is told while it loads congestion controls in Python."""
 
     file: str = ""  # the file or module being loaded
-    interrupt: KeyboardInterrupt | None = None  # Ctrl-C while loading, which the core hands on as one of its own errors
+    interrupt: BaseException | None = None  # of a signal handler while loading, which the core hands on as one of its own errors
 
 
 loading = _Loading()
@@ -171,14 +172,16 @@ def execute_interruptible(
     folder: str | None,
     progress: Progress | None = None,
 ) -> Any:
-    """One run in a thread of its own; Ctrl-C stops it and is raised here once it has stopped."""
+    """One run in a thread of its own; what a signal handler raises stops it, and is raised here once it has stopped."""
     not_while_loading()
     return interruptible("elephan-run", lambda stop: execute(source, overrides, seed, folder, progress, stop))
 
 
 def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
-    """What `work` answers, done in a thread of this name; Ctrl-C asks it to stop and is raised here once it has. From the second on
-    Ctrl-C is raised in what the thread does in Python as well: in a congestion control that never returns.
+    """Returns what `work` answers, done in a thread of this name.
+
+    What a signal handler raises, as for Ctrl-C, asks it to stop and is raised here once it has. From the second on Ctrl-C is raised
+    in what the thread does in Python as well: in a congestion control that never returns.
     """
     stop, box, done = Stop(), {}, threading.Event()
 
@@ -191,16 +194,20 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
             done.set()
 
     thread = threading.Thread(target=body, name=name, daemon=True)
-    thread.start()
-    interrupt: KeyboardInterrupt | None = None
+    try:
+        thread.start()
+    except RuntimeError:
+        raise ElephanError("no thread can be started: not enough memory, or too many threads") from None
+    interrupt: BaseException | None = None
     # Not by `thread.join`: interrupted, it may take a thread that still runs for one that has ended.
     while not done.is_set():
         try:
             done.wait(0.05)
-        except KeyboardInterrupt as error:
+        except BaseException as error:
             if interrupt is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
-            interrupt = error
+            interrupt = interrupt or error
+            mark(interrupt)
             stop.ask()
     thread.join()
     if interrupt is not None:

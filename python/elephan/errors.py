@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 # Controls, signs without a shape or that turn the direction of a text, halves of surrogate pairs, ends of lines and paragraphs.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -11,8 +13,34 @@ _SHORT = {"\0": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def visible(text: str) -> str:
     """The text with what commands a terminal, or is not seen, escaped as the core does it: ESC is `\\u{1b}`."""
-    unseen = {letter for letter in text if unicodedata.category(letter) in _UNSEEN}
+    unseen = {letter for letter in set(text) if unicodedata.category(letter) in _UNSEEN}
     return text.translate({ord(letter): _SHORT.get(letter, f"\\u{{{ord(letter):x}}}") for letter in unseen})
+
+
+def shown(text: str) -> str:
+    """The text for a terminal, a page or a figure: control characters are left out but ends of lines and tabs, and what else is not
+    seen, such as what turns the direction of a text, is escaped. Everything that people read goes through this or `visible`.
+    """
+    unseen = {letter for letter in set(text) if letter not in "\n\t" and unicodedata.category(letter) in _UNSEEN}
+    instead = {ord(letter): None if unicodedata.category(letter) == "Cc" else visible(letter) for letter in unseen}
+    return text.translate(instead) if instead else text
+
+
+def shown_within(value: Any) -> Any:
+    """`shown` of every text in a value of JSON."""
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, Mapping):
+        return {shown_within(key): shown_within(inner) for key, inner in value.items()}
+    return [shown_within(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def escaped_json(text: str) -> str:
+    """JSON text with what is not seen in its strings escaped as JSON does it; the same value."""
+    unseen = {letter for letter in set(text) if letter != "\n" and unicodedata.category(letter) in _UNSEEN}
+    codes = {letter: letter.encode("utf-16-be", "surrogatepass") for letter in unseen}
+    pairs = {ord(letter): "".join(f"\\u{code[i : i + 2].hex()}" for i in range(0, len(code), 2)) for letter, code in codes.items()}
+    return text.translate(pairs)
 
 
 class ElephanError(Exception):

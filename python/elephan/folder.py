@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.errors import ElephanError, InputError, OutputError
+from elephan.signals import from_outside
 from elephan.source import as_path, read_json, read_object
 
 FORMAT = "elephan"
@@ -191,6 +192,8 @@ def drawing() -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:
+        if from_outside(error):
+            raise
         raise _Undrawn from error
 
 
@@ -229,6 +232,8 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
         ) from undrawn.__cause__
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
+        if from_outside(error):
+            raise
         raise _why(error, folder) from None
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

@@ -25,6 +25,7 @@ from elephan._model import LawFactory
 from elephan.controller import CongestionControl
 from elephan.errors import InputError, nearest
 from elephan.siblings import Siblings
+from elephan.signals import from_outside
 from elephan.trust import Trust
 
 _HOOKS = ("on_sent", "on_delivery", "on_ack", "on_round", "on_undo", "on_timer")
@@ -122,6 +123,8 @@ def _loading(name: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:
+        if from_outside(error):
+            raise
         raise InputError(told(error, name)) from error
     finally:
         core.loading.file = outer
@@ -228,6 +231,8 @@ def _made(make: LawFactory, name: str, params: Mapping[str, Any]) -> CongestionC
     try:
         made = make(**params)
     except (Exception, SystemExit) as error:
+        if from_outside(error):
+            raise
         raise InputError(f"{name} cannot be made: {told(error)}") from error
     if not isinstance(made, CongestionControl):
         raise InputError(f"{name} gives {type(made).__name__}, which is not an elephan.CongestionControl")
@@ -248,8 +253,9 @@ def load(
         agreed = replace(agreed, words=agreed.words | {reference})
     try:
         return _load(reference, json.loads(params), folder, agreed)
-    except KeyboardInterrupt as interrupt:
-        core.loading.interrupt = interrupt
+    except BaseException as error:
+        if from_outside(error):
+            core.loading.interrupt = error
         raise
 
 

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from elephan import errors
+from elephan.signals import of_caller
+
 _PATIENCE_S = 1.0
 
 
@@ -36,7 +39,7 @@ class Bar:
         )
         self._progress = Progress(*columns, console=console, transient=True)
         self._progress.start()
-        self._task = self._progress.add_task(self._label, total=self._total, completed=self._done)
+        self._task = self._progress.add_task(errors.shown(self._label), total=self._total, completed=self._done)
 
     def set(self, done: float, label: str | None = None) -> None:
         self._done = done
@@ -45,7 +48,7 @@ class Bar:
         if self._progress is None and time.monotonic() - self._begin > _PATIENCE_S:
             self._open()
         if self._progress is not None:
-            self._progress.update(self._task, completed=done, description=label or self._label)
+            self._progress.update(self._task, completed=done, description=errors.shown(label or self._label))
 
     def close(self) -> None:
         if self._progress is not None:
@@ -68,7 +71,7 @@ def bar(label: str, total: float, shown: bool = True) -> Iterator[Bar]:
 def run_bar(label: str, progress: bool | Callable[[float, int], None]) -> Iterator[Callable[[float, int], None] | None]:
     """The progress callback of one run: the caller's own, a bar, or none."""
     if callable(progress):
-        yield progress
+        yield of_caller(progress)
     elif not progress:
         yield None
     else:
@@ -85,5 +88,5 @@ def status(label: str, shown: bool = True) -> Iterator[None]:
     if not shown or not console.is_terminal:
         yield
         return
-    with console.status(label):
+    with console.status(errors.shown(label)):
         yield

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, measures
-from elephan.errors import InputError
+from elephan.errors import InputError, shown
 from elephan.quantity import seconds
+from elephan.signals import from_outside
 from elephan.source import Source, open_source, read_json, read_object, read_text
 
 if TYPE_CHECKING:
@@ -78,8 +79,14 @@ def read_table(file: Path) -> pa.Table:
     if not file.is_file():
         raise InputError(f"{file}: the table {file.stem} is missing")
     try:
-        table = parquet.read_table(file)
-    except (OSError, pa.ArrowException):
+        # Without threads of its own: if memory is short, pyarrow waits for ever for those that it could not start.
+        with parquet.ParquetFile(file, pre_buffer=False) as opened:
+            table = opened.read(use_threads=False)
+    except MemoryError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        if from_outside(error):
+            raise
         raise InputError(f"{file}: the table {file.stem} is damaged or cannot be read") from None
     if lacking := [name for name in _TELLING.get(file.stem, ()) if name not in table.column_names]:
         raise InputError(f"{file}: damaged: not the table {file.stem}, it has no column {lacking[0]}")
@@ -303,10 +310,11 @@ class Run:
     def _repr_html_(self) -> str:
         from elephan.report.notebook import run_html
 
-        return run_html(self)
+        return shown(run_html(self))
 
     def __repr__(self) -> str:
-        return f"<elephan.Run {self.name} seed {self.seed}: {self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}>"
+        flows = f"{self.flows.num_rows} flow{'' if self.flows.num_rows == 1 else 's'}"
+        return shown(f"<elephan.Run {self.name} seed {self.seed}: {flows}>")
 
 
 def guests(source: Source, resolved: Mapping[str, Any]) -> dict[str, Any]:

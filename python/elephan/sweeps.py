@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import bounds, core, folder, measures, stats, titles
-from elephan.errors import ElephanError, InputError, nearest
+from elephan.errors import ElephanError, InputError, nearest, shown
 from elephan.pool import Earliest, Job, Outcome, check_workers, failures, run_jobs
 from elephan.progress import status
 from elephan.quantity import in_files
@@ -205,10 +205,10 @@ class Sweep:
     def _repr_html_(self) -> str:
         from elephan.report.notebook import sweep_html
 
-        return sweep_html(self)
+        return shown(sweep_html(self))
 
     def __repr__(self) -> str:
-        return f"<elephan.Sweep {self.name}: {self.size}>"
+        return shown(f"<elephan.Sweep {self.name}: {self.size}>")
 
 
 _OF_INTERVAL = {

@@ -99,8 +99,8 @@ fn list(values: &[Value]) -> String {
 /// A value in TOML on one line.
 fn toml(value: &Value) -> String {
     match value {
-        // A quotation mark as its number, so that the text never seems to end early.
-        Value::String(_) => value.to_string().replace("\\\"", "\\u0022"),
+        // A quotation mark as its number, so that the text never seems to end early, and DEL, which TOML wants escaped.
+        Value::String(_) => value.to_string().replace("\\\"", "\\u0022").replace('\u{7f}', "\\u007f"),
         Value::Array(items) => format!("[{}]", list(items)),
         Value::Object(table) => {
             let entry = |(key, value): (&String, &Value)| format!("{} = {}", toml(&key.as_str().into()), toml(value));

@@ -18,7 +18,7 @@ from elephan.analysis import asked, logs, phases, sources
 from elephan.analysis.activity import Activity, enough
 from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.analysis.oneway import one_way_notes
-from elephan.errors import InputError
+from elephan.errors import InputError, shown
 from elephan.measures import column, texts
 from elephan.quantity import show
 from elephan.runs import Run, load_run, read_table
@@ -268,10 +268,10 @@ class Trace:
     def _repr_html_(self) -> str:
         from elephan.report.notebook import trace_html
 
-        return trace_html(self)
+        return shown(trace_html(self))
 
     def __repr__(self) -> str:
-        return f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>"
+        return shown(f"<elephan.Trace {self.name}: {self.summary['packets']} packets, {self.connections.num_rows} connections>")
 
 
 def _read(paths: list[Path], where: Path | None, options: dict[str, Any], progress: bool) -> tuple[dict[str, Any], dict[str, Any]]:

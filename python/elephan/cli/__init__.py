@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from elephan.cli.text import write_whatever
 
 INTERRUPTED = 130
+NO_MEMORY = "not enough memory"
 
 verbose = False
 """Whether a line about a failed run is followed by the traceback of what a congestion control in Python raised."""
@@ -46,7 +47,7 @@ def _status_of(words: list[str]) -> int:
     import typer
 
     from elephan.cli.app import app
-    from elephan.errors import ElephanError
+    from elephan.errors import ElephanError, shown
 
     try:
         _check_text(words)
@@ -65,11 +66,15 @@ def _status_of(words: list[str]) -> int:
         if verbose and error.__cause__ is not None:
             import traceback
 
-            traceback.print_exception(error.__cause__)
+            for line in traceback.format_exception(error.__cause__):
+                print(shown(line), end="", file=sys.stderr)
         return error.exit_status
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - so that the interpreter's last flush finds somewhere to go
         return 0
+    except MemoryError:
+        _say(NO_MEMORY)
+        return 1
     except OSError as error:
         _say(f"{error.filename or 'output'}: {error.strerror or error}")
         return 1
@@ -82,8 +87,18 @@ def _status_of(words: list[str]) -> int:
             return 2
         if os.environ.get("ELEPHAN_TRACEBACK"):
             raise
+        if _lacks_memory(error):
+            _say(NO_MEMORY)
+            return 1
         _say(f"internal error, please report it: {type(error).__name__}: {error}")
         return 1
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether a library could not be loaded, or a thread not be started, for want of memory."""
+    text = str(error)
+    words = ("failed to map segment", "annot allocate memory", "can't start new thread", "Unable to allocate")
+    return isinstance(error, ImportError | RuntimeError) and any(part in text for part in words)
 
 
 def _clean_up_when_ended() -> None:
@@ -96,6 +111,7 @@ def _clean_up_when_ended() -> None:
 
 def main() -> None:
     """Entry point of the installed command."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and each thread takes memory
     write_whatever()
     _clean_up_when_ended()
     status = status_of()

@@ -201,13 +201,14 @@ def list_things(
 def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A result folder.")], json: Json = False) -> None:
     """Draw the report of a result again."""
     from elephan.cli import show
+    from elephan.errors import shown
     from elephan.results import redraw
 
     file = redraw(folder)
     if json:
         show.print_json({"folder": str(folder), "report": str(file)})
     else:
-        typer.echo(str(file))
+        typer.echo(shown(str(file)))
 
 
 @app.command()
@@ -250,6 +251,7 @@ def bench(
     """The standard workloads: wall time, memory, and what was simulated."""
     from elephan.bench import run_bench
     from elephan.cli import show
+    from elephan.errors import shown
 
     rows, broken = run_bench(workloads or [], repetitions, against)
     if json:
@@ -257,5 +259,5 @@ def bench(
     else:
         show.bench(rows)
     for line in broken:
-        typer.echo(f"elephan: {line}", err=True)
+        typer.echo(f"elephan: {shown(line)}", err=True)
     return 1 if broken else 0

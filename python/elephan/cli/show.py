@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from elephan import measures
-from elephan.cli.text import printable
+from elephan.errors import escaped_json, shown
 from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
 from elephan.stats import Interval
@@ -44,7 +44,7 @@ class _Console(Console):
         super().__init__(highlight=False, soft_wrap=False, markup=False, emoji=False, width=width)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(printable(text), **options)
+        return super().render_str(shown(text), **options)
 
 
 def _console() -> Console:
@@ -54,7 +54,7 @@ def _console() -> Console:
 
 def _beside(text: str, dim: str) -> Text:
     """A text and another one, dim, after it."""
-    return Text.assemble(printable(text), (printable(dim), "dim"))
+    return Text.assemble(shown(text), (shown(dim), "dim"))
 
 
 def _plain(value: Any) -> Any:
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 def print_json(value: Any) -> None:
     """JSON on standard output."""
     escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    print(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped))
+    print(escaped_json(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped)))
 
 
 def _grid(*heads: str, words: Sequence[str] = ()) -> Table:
@@ -158,11 +158,12 @@ def _bounds(interval: Interval, unit: str) -> str:
 def sweep(done: Sweep, folder: Path) -> None:
     """A sweep: a row per variant."""
     from elephan.report.sweep_figures import alike
-    from elephan.report.sweep_page import ALIKE, shown
+    from elephan.report.sweep_page import ALIKE
+    from elephan.report.sweep_page import shown as of_sweep
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
-    statistics = shown(done)
+    statistics = of_sweep(done)
     cells = {s: [_bounds(done.interval(label, s), measures.unit_of(s)) for label in done.labels] for s in statistics}
     room = console.width - max(map(len, ("variant", *done.labels)))
     for group in _fitting({s: max(map(len, (s, *column))) + 2 for s, column in cells.items()}, room):
@@ -233,7 +234,8 @@ def compare_json(done: Panel | Sweep, folder: Path) -> None:
 
 def trace(done: Trace, folder: Path) -> None:
     """A capture or a log: what was seen, a row for each of the largest connections, where the report is."""
-    from elephan.report.trace_page import answer, shown
+    from elephan.report.trace_page import answer
+    from elephan.report.trace_page import shown as of_trace
 
     console = _console()
     console.print(_beside(f"{done.name}  ", f"({done.summary['format']})"), style="bold")
@@ -245,7 +247,7 @@ def trace(done: Trace, folder: Path) -> None:
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}
         units |= {"burst_max_segs": "1"}
-        cells = [shown(done, row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
+        cells = [of_trace(done, row, key, unit, 9 if unit == "1" else 3) for key, unit in units.items()]
         grid.add_row(done.label(row["connection"]), str(row["connection"]), *cells)
     console.print(grid)
     if len(done.ranked) > _CONNECTIONS_MAX:
@@ -362,7 +364,7 @@ def diff(differences: Sequence[Difference], changes: str, json: bool) -> None:
     for one in differences:
         if one.variant != variant:
             variant = one.variant
-            table.add_row(Text(printable(variant), "bold"), "", "", "")
+            table.add_row(Text(shown(variant), "bold"), "", "", "")
         unit = one.unit
         text = _bounds(one.difference, POINTS if unit == "%" else unit)
         table.add_row(one.statistic, _bounds(one.a, unit), _bounds(one.b, unit), text)

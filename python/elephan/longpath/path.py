@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, stats
-from elephan.errors import ElephanError, InputError
+from elephan.errors import ElephanError, InputError, shown
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms, expected_bps
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
 from elephan.longpath.rest import FORMS_ALONE, LOSING_HALF, ROUGH_ROUNDS, SECOND_HALF
@@ -240,11 +240,11 @@ class Answer:
     def _repr_html_(self) -> str:
         from elephan.report.notebook import path_html
 
-        return path_html(self)
+        return shown(path_html(self))
 
     def __repr__(self) -> str:
         about = "about " if self.is_rough(self.best) else ""
-        return f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>"
+        return shown(f"<elephan.Answer: {about}{self.best.time_s.mean:.4g} s, {self.best.name}>")
 
 
 _ARRAYS = ("time_s", "delivered_bytes", "simulated")
@@ -323,7 +323,12 @@ def path(
     ahead = threading.Thread(target=_draw_ahead, args=(question, limits, drawn))
     if out is not None:
         ahead.start()
-    results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
+    try:
+        results, broken = simulate(question, limits, chosen, whole=whole, workers=workers, progress=progress)
+    except BaseException:
+        if out is not None:
+            ahead.join()
+        raise
     if not results:
         raise ElephanError(f"every run failed; the first: {broken[0]}")
     answer = _answer(question, limits, results, broken, seed)

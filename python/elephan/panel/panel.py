@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import core, folder, stats
-from elephan.errors import ElephanError, InputError, nearest
+from elephan.errors import ElephanError, InputError, nearest, shown
 from elephan.laws import Law, read_laws
 from elephan.panel.experiments import PAIR, STATISTICS, Experiment, Measured, check_rtt, experiments, law_overrides
 from elephan.panel.network import Network, read_network
@@ -291,10 +291,10 @@ class Panel:
     def _repr_html_(self) -> str:
         from elephan.report.panel_page import panel_html
 
-        return panel_html(self)
+        return shown(panel_html(self))
 
     def __repr__(self) -> str:
-        return f"<elephan.Panel {', '.join(self.labels)}: {len(self.rows)} runs>"
+        return shown(f"<elephan.Panel {', '.join(self.labels)}: {len(self.rows)} runs>")
 
 
 def variants(laws: Sequence[Law], chosen: Sequence[Experiment]) -> list[Variant]:

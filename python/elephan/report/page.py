@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan.claims import Verdict
+from elephan.errors import shown, shown_within
 from elephan.quantity import show
 from elephan.report.style import Drawing
 from elephan.stats import Interval
@@ -144,16 +145,17 @@ def render(page: Page) -> str:
     )
     environment.filters["words"] = _words
     table = environment.get_template("table.html.j2")
-    return environment.get_template("page.html.j2").render(
+    page_text = environment.get_template("page.html.j2").render(
         page=page,
         code=_code,
         css=_read("page.css"),
         js=_read("page.js"),
         uplot_css=_read("vendor/uplot/uPlot.min.css"),
         uplot_js=_read("vendor/uplot/uPlot.iife.min.js"),
-        series_json=_json_in_html(list(page.panels)),
+        series_json=_json_in_html(shown_within(list(page.panels))),
         table_of=lambda one: Markup(table.render(table=one)),
     )
+    return shown(page_text)
 
 
 def write_page(page: Page, path: Path, figures: Path | None = None) -> Path:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from elephan.errors import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +93,7 @@ class Drawing:
             with mpl.rc_context(SETTINGS):
                 _write_numbers_plainly(self.figure)
                 self.figure.savefig(text, format="svg", metadata={"Date": None, "Creator": "elephan"})
-            self._svg = text.getvalue()
+            self._svg = shown(text.getvalue())
             self.figure.set_layout_engine(None)  # the layout is found: drawing again need not look for it
         return self._svg
 
@@ -106,7 +109,7 @@ class Drawing:
             svg = svg.replace(color, variable)
         svg = re.sub(r"font: ([0-9.]+)px [^;\"]*", r"font-size: \1px; font-family: var(--figure-font)", svg)
         svg = re.sub(r'(?<=\bid=")|(?<=href="#)|(?<=url\(#)', f"{self.name}-", svg)
-        return svg.replace("<svg ", f'<svg role="img" aria-label="{self.title}" ', 1).strip()
+        return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.title)}" ', 1).strip()
 
     def png(self) -> bytes:
         """The figure as a PNG on white; drawn once."""

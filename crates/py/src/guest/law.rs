@@ -20,9 +20,9 @@ pub struct Class {
     /// Called without arguments, gives an instance.
     pub make: Py<PyAny>,
     /// Of the class itself, for errors.
-    pub name: String,
+    pub class: String,
     /// As the scenario calls it, in tables: a factory has a name of its own.
-    pub label: String,
+    pub name: String,
     pub hooks: Hooks,
     pub slow_start: bool,
     pub measures_rate: bool,
@@ -112,7 +112,7 @@ struct Object {
 impl Object {
     #[cold]
     fn fail(&mut self, method: &'static str, now: Time, error: PyErr) {
-        let class = self.class.name.clone();
+        let class = self.class.class.clone();
         self.fault.get_or_insert_with(|| Fault { class, method, now, cause: Arc::new(Raised::new(error)) });
         self.timer = None;
     }
@@ -174,7 +174,7 @@ impl Object {
 
 impl guest::Guest for Object {
     fn name(&self) -> &str {
-        &self.class.label
+        &self.class.name
     }
 
     fn boxed_clone(&self) -> Box<dyn guest::Guest> {
@@ -191,7 +191,7 @@ impl guest::Guest for Object {
                 Ok(copy.unbind())
             });
             copy.map_err(|error: PyErr| {
-                let (class, cause) = (self.class.name.clone(), Arc::new(Raised::new(error)));
+                let (class, cause) = (self.class.class.clone(), Arc::new(Raised::new(error)));
                 fault.get_or_insert(Fault { class, method: "__init__", now: Time::ZERO, cause });
             })
             .ok()

@@ -57,12 +57,12 @@ impl Loader {
             let agreed = self.agreed.as_ref().map(|agreed| agreed.clone_ref(py));
             let asked = (&spec.python, params, self.folder.clone(), agreed, self.own);
             let found = py.import("elephan.guest")?.call_method1("load", asked)?;
-            let (make, name, hooks, slow_start, measures_rate, states): Found = found.extract()?;
+            let (make, class, hooks, slow_start, measures_rate, states): Found = found.extract()?;
             let has = |hook: &str| hooks.iter().any(|name| name == hook);
             Ok(Class {
                 make,
-                name,
-                label: spec.name().to_owned(),
+                class,
+                name: spec.name().to_owned(),
                 hooks: Hooks {
                     on_sent: has("on_sent"),
                     on_delivery: has("on_delivery"),
