@@ -120,7 +120,7 @@ def test_what_the_caller_names_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with pytest.raises(el.InputError, match="--python-from"):
             el.run(file)
         option = [word for one in ([named] if not isinstance(named, list) else named) for word in ("--python-from", str(one))]
-        assert cli.status_of(["run", str(file), "--out", str(tmp_path / "out"), *option]) == 0
+        assert cli.status_of(["run", str(file), "--out", str(tmp_path / "out"), "--replace", *option]) == 0
     panel = el.path("10 Mbps", "10 ms", size="1 MB", congestion_control=["named_by_caller:Mine"], python_from="named_by_caller")
     assert panel.rows[0].law == "Mine"
 

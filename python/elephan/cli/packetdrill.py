@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elephan.cli.options import Json
-from elephan.cli.text import printable
+from elephan.errors import shown
 
 if TYPE_CHECKING:
     from elephan.packetdrill import Report
@@ -26,16 +26,16 @@ def _painted(text: str, verdict: str) -> str:
 
 def _show(report: Report) -> None:
     for line in report.trace:
-        print(f"    {printable(line)}")
-    print(f"{_painted(f'{report.verdict:10}', report.verdict)} {printable(str(report.path))}")
+        print(f"    {shown(line)}")
+    print(f"{_painted(f'{report.verdict:10}', report.verdict)} {shown(str(report.path))}")
     if report.verdict == "differs":
-        print(f"    line {report.line}: {printable(report.event or '')}")
-        print(f"    expected  {printable(report.expected or '')}")
-        print(f"    got       {printable(report.got or '')}")
+        print(f"    line {report.line}: {shown(report.event or '')}")
+        print(f"    expected  {shown(report.expected or '')}")
+        print(f"    got       {shown(report.got or '')}")
     elif report.verdict == "cannot-run":
-        print(f"    line {report.line}: elephan does not have {printable(', '.join(report.missing))}")
+        print(f"    line {report.line}: elephan does not have {shown(', '.join(report.missing))}")
     elif report.verdict == "invalid":
-        print(f"    line {report.line}: {printable(report.message or '')}")
+        print(f"    line {report.line}: {shown(report.message or '')}")
 
 
 def _table(reports: list[Report]) -> None:
@@ -47,7 +47,7 @@ def _table(reports: list[Report]) -> None:
     print(f"{'folder':{width}}  scripts  pass  differ  cannot run  invalid")
     for folder, *numbers in rows:
         scripts, passed, differ, cannot, invalid = numbers
-        print(f"{printable(str(folder)):{width}}  {scripts:7}  {passed:4}  {differ:6}  {cannot:10}  {invalid:7}")
+        print(f"{shown(str(folder)):{width}}  {scripts:7}  {passed:4}  {differ:6}  {cannot:10}  {invalid:7}")
 
 
 def packetdrill(
