@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 # Controls, signs without a shape or that turn the direction of a text, halves of surrogate pairs, ends of lines and paragraphs.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -64,13 +65,48 @@ class OutputError(ElephanError):
     exit_status = 1
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def of_arguments(function: F) -> F:
+    """A function that only calculates: whatever goes wrong in it is its arguments, and one line. A call with too few or unknown
+    arguments is a TypeError, as Python has it.
+    """
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except ElephanError:
+            raise
+        except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is None:
+                raise
+            line = " ".join(str(error).split())
+            raise InputError(line) from None
+
+    return cast(F, called)
+
+
+def brief(value: object) -> str:
+    """The `repr` of a value as an error shows it: not without end."""
+    try:
+        text = repr(value)
+    except Exception:  # an int of more digits than Python writes
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+
+
 def nearest(name: str, known: list[str], there: str = "") -> str:
     """A hint for an unknown name: `; did you mean "cubic"?`, or the list of what there is, led by words such as "it has"."""
     import difflib
 
     from elephan._core import model_known_as
 
-    meant = model_known_as(name)
+    try:
+        meant = model_known_as(name)
+    except (TypeError, UnicodeEncodeError):  # no text, or half of a surrogate pair in it
+        meant, name = None, str(name)
     if meant in known:
         return f'; did you mean "{meant}"?'
     close = difflib.get_close_matches(name, known, n=1)

@@ -22,6 +22,7 @@ from typing import Any
 
 from elephan import core
 from elephan._model import plain
+from elephan.quantity import number
 
 
 def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
@@ -32,7 +33,7 @@ def Transmit(*, rate: float = 1e9, **params: Any) -> Any:
     `payload` bytes each join a burst. `waiting(now)`: packets in the qdisc and in the ring. `refused`: a count. Raises
     InputError.
     """
-    return core.build("TransmitSide", float(rate), **plain(params))
+    return core.build("TransmitSide", number(rate, "a rate", "1e9 bit/s"), **plain(params))
 
 
 def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> Any:
@@ -44,7 +45,7 @@ def Receive(*, packet: float = 5e-6, interrupt: float = 0.0, **params: Any) -> A
     rx_throttle. Properties: `waiting`, frames in the ring and in the backlog; `interrupts`, a count; `busy`, seconds.
     Raises InputError.
     """
-    return core.build("ReceiveSide", float(packet), float(interrupt), **plain(params))
+    return core.build("ReceiveSide", number(packet, "a time", "5e-6 s"), number(interrupt, "a time", "0.0 s"), **plain(params))
 
 
 def SackWalk(kind: str = "full") -> Any:

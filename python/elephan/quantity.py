@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from elephan.errors import InputError
+from elephan.errors import InputError, brief
 
 _SPAN = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _PREFIX = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -51,8 +51,13 @@ _LENGTH = {"m": 1.0, "km": 1e3, "cm": 1e-2}
 def number(value: Any, what: str, example: str) -> float:
     """A plain number as float; `what` it is and how to write it are for the error."""
     if isinstance(value, (str, bytes, bool)) or not hasattr(value, "__float__") or (hasattr(value, "shape") and value.shape):
-        raise InputError(f"{value!r} is not {what}; write it like {example}")
-    return float(value)
+        raise InputError(f"{brief(value)} is not {what}; write it like {example}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{brief(value)} is beyond every number that {what} can be") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{brief(value)} is not {what}; write it like {example}") from None
 
 
 def seconds(value: float | str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elephan import random_loss
-from elephan.errors import InputError, nearest
+from elephan.errors import InputError, nearest, of_arguments
 from elephan.quantity import finite, number, positive, seconds, size_bytes
 
 Array = npt.NDArray[np.float64]
@@ -210,9 +210,12 @@ def _within(value: Any, valid: _Range, what: str) -> float:
 
 
 @overload
+@of_arguments
 def response(name: str, p: float, rtt: float | str = ..., loss: str = ..., **parameters: float) -> float: ...
 @overload
+@of_arguments
 def response(name: str, p: Array, rtt: float | str = ..., loss: str = ..., **parameters: float) -> Array: ...
+@of_arguments
 def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "periodic", **parameters: float) -> float | Array:
     """Mean window in segments of a congestion control at loss-event probability `p` per segment (array).
 
@@ -245,6 +248,7 @@ def response(name: str, p: float | Array, rtt: float | str = 0.1, loss: str = "p
     return _back(form(_probability(p), rtt_s, **given), p)
 
 
+@of_arguments
 def mathis(p: float | Array, rtt: float | str, mss: float | str = 1460, constant: float = math.sqrt(1.5)) -> Any:
     """Throughput in bit/s of Reno at loss probability `p` (array): `mss * 8 / rtt * constant / sqrt(p)`.
 
@@ -256,6 +260,7 @@ def mathis(p: float | Array, rtt: float | str, mss: float | str = 1460, constant
     return _back(np.asarray(_reno(_probability(p), rtt_s, constant) * mss_b * 8 / rtt_s), p)
 
 
+@of_arguments
 def pftk(
     p: float | Array,
     rtt: float | str,

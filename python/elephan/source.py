@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from elephan._model import plain
-from elephan.errors import InputError, nearest
+from elephan.errors import InputError, brief, nearest
 from elephan.trust import NOBODY, Trust, trust
 
 
@@ -62,6 +62,9 @@ def _folder(name: str) -> Path:
     return Path(str(resources.files("elephan"))) / name
 
 
+PATH_MAX, NAME_MAX = 4000, 255  # of paths, and of a name in them, that systems take
+
+
 def as_path(given: Any, what: str) -> Path:
     """A path from what a user gave, or one line about why it is none."""
     try:
@@ -73,6 +76,8 @@ def as_path(given: Any, what: str) -> Path:
         raise InputError(f"{what}: {str(given)!r} is not a path in UTF-8") from None
     if "\0" in str(path):
         raise InputError(f"{what}: {str(given)!r} is not a path: it has a NUL character")
+    if len(str(path)) > PATH_MAX or any(len(os.fsencode(part)) > NAME_MAX for part in path.parts):
+        raise InputError(f"{what}: {brief(str(given))} is too long for a path")
     return path
 
 

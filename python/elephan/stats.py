@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from elephan.errors import of_arguments
+
 __all__ = [
     "NOTHING",
     "Interval",
@@ -85,11 +87,13 @@ def _clean(values: Values) -> npt.NDArray[np.float64]:
     return array
 
 
+@of_arguments
 def within(interval: Interval, low: float, top: float) -> Interval:
     """An interval cut off where its quantity ends: a share is at most 1, a time at least 0."""
     return replace(interval, low=max(interval.low, low), high=min(interval.high, top)) if interval.n > 1 else interval
 
 
+@of_arguments
 def mean_interval(values: Values, level: float = 0.95) -> Interval:
     """Mean of independent values with Student's t interval at `level`. NaN values are left out.
 
@@ -109,6 +113,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half, n, level)
 
 
+@of_arguments
 def quantiles(values: Values, qs: Sequence[float]) -> list[float]:
     """Sample quantiles, NaN for an empty sample: of n values the smallest that at least `q n` of them do not exceed.
 
@@ -164,6 +169,7 @@ def _bca(statistic: str, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64],
     return Interval(estimate, float(interval.low), float(interval.high), n, level, "bca")
 
 
+@of_arguments
 def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
     """Mean of `a[i] - b[i]`, runs with the same seed. `method`: `t` or `bca` (bootstrap)."""
     x, y = _pairs(a, b)
@@ -174,6 +180,7 @@ def paired_difference(a: Values, b: Values, level: float = 0.95, method: str = "
     return mean_interval(x - y, level)
 
 
+@of_arguments
 def paired_ratio(a: Values, b: Values, level: float = 0.95, method: str = "t") -> Interval:
     """Ratio of `a` to `b` over runs with the same seed.
 
@@ -200,6 +207,7 @@ def _without_overflow(array: npt.NDArray[np.float64], axis: int | None = None) -
     return np.asarray(np.ldexp(array, -exponent), dtype=np.float64)
 
 
+@of_arguments
 def jain(values: Values) -> float:
     """Jain's fairness index `(sum x)^2 / (n sum x^2)`: 1 when all are equal, 1/n when one has all, NaN without any.
 
@@ -212,6 +220,7 @@ def jain(values: Values) -> float:
     return float(np.sum(array)) ** 2 / (array.size * float(np.sum(array * array)))
 
 
+@of_arguments
 def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Jain's index of each row of `shares` (windows x flows); NaN where nobody got anything."""
     array = np.asarray(shares, dtype=np.float64)
@@ -224,6 +233,7 @@ def jain_per_window(shares: npt.ArrayLike) -> npt.NDArray[np.float64]:
         return np.asarray(np.where(square > 0, total * total / (array.shape[1] * square), np.nan), dtype=np.float64)
 
 
+@of_arguments
 def coefficient_of_variation(values: Values) -> float:
     """Standard deviation (n - 1) over mean; NaN for fewer than two values or a mean of zero."""
     array = _array(values)
@@ -235,6 +245,7 @@ def coefficient_of_variation(values: Values) -> float:
     return float(np.std(array, ddof=1) / np.mean(array))
 
 
+@of_arguments
 def batch_interval(series: Values, batches: int = 10, level: float = 0.95) -> Interval:
     """Mean of a time series with an interval by batch means (Law and Kelton), for one long run."""
     array = _clean(series)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from elephan.errors import InputError
+from elephan.errors import InputError, of_arguments
 from elephan.quantity import bits_per_second, finite, metres, not_negative, number, positive, seconds, size_bytes
 from elephan.response import mathis as mathis
 from elephan.response import pftk as pftk
@@ -66,6 +66,7 @@ TCP_IP_HEADER_BYTES = 40
 TIMESTAMP_OPTION_BYTES = 12  # RFC 7323, padded
 
 
+@of_arguments
 def max_goodput(rate: float | str, mtu: float | str = 1500, timestamps: bool = False) -> float:
     """Highest TCP goodput of an Ethernet link in bit/s: payload over wire bytes of full packets of `mtu` IP bytes.
 
@@ -95,6 +96,7 @@ def _whole(value: float, name: str) -> int:
     return int(value)
 
 
+@of_arguments
 def headroom(rate: float | str, length: float | str, mtu: float | str = 1538, quanta: float = 60) -> int:
     """Vendor's headroom in bytes per ingress port: what can still arrive after the decision to send XOFF.
 
@@ -110,6 +112,7 @@ def headroom(rate: float | str, length: float | str, mtu: float | str = 1538, qu
     return 2 * mtu_b + PAUSE_WIRE_BYTES + cable + answer
 
 
+@of_arguments
 def headroom_exact(
     rate: float | str,
     length: float | str,
@@ -136,6 +139,7 @@ def headroom_exact(
     return (frame - 1) + -(-late // mtu_b) * frame + (int(count) - 1) * (whole + 2) * frame
 
 
+@of_arguments
 def pause_time(rate: float | str, quanta: float) -> float:
     """Seconds of `quanta` pause quanta: 0xFFFF at 10 Gb/s are 3.355392 ms."""
     rate_bps, quanta = bits_per_second(rate), _quanta(quanta)
@@ -149,6 +153,7 @@ def pause_time(rate: float | str, quanta: float) -> float:
 # -- buffers on fast-slow-fast paths (Meijer, de Laat et al.) --------------------------------------------------------
 
 
+@of_arguments
 def bdp(rate: float | str, rtt: float | str) -> float:
     """Bandwidth-delay product in bytes."""
     rate_bps, rtt_s = bits_per_second(rate), seconds(rtt)
@@ -156,6 +161,7 @@ def bdp(rate: float | str, rtt: float | str) -> float:
     return rate_bps * rtt_s / 8
 
 
+@of_arguments
 def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: bool = False) -> float:
     """Bytes of memory before a slow link `s` so that a window `s * rtt`, sent at the fast rate `f`, loses nothing.
 
@@ -168,6 +174,7 @@ def memory_needed(f: float | str, s: float | str, rtt: float | str, clocked: boo
     return max(0.0, (fast - slow) / fast * slow * rtt_s / 8)
 
 
+@of_arguments
 def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocked: bool = False) -> tuple[float, float] | None:
     """Rates of the slow link, `(low, high)` in bit/s, at which `memory` bytes lose part of a full window, or None.
 
@@ -183,6 +190,7 @@ def forbidden_area(f: float | str, memory: float | str, rtt: float | str, clocke
     return 2 * bits / rtt_s if clocked else (fast - root) / 2, (fast + root) / 2
 
 
+@of_arguments
 def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
     """Seconds of round trip from which a forbidden area exists: `4 M / f`. 1 Gb/s and 0.5 MB: 16 ms."""
     fast, bits = bits_per_second(f), 8 * size_bytes(memory)
@@ -190,6 +198,7 @@ def forbidden_rtt_min(f: float | str, memory: float | str) -> float:
     return 4 * bits / fast
 
 
+@of_arguments
 def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
     """The longest round trip in seconds without loss at slow rate `s`: `M f / (s (f - s))`; infinite if s >= f."""
     fast, slow, bits = bits_per_second(f), bits_per_second(s), 8 * size_bytes(memory)
@@ -197,6 +206,7 @@ def rtt_max(f: float | str, s: float | str, memory: float | str) -> float:
     return math.inf if slow >= fast else bits * fast / (slow * (fast - slow))
 
 
+@of_arguments
 def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
     """Number of the first packet, counted from 0, that a burst at rate `f` loses before a link `s` with `memory` bytes.
 
@@ -209,6 +219,7 @@ def burst_first_lost(f: float | str, s: float | str, memory: float | str, frame:
     return math.inf if slow >= fast else held / (each * (1 - slow / fast))
 
 
+@of_arguments
 def burst_lost(packets: float, f: float | str, s: float | str, memory: float | str, frame: float | str) -> float:
     """Packets that a burst of `packets` loses: of those after the first lost one a share of `1 - s / f`.
 
@@ -223,6 +234,7 @@ def burst_lost(packets: float, f: float | str, s: float | str, memory: float | s
 # -- transmit queues of hosts ----------------------------------------------------------------------------------------
 
 
+@of_arguments
 def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | None = None, path: float | str | None = None) -> float:
     """Packets that wait in qdisc and ring of a host when a window of `window` segments is reached: `W (g - 1) / g`.
 
@@ -241,6 +253,7 @@ def txqueuelen_needed(window: float, growth: float = 2.0, nic: float | str | Non
     return window * max(0.0, 1 - device / (growth * min(slowest, device)))
 
 
+@of_arguments
 def stalled_goodput(
     room: float, rtt: float | str, duration: float | str, mss: float = 1448, growth: float = 2.0, per_round: float = 1.0
 ) -> tuple[float, float]:
@@ -263,6 +276,7 @@ def stalled_goodput(
 # -- disks and transfer programs -------------------------------------------------------------------------------------
 
 
+@of_arguments
 def socket_buffer_rate(buffer: float | str, rtt: float | str) -> float:
     """Most that a stream carries in bit/s: `B / R`. 600 kB over 6 ms: 800 Mb/s."""
     size, rtt_s = size_bytes(buffer), seconds(rtt)
@@ -270,6 +284,7 @@ def socket_buffer_rate(buffer: float | str, rtt: float | str) -> float:
     return 8 * size / rtt_s
 
 
+@of_arguments
 def copy_rate(read: float | str, network: float | str, write: float | str, overlapped: bool = True, cached: bool = False) -> float:
     """Rate from disk to disk in bit/s: `min(D_r, N, D_w)`, or of a serial program `1 / (1/D_r + 1/N + 1/D_w)`.
 
@@ -282,6 +297,7 @@ def copy_rate(read: float | str, network: float | str, write: float | str, overl
     return min(1 / (1 / rates[0] + 1 / rates[1]), rates[2]) if cached else 1 / sum(1 / rate for rate in rates)
 
 
+@of_arguments
 def cache_full_after(cache: float | str, inflow: float | str, write: float | str) -> float:
     """Seconds until a write-back cache is full: `C / (N - W)`; infinite if the disk writes what comes.
 
@@ -292,6 +308,7 @@ def cache_full_after(cache: float | str, inflow: float | str, write: float | str
     return bits / (rate - drain) if rate > drain else math.inf
 
 
+@of_arguments
 def read_ahead_rate(rate: float | str, read_ahead: float | str, latency: float | str) -> float:
     """Sequential reads in bit/s with a read-ahead window A: `1 / (1/R + L / (8 A))`. 800 Mb/s, 100 kB, 1 ms: 400 Mb/s."""
     full, bits, cost = bits_per_second(rate), 8 * size_bytes(read_ahead), seconds(latency)
@@ -310,6 +327,7 @@ def _load(load: float) -> float:
     return load
 
 
+@of_arguments
 def md1_wait(load: float, service_time: float | str) -> float:
     """Mean wait in seconds (without service) of M/D/1, Pollaczek-Khinchine: `load * service / (2 (1 - load))`."""
     service = seconds(service_time)
@@ -317,11 +335,13 @@ def md1_wait(load: float, service_time: float | str) -> float:
     return _load(load) * service / (2 * (1 - load))
 
 
+@of_arguments
 def md1_queue(load: float) -> float:
     """Mean number waiting (not in service) in M/D/1: `load^2 / (2 (1 - load))`."""
     return _load(load) ** 2 / (2 * (1 - load))
 
 
+@of_arguments
 def ps_response(size: float | str, rate: float | str, load: float) -> float:
     """Mean response time in seconds of `size` bytes under processor sharing (M/G/1-PS): `S / (C (1 - load))`."""
     size_b, rate_bps = size_bytes(size), bits_per_second(rate)

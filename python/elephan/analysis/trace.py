@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -321,6 +321,8 @@ def analyze(
     one that delivered most. `out`: a folder for tables and report.
     InputError: a file that is none of these, in one line.
     """
+    if not isinstance(path, str | os.PathLike | Iterable):
+        raise InputError(f"capture or log: {path!r} is not a path; give a text or a pathlib.Path")
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     files = [as_path(one, "capture or log") for one in paths]
     if not files:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from elephan import cc, core, theory
-from elephan.errors import InputError, nearest
+from elephan.errors import InputError, brief, nearest
 from elephan.laws import Law, read_laws
 from elephan.panel.network import positive, rate_text, read_buffer, span_text
 from elephan.quantity import bits_per_second, seconds, show, size_bytes
@@ -200,10 +200,11 @@ def _loss(given: float | str) -> float:
 def _mtu(given: Any) -> int:
     try:
         number = int(given)
-    except ValueError:
-        raise InputError(f'mtu: "{given}" is not a number of bytes') from None
+    except (TypeError, ValueError, OverflowError):
+        shown = given if isinstance(given, str) else brief(given)
+        raise InputError(f'mtu: "{shown}" is not a number of bytes') from None
     if not MTU_MIN <= number <= MTU_MAX:
-        raise InputError(f"mtu: {number} is not between {MTU_MIN} and {MTU_MAX}")
+        raise InputError(f"mtu: {brief(number)} is not between {MTU_MIN} and {MTU_MAX}")
     return number
 
 
@@ -283,8 +284,8 @@ def read_question(
         if key in RESERVED:
             raise InputError(f"set: {key} follows from {RESERVED[key]} here, and cannot be set")
     known = [name for name, _ in core.call("listing", "stacks")]
-    if stack not in known:
-        raise InputError(f'no stack "{stack}"{nearest(stack, known)}')
+    if not isinstance(stack, str) or stack not in known:
+        raise InputError(f'no stack "{stack}"{nearest(str(stack), known)}')
     queue, slots = _packets("txqueuelen", txqueuelen, 0), _packets("ring", ring, 0)
     if queue == 0 and slots == 0:
         raise InputError("txqueuelen: 0 with a ring of 0: no packet could wait while another is sent")

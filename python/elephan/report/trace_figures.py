@@ -55,7 +55,9 @@ def _shown_time(trace: Trace, number: int | None = None) -> tuple[float, float]:
         return 0.0, span
     rows = trace.carrying if number is None else [trace.row(number)]
     if len(rows) > SHOWN_MAX:
-        found = [(row["data_start_ns"], row["data_end_ns"]) for row in rows if None not in (row["data_start_ns"], row["data_end_ns"])]
+        found = [
+            (row["data_start_ns"], row["data_end_ns"]) for row in rows if None not in (row["data_start_ns"], row["data_end_ns"])
+        ]
     else:
         found = [bounds for row in rows if (bounds := trace.activity(row["connection"]).bounds()) is not None]
     if not found:
