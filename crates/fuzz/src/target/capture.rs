@@ -30,7 +30,7 @@ pub fn capture(bytes: &[u8]) {
         return;
     }
     let mut recorder = TraceRecorder::memory();
-    match analyze(&[FILE.clone()], &options, &mut recorder, &mut |_| true) {
+    match analyze(std::slice::from_ref(&FILE), &options, &mut recorder, &mut |_| true) {
         Ok(summary) => {
             let told = summary.tcp_segments + summary.udp_datagrams + summary.other;
             assert_eq!(told, summary.packets, "{summary:?}");

@@ -144,10 +144,10 @@ impl World<'_> {
             if controller.reads_nic() {
                 controller.on_nic(&world.law_nic((from, to), options, first_link));
             }
-            if controller.probes() {
-                if let Some(memory) = world.memories.get(&(from, to)) {
-                    controller.recall(memory);
-                }
+            if controller.probes()
+                && let Some(memory) = world.memories.get(&(from, to))
+            {
+                controller.recall(memory);
             }
             Socket {
                 endpoint: Endpoint::new(options, controller, isn),
