@@ -11,6 +11,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import elephan as el
 
 FIN, SYN, RST, PSH, ACK, ECE, CWR = 1, 2, 4, 8, 16, 64, 128
 MSS_1460 = b"\2\4\x05\xb4"
@@ -153,3 +156,12 @@ def simple(frame: bytes) -> bytes:
 def obsolete(time: float, frame: bytes) -> bytes:
     ticks = round(time * 1e6)
     return block(2, struct.pack("<HHIIII", 0, 0, ticks >> 32, ticks & 0xFFFFFFFF, len(frame), len(frame)) + frame)
+
+
+def rows(capture: Capture, where: Path, **options: Any) -> list[dict[str, Any]]:
+    """The rows of `connections` of a capture, by the port of the client and the direction."""
+    return el.analyze(capture.write(where / "c.pcap"), **options).connections.to_pylist()
+
+
+def trace(capture: Capture, where: Path, **options: Any) -> el.Trace:
+    return el.analyze(capture.write(where / "c.pcap"), **options)

@@ -15,7 +15,7 @@ from pathlib import Path
 import elephan as el
 import numpy as np
 import pytest
-from elephan.analysis.trace import _widened
+from elephan.analysis.seriesnotes import widened
 from elephan.report.trace_figures import _flows_beside, _matched, _run_of_one, throughput
 from elephan.report.trace_page import answer
 from elephan.report.view import View
@@ -530,7 +530,7 @@ def test_intervals_that_get_wider_than_asked_for_are_told(lossy: el.Run) -> None
         trace = el.analyze(file, every=every)
         assert not [note for note in trace.notes if "intervals" in note]
         assert min(trace.samples.column("span_ns").to_pylist()) == least
-    note = _widened(trace, 400)
+    note = widened(trace, 400)
     assert note.startswith("1 connection has intervals of up to 1 µs, not 400 ns")
 
 

@@ -18,9 +18,9 @@ from elephan.analysis import asked, logs, phases, sources
 from elephan.analysis.activity import Activity, enough
 from elephan.analysis.flows import chosen_flow, plateau_bps
 from elephan.analysis.oneway import one_way_notes
+from elephan.analysis.seriesnotes import beyond_path, widened
 from elephan.errors import InputError, shown
 from elephan.measures import column, texts
-from elephan.quantity import show
 from elephan.runs import Run, load_run, read_table
 from elephan.source import as_path, read_object
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 TABLES = ("connections", "connection_samples", "trace_events")
 VANTAGES = ("sender", "receiver", "between")
-INTERVALS_MAX = 1 << 20  # of a series whose interval was asked for; more double its width
 ENDS = ("sender", "receiver")  # where a round-trip time is one of the whole way
 
 # Columns that folders of earlier versions do not have.
@@ -355,47 +354,11 @@ def _trace(
         else:
             tables, summary = _read(paths, where, options, progress)
     trace = Trace(tables, summary, manifest, beside)
-    widened = _widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
+    note = widened(trace, options["every_ns"]) if options["every_ns"] is not None and not is_log else ""
     if "connection" in given:
         trace.row(trace.focus)
-    summary["notes"] += [note for note in (widened, _beyond_path(trace), *one_way_notes(trace)) if note]
+    summary["notes"] += [note for note in (note, beyond_path(trace), *one_way_notes(trace)) if note]
     return trace
-
-
-def _beyond_path(trace: Trace) -> str:
-    """A note about a path that is said to carry less than it did."""
-    try:
-        found = trace.phases()
-    except (InputError, IndexError):
-        return ""
-    row = trace.row(trace.focus)
-    carried = trace._plateau(row)
-    if carried is None or found.path_known:
-        return ""
-    rate = trace.manifest.get("rate_bps")
-    path = f"a path of {show(rate, 'bps')}" if rate is not None else "the path of the run beside it"
-    return (
-        f"{trace.label(row['connection'])} showed {show(found.plateau_bps, 'bps')}, more than the {show(carried, 'bps')} that "
-        f"{path} carries: its phases are found with the highest rate it showed"
-    )
-
-
-def _widened(trace: Trace, every_ns: int) -> str:
-    """A note about series whose intervals had to become wider than was asked for."""
-    samples = trace.samples
-    if not samples.num_rows:
-        return ""
-    # A long silence is one interval: the shortest says how wide they are.
-    spans, numbers = column(samples, "span_ns"), column(samples, "connection")
-    order = np.argsort(numbers, kind="stable")
-    begins = np.unique(numbers[order], return_index=True)[1]
-    widths = np.minimum.reduceat(spans[order], begins)
-    count = int((widths > 1.5 * every_ns).sum())
-    if not count:
-        return ""
-    widest = show(float(widths.max()), "ns")
-    series = "1 connection has" if count == 1 else f"{count} connections have"
-    return f"{series} intervals of up to {widest}, not {show(every_ns, 'ns')}: a series has at most {INTERVALS_MAX} of them"
 
 
 def _write(trace: Trace, partial: Path) -> None:
