@@ -1,6 +1,7 @@
 //! A series of bounded length: intervals of equal width that double when there are too many.
 //!
-//! Intervals in which nothing happens take no place, so an idle hour leaves the resolution of what came before it as it was.
+//! A silence takes the place of one interval, however long it is, so an idle hour leaves the resolution of what came before it as
+//! it was.
 
 /// Intervals of a series, at most.
 const BINS_MAX: usize = 2048;
@@ -82,6 +83,8 @@ pub struct Bins {
     most: usize,
     /// Intervals in which something happened, by their place from the origin on.
     bins: Vec<(u64, Bin)>,
+    /// Silences between them.
+    silences: usize,
 }
 
 impl Bins {
@@ -89,27 +92,33 @@ impl Bins {
     pub fn new(now: u64, every: Option<u64>) -> Bins {
         let width = every.unwrap_or(WIDTH_NS).max(1);
         let most = if every.is_some() { GIVEN_MAX } else { BINS_MAX };
-        Bins { origin: now - now % width, width, most, bins: Vec::new() }
+        Bins { origin: now - now % width, width, most, bins: Vec::new(), silences: 0 }
     }
 
     /// The interval of `now`, which never runs backwards.
     pub fn at(&mut self, now: u64) -> &mut Bin {
         let place = now.saturating_sub(self.origin) / self.width;
-        match self.bins.last() {
-            Some(last) if last.0 >= place => {}
-            _ if self.bins.len() < self.most => self.push(place),
-            _ => {
+        if self.bins.last().is_none_or(|(last, _)| place > *last) {
+            if !self.has_room(place) {
                 self.double();
                 return self.at(now);
             }
+            self.push(place);
         }
         let last = self.bins.len() - 1;
         &mut self.bins[last].1
     }
 
+    /// Whether the rows stay few enough with an interval at `place`.
+    fn has_room(&self, place: u64) -> bool {
+        let silent = self.bins.last().is_some_and(|(last, _)| place > last + 1);
+        place < self.most as u64 || self.bins.len() + self.silences + 1 + usize::from(silent) <= self.most
+    }
+
     #[inline(never)]
     fn push(&mut self, place: u64) {
         let state = self.bins.last().map_or(State::default(), |(_, bin)| bin.state);
+        self.silences += usize::from(self.bins.last().is_some_and(|(last, _)| place > last + 1));
         self.bins.push((place, Bin::after(state)));
     }
 
@@ -132,6 +141,7 @@ impl Bins {
             }
         }
         self.bins.truncate(kept);
+        self.silences = self.bins.windows(2).filter(|pair| pair[1].0 > pair[0].0 + 1).count();
     }
 
     /// The end of each interval, its length, and what it holds. A silence is as many intervals as it takes while there are few
@@ -198,6 +208,7 @@ mod tests {
         }
         bins.at(1_000_000 * 3_600_000).octets = 1;
         let rows: Vec<_> = bins.rows().collect();
+        assert!(rows.len() <= BINS_MAX, "{}", rows.len());
         assert_eq!(rows.iter().map(|row| row.2.octets).sum::<u64>(), 1001);
         assert_eq!(rows[0].1, 1_000_000, "the resolution is that of the first ten seconds");
         let [.., before, silence, last] = rows.as_slice() else { panic!("{}", rows.len()) };
