@@ -900,8 +900,8 @@ class Fast(Table):
 class Swift(Table):
     """Swift (Kumar et al. 2020): keeps the delay at a target, below one segment too
 
-    base_target: Target of the delay on a path without hops for a large window; without it the round trip of the path when nothing
-        queues, and 20 us.
+    base_target: Target of the delay on a path without hops for a large window; if not given, the round trip of the path when
+        nothing queues, and 20 us.
     per_hop: Target for each hop of the path. Default: "3 us".
     hops: Hops of the path. Default: 4.
     fs_range: Most that a small window adds to the target; 0 switches that off. Default: "100 us".

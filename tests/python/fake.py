@@ -221,7 +221,9 @@ def _events(time: Any, drops: Any, lossy: bool) -> pa.Table:
     )
 
 
-def run(text: str, name: str, format: str, overrides: str, seed: Any, folder: Any, progress: Any, cancel: Any) -> Any:
+def run(
+    text: str, name: str, format: str, overrides: str, seed: Any, folder: Any, progress: Any, cancel: Any, agreed: Any = None
+) -> Any:
     if "broken" in text:
         raise ScenarioError(f"{name}:1:1: broken")
     chosen = json.loads(overrides)
@@ -256,7 +258,7 @@ def run(text: str, name: str, format: str, overrides: str, seed: Any, folder: An
     )
 
 
-def variants(text: str, name: str, format: str, overrides: str, repetitions: Any, seed: Any = None) -> str:
+def variants(text: str, name: str, format: str, overrides: str, repetitions: Any, seed: Any = None, **_: Any) -> str:
     axes = dict(tomllib.loads(text).get("sweep", {}))
     count = repetitions or axes.pop("repetitions", 1)
     axes.pop("repetitions", None)
@@ -271,7 +273,7 @@ def variants(text: str, name: str, format: str, overrides: str, repetitions: Any
     return json.dumps(rows)
 
 
-def resolve(text: str, name: str, format: str, overrides: str, seed: Any) -> str:
+def resolve(text: str, name: str, format: str, overrides: str, seed: Any, **_: Any) -> str:
     return json.dumps({"seed": seed or 1, "toml": 'traffic = [{ kind = "bulk", size = "1 MB" }]'})
 
 

@@ -393,4 +393,4 @@ def test_answers_and_traces_draw_themselves(tmp_path: Path) -> None:
         assert f">{words}</th>" in html
     empty = tmp_path / "empty.pcap"
     empty.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
-    assert "no TCP or UDP" in el.analyze(empty)._repr_html_()
+    assert "0 packets" in el.analyze(empty)._repr_html_()

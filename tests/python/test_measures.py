@@ -646,7 +646,7 @@ def test_a_drop_has_its_sequence_number_and_a_lost_tail_is_a_stall(lost: int) ->
         rate = "10 Mbps"
         delay = "10 ms"
         framing = "none"
-        forward = { loss = { listed = [LOST] } }
+        forward = { loss = { listed = [LOST] }, packets = "data" }
         [[traffic]]
         from = "a"
         to = "b"

@@ -141,7 +141,7 @@ def test_only_regular_files_are_read(tmp_path, what):
         with pytest.raises(_core.ScenarioError, match=f"{file}: {why}"):
             _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml")
     with pytest.raises(_core.ScenarioError, match=why):
-        _core.analyze(str(file))
+        _core.analyze([str(file)])
     for open_file in (el.analyze, el.run):
         with pytest.raises(el.InputError, match=why):
             open_file(file if what != "device" else os.fspath(file))

@@ -199,7 +199,7 @@ pub struct Flow {
     pub size: Option<u64>,
     pub done: Option<Time>,
     pub sender_done: Option<Time>,
-    /// Payload that had reached the receiver by the end of the warm-up, read by its application or not.
+    /// Payload that was delivered, or waited behind a hole, at the end of the warm-up.
     pub before_warmup: u64,
     /// Whether its start has come.
     pub begun: bool,
@@ -264,13 +264,10 @@ impl Flow {
         }
     }
 
-    /// Payload bytes that have reached the receiver, those included that wait for its application or behind a hole.
+    /// Payload bytes delivered, and those that wait behind a hole: they reached the receiver, though no application could read them.
     pub fn arrived(&self, sockets: &[Socket], roce: &Roce) -> u64 {
-        match (&self.application, sockets.get(self.receiver as usize)) {
-            (Application::Datagrams(_), _) | (_, None) => self.delivered(sockets, roce),
-            _ if self.roce != NONE => self.delivered(sockets, roce),
-            (_, Some(socket)) => socket.endpoint.arrived() + socket.endpoint.held(),
-        }
+        let held = sockets.get(self.receiver as usize).map_or(0, |socket| socket.endpoint.held());
+        self.delivered(sockets, roce) + held
     }
 }
 

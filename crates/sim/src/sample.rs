@@ -26,7 +26,7 @@ pub fn observed_ports(plan: &Plan) -> Vec<bool> {
 }
 
 impl World<'_> {
-    /// Ends the warm-up: what the network has brought until now is not measured, whenever the application reads it.
+    /// Ends the warm-up: what was delivered until now is not measured, nor what waits behind holes.
     pub fn end_warmup(&mut self, now: Time) {
         let World { flows, sockets, roce, .. } = self;
         for flow in flows.iter_mut().flatten() {

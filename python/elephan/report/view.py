@@ -268,7 +268,7 @@ def _owned(resolved: dict[str, Any], values: dict[str, Any], prefix: str = "") -
         if table in _OWNED and not parts and isinstance(value, dict):
             found += _owned(resolved, value, f"{key}.")
             continue
-        owner = parts[0] if table in _OWNED and parts else ""
+        owner = parts[0].strip('"') if table in _OWNED and parts else ""
         if numbered := re.fullmatch(r"(links|traffic)\[(\d+)\]", table):
             entry = resolved[numbered[1]][int(numbered[2])]
             owner = "->".join(entry["between"]) if "between" in entry else str(entry["name"])

@@ -62,8 +62,8 @@ pub struct Bic {
     p: Parameters,
     /// Bytes; 0 while no event has set it.
     w_max: f64,
-    /// W_max before the last event.
-    prior: f64,
+    /// W_max and `ratio` before the last event.
+    prior: (f64, f64),
     /// Segments that an ACK acknowledges in the mean.
     ratio: f64,
 }
@@ -73,7 +73,7 @@ impl Model for Bic {
     const PRESETS: &'static [&'static str] = &["paper", "linux"];
 
     fn new(p: &Parameters) -> Bic {
-        Bic { p: p.clone(), w_max: 0.0, prior: 0.0, ratio: RATIO_FIRST }
+        Bic { p: p.clone(), w_max: 0.0, prior: (0.0, RATIO_FIRST), ratio: RATIO_FIRST }
     }
 
     fn preset(name: &str) -> Parameters {
@@ -145,7 +145,7 @@ impl Law for Bic {
         let left = if self.is_reno(w) { RENO_BETA } else { p.beta };
         let reduced = left * p.reduce_from.bytes(w, signal.inflight());
         let converge = p.fast_convergence && w.cwnd < self.w_max;
-        self.prior = self.w_max;
+        self.prior = (self.w_max, self.ratio);
         self.w_max = if converge { 0.5 * (1.0 + p.beta) * w.cwnd } else { w.cwnd };
         w.cut(signal, reduced);
         if matches!(signal, Signal::Rto { .. }) {
@@ -154,7 +154,7 @@ impl Law for Bic {
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        self.w_max = self.prior;
+        (self.w_max, self.ratio) = self.prior;
     }
 }
 

@@ -32,7 +32,7 @@ use elephan_units::{Span, Time};
 const MARGIN: Span = Span::from_us(20);
 
 parameters! {
-    /// Target of the delay on a path without hops for a large window; without it the round trip of the path when nothing queues, and 20 us.
+    /// Target of the delay on a path without hops for a large window; if not given, the round trip of the path when nothing queues, and 20 us.
     base_target: Option<Span> = None, "Kumar et al. 2020: configured for a data centre, its propagation included; 20 us: public simulators";
     /// Target for each hop of the path.
     per_hop: Span = Span::from_us(3), "assumption: public simulators, base_target / 6.55";
