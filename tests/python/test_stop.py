@@ -142,6 +142,6 @@ def test_only_regular_files_are_read(tmp_path, what):
             _core.resolve(PATH.format(duration="1 s", traffic=traffic), "x.toml", "toml")
     with pytest.raises(_core.ScenarioError, match=why):
         _core.analyze([str(file)])
-    for open_file in (el.analyze, el.run):
+    for open_file in (el.run,) if what == "pipe" else (el.analyze, el.run):  # a capture may come through a pipe
         with pytest.raises(el.InputError, match=why):
             open_file(file if what != "device" else os.fspath(file))

@@ -85,7 +85,14 @@ def test_keys_of_traces(tmp_path: Path) -> None:
     run = el.run("sawtooth", set={"duration": "1 s", "warmup": "0 s"}, out=tmp_path / "r", report=False, pcap=True)
     keys = section("Of a capture or log")
     assert list(el.analyze(run.captures[0]).summary) == list(keys)
-    assert set(el.analyze(DATA / "ss.log").summary) == set(keys) - {"tcp_segments", "udp_datagrams", "fragments", "other", "skipped", "tunnels"}
+    assert set(el.analyze(DATA / "ss.log").summary) == set(keys) - {
+        "tcp_segments",
+        "udp_datagrams",
+        "fragments",
+        "other",
+        "skipped",
+        "tunnels",
+    }
 
 
 def test_keys_of_sweeps(tmp_path: Path, fake_core: None) -> None:

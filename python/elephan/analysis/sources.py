@@ -41,7 +41,7 @@ def regular(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _is_pipe(path: Path) -> bool:
-    return str(path) == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+    return str(path) == STDIN or path.is_fifo() or path.is_socket()
 
 
 def _kept(path: Path, where: Path) -> Path:
