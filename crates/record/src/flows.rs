@@ -229,7 +229,7 @@ with_instruments! {
         size_bytes: Option<i64> = "B",
         /// Payload that the receiving application read, in order
         delivered_bytes: i64 = "B",
-        /// The part of `delivered_bytes` that reached the receiver after the warm-up
+        /// The part of `delivered_bytes` that was neither delivered nor behind a hole when the warm-up ended
         measured_bytes: i64 = "B",
         /// `measured_bytes` over the measured time (warm-up to end of the run)
         goodput_bps: f64 = "bit/s",
