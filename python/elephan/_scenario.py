@@ -93,7 +93,7 @@ class Tcp(Table):
     dsack_rule: Which reported duplicates count when a reduction is taken back by D-SACK: `rfc3708` or `linux`.
     rack_rule: Where Linux' RACK differs from that of the RFC: `rfc8985` or `linux`.
     reduction: How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`,
-        `prr-rfc6937` or `rate-halving`.
+        `prr-rfc6937`, `prr-linux` or `rate-halving`.
     cwnd_moderation: A disordered ACK that starts no recovery lets the window be three segments above what is in flight at most.
     local_drop: What a segment refused by the host's own transmit queue means: `cwr`, `ignore` or `slow-start-exit`.
     mss: Largest segment announced to the peer: the IP MTU less 40. Timestamps take 12 bytes of it.
@@ -109,6 +109,8 @@ class Tcp(Table):
         counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
     dup_ack_threshold: Duplicate ACKs that start fast retransmit.
+    max_reordering: How many segments reordering may be measured to displace, with RACK; that then is the threshold. 0: it is not
+        measured.
     duplicates_deliver: Without SACK a duplicate ACK counts for a segment delivered, and the ACK that follows for what is left.
     limited_transmit: New segments are sent on the duplicate ACKs before the threshold.
     newreno_timer: Which partial ACKs restart the timer in NewReno recovery: `impatient` or `slow-but-steady`.
@@ -242,7 +244,7 @@ class Tcp(Table):
     undo: Literal["off", "both", "timestamps", "dsack"] | None = None
     dsack_rule: Literal["rfc3708", "linux"] | None = None
     rack_rule: Literal["rfc8985", "linux"] | None = None
-    reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937"] | None = None
+    reduction: Literal["immediate", "rate-halving", "prr-rfc9937", "prr-rfc6937", "prr-linux"] | None = None
     cwnd_moderation: bool | None = None
     local_drop: Literal["cwr", "ignore", "slow-start-exit"] | None = None
     mss: Size | None = None
@@ -255,6 +257,7 @@ class Tcp(Table):
     abc: bool | None = None
     abc_limit: int | None = None
     dup_ack_threshold: int | None = None
+    max_reordering: int | None = None
     duplicates_deliver: bool | None = None
     limited_transmit: bool | None = None
     newreno_timer: Literal["impatient", "slow-but-steady"] | None = None

@@ -39,7 +39,7 @@ const WITHOUT_MEANING: [&str; 20] = [
 ];
 
 /// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
-const NUMBERS: [(&str, u64); 15] = [
+const NUMBERS: [(&str, u64); 16] = [
     ("tcp_timestamps", 1),
     ("tcp_sack", 1),
     ("tcp_dsack", 1),
@@ -50,6 +50,7 @@ const NUMBERS: [(&str, u64); 15] = [
     ("tcp_early_retrans", 4),
     ("tcp_recovery", 1),
     ("tcp_reordering", 1000),
+    ("tcp_max_reordering", 1000),
     ("tcp_frto", 2),
     ("tcp_pacing_ss_ratio", 1000),
     ("tcp_pacing_ca_ratio", 1000),
@@ -109,6 +110,9 @@ impl Sysctls {
         }
         if let Some(value) = self.number("tcp_reordering") {
             o.dup_ack_threshold = value as u32;
+        }
+        if let Some(value) = self.number("tcp_max_reordering") {
+            o.max_reordering = value as u32;
         }
         if let Some(value) = self.number("tcp_pacing_ss_ratio") {
             o.pacing_ss_ratio = value as u32;

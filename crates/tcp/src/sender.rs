@@ -23,6 +23,8 @@ pub(crate) struct AckEvent {
     pub acked: u64,
     /// Bytes newly acknowledged either way.
     pub delivered: u64,
+    /// Segments newly acknowledged either way, if the reduction counts them.
+    pub segments: u64,
     /// It is a duplicate: by RFC 5681 section 2, with SACK by RFC 6675 section 2.
     pub duplicate: bool,
     pub pipe_before: u64,
@@ -43,6 +45,7 @@ impl AckEvent {
             now,
             acked: 0,
             delivered: 0,
+            segments: 0,
             duplicate: false,
             pipe_before,
             lost_before,
@@ -193,7 +196,8 @@ impl Sender {
         }
         self.rec.watch = Watch::of(options, self.rec.rule, self.sack);
         if self.rec.watch.as_ref().is_some_and(|watch| watch.rack.is_some()) {
-            self.board.keep_times(options.rack_rule == RackRule::Linux);
+            let linux = options.rack_rule == RackRule::Linux;
+            self.board.keep_times(linux, options.dup_ack_threshold, options.max_reordering);
         }
         self.refresh();
     }

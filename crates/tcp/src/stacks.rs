@@ -130,12 +130,12 @@ options! {
         linux = RackRule::Linux, "Linux tcp_rack_advance, tcp_dsack_seen, tcp_try_undo_partial";
         windows = RackRule::Rfc8985, "assumed: RFC 8985";
     }
-    /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`, `prr-rfc6937` or `rate-halving`.
+    /// How the window comes down in SACK recovery, and at an ECN-Echo or a local drop: `immediate`, `prr-rfc9937`, `prr-rfc6937`, `prr-linux` or `rate-halving`.
     reduction: Reduction {
         rfc = Reduction::Immediate, "RFC 6675 section 5";
         winxp = Reduction::Immediate, "RFC 2581 section 3.2";
         linux_2_4 = Reduction::RateHalving, "Linux 2.4 tcp_cwnd_down";
-        linux = Reduction::PrrRfc9937, "Linux tcp_cwnd_reduction, with the SafeACK heuristic of RFC 9937";
+        linux = Reduction::PrrLinux, "Linux tcp_cwnd_reduction";
         windows = Reduction::PrrRfc6937, "assumed: Windows 10 has PRR (RFC 6937)";
         freebsd = Reduction::PrrRfc6937, "FreeBSD net.inet.tcp.do_prr 1 (RFC 6937)";
     }
@@ -233,6 +233,12 @@ options! {
         winxp = 2, "Windows registry TcpMaxDupAcks, default 2";
         linux_2_4 | linux = 3, "Linux tcp_reordering 3";
         windows | freebsd = 3, "RFC 5681 section 3.2";
+    }
+    /// How many segments reordering may be measured to displace, with RACK; that then is the threshold. 0: it is not measured.
+    max_reordering: u32 {
+        rfc = 0, "RFC 8985 section 6.2: DupThresh is constant";
+        winxp | linux_2_4 | windows | freebsd = 0, "assumed: not measured";
+        linux = 300, "Linux net.ipv4.tcp_max_reordering";
     }
     /// Without SACK a duplicate ACK counts for a segment delivered, and the ACK that follows for what is left.
     duplicates_deliver: bool {

@@ -1,6 +1,6 @@
 //! Acknowledgements: the peer's window, the scoreboard, round-trip samples, recovery, growth, the timer.
 
-use super::Endpoint;
+use super::{Endpoint, State};
 use crate::options::{Ecn, RttSampling};
 use crate::scoreboard::Taken;
 use crate::segment::{Flags, SackBlocks, Segment};
@@ -40,6 +40,7 @@ impl Endpoint {
             now,
             acked,
             delivered: acked,
+            segments: 0,
             duplicate: false,
             pipe_before: flight,
             lost_before: self.tx.board.lost_total(),
@@ -69,8 +70,12 @@ impl Endpoint {
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32)) as i32;
         let ack = una.wrapping_add_signed(i64::from(ahead));
-        if ack > self.tx.board.nxt().max(self.tx.probed) || ack < una && self.is_too_old(ack) {
-            self.challenge(now);
+        let unsent = ahead > 0 && ack > self.tx.board.nxt().max(self.tx.probed);
+        if unsent || ahead < 0 && (ack > una || self.is_too_old(ack)) {
+            // Linux `tcp_ack`, `tcp_rcv_established`: an established connection says nothing to an ACK of what was never sent.
+            if !unsent || !self.accepts_as_linux() || self.state != State::Established {
+                self.challenge(now);
+            }
             return false;
         }
         if self.ecn == Ecn::Accurate {
@@ -78,6 +83,7 @@ impl Endpoint {
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
+        let segments_before = self.tx.counted_segments();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
@@ -126,6 +132,7 @@ impl Endpoint {
             now,
             acked,
             delivered,
+            segments: self.tx.counted_segments() - segments_before,
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
             lost_before,
@@ -144,7 +151,7 @@ impl Endpoint {
             self.tx.moderate(&mut self.stats);
         }
         if echoed {
-            self.on_echo(now, flight, event.delivered);
+            self.on_echo(flight, &event);
         }
         if self.tx.board.flight() == 0 {
             self.rtx_at = Time::NEVER;

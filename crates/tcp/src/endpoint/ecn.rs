@@ -19,6 +19,7 @@ use crate::accecn::{ACE_SYN, AccEcn, SYN_RETRIES};
 use crate::delayed_ack::QUICK_ECN;
 use crate::options::Ecn;
 use crate::segment::{ECN_CE, ECN_ECT0, Flags, SackBlocks, Segment};
+use crate::sender::AckEvent;
 use elephan_cc::Signal;
 use elephan_units::Time;
 
@@ -210,11 +211,11 @@ impl Endpoint {
         }
     }
 
-    /// An ACK that tells of congestion and delivered `delivered` bytes, when `flight` were in flight before it.
-    pub(super) fn on_echo(&mut self, now: Time, flight: u64, delivered: u64) {
+    /// An ACK that tells of congestion, when `flight` bytes were in flight before it.
+    pub(super) fn on_echo(&mut self, flight: u64, e: &AckEvent) {
         if self.tx.board.una() > self.tx.cwr_point && !self.tx.rec.is_recovery() {
             self.stats.ecn_signals += 1;
-            self.tx.reduce_without_loss(&Signal::Ecn { now, inflight: flight }, delivered, &mut self.stats);
+            self.tx.reduce_without_loss(&Signal::Ecn { now: e.now, inflight: flight }, Some(e), &mut self.stats);
         }
     }
 

@@ -235,8 +235,8 @@ impl Endpoint {
         let finite = threshold.is_finite() && threshold < self.options.ssthresh_initial.0 as f64;
         info.snd_ssthresh = if finite { (threshold as u64 / mss).max(1) } else { SSTHRESH_INFINITE };
         info.snd_wnd = tx.window;
-        info.reordering = u64::from(self.options.dup_ack_threshold);
-        info.reord_seen = u64::from(tx.board.saw_reordering());
+        info.reordering = u64::from(tx.board.reordering(self.options.dup_ack_threshold));
+        info.reord_seen = tx.board.reorderings();
         info.bytes_acked = self.acked();
         info.notsent_bytes = self.backlog();
         info.delivered = u64::from(self.is_established()) + tx.board.delivered_segments();

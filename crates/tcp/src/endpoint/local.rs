@@ -63,7 +63,7 @@ impl Endpoint {
             LocalDrop::SlowStartExit => self.tx.leave_slow_start(),
             LocalDrop::Cwr if self.tx.is_open() && self.tx.board.una() > self.tx.cwr_point => {
                 let signal = Signal::LocalDrop { now, inflight: self.tx.board.flight() };
-                self.tx.reduce_without_loss(&signal, 0, &mut self.stats);
+                self.tx.reduce_without_loss(&signal, None, &mut self.stats);
             }
             LocalDrop::Cwr => {}
         }

@@ -200,6 +200,8 @@ pub enum Reduction {
     PrrRfc9937,
     /// Proportional rate reduction, RFC 6937 with the slow start reduction bound.
     PrrRfc6937,
+    /// Proportional rate reduction as Linux counts it: whole segments, in proportion to the window before.
+    PrrLinux,
 }
 
 /// Which partial ACKs restart the retransmission timer in NewReno recovery (RFC 6582 section 4).
@@ -331,6 +333,7 @@ impl Options {
             ("initial_window", self.initial_window, 1, 10_000),
             ("delayed_ack_segments", self.delayed_ack_segments, 1, 1000),
             ("dup_ack_threshold", self.dup_ack_threshold, 1, 1000),
+            ("max_reordering", self.max_reordering, 0, 1000),
             ("abc_limit", self.abc_limit, 0, 1_000_000),
             ("sack_compression_acks", self.sack_compression_acks, 0, 255),
             ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),

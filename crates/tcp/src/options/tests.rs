@@ -42,7 +42,7 @@ fn the_stacks_of_today_and_linux_2_4() {
     assert_eq!(timers(of("freebsd")), ("freebsd", 230, 40));
     let windows = |o: Options| (o.initial_window, o.congestion_control.kind(), o.reduction);
     assert_eq!(windows(of("linux-2.4")), (2, "reno", Reduction::RateHalving));
-    assert_eq!(windows(of("linux")), (10, "cubic", Reduction::PrrRfc9937));
+    assert_eq!(windows(of("linux")), (10, "cubic", Reduction::PrrLinux));
     assert_eq!(windows(of("windows")), (10, "cubic", Reduction::PrrRfc6937));
     assert_eq!(windows(of("freebsd")), (10, "cubic", Reduction::PrrRfc6937));
     assert!(of("linux-2.4").cwnd_moderation && !of("linux").cwnd_moderation);

@@ -153,7 +153,7 @@ impl Sender {
             again = found.0;
             // What was retransmitted is there twice below what is there: the original was only late.
             if found.1 && watch.rack_rule == RackRule::Linux {
-                self.board.note_reordering();
+                self.board.note_reordering(left);
             }
         }
         Some(Report { left, right, segments, below: right <= self.board.una(), again, counts, widens })

@@ -11,6 +11,7 @@
 //!
 //! A loss of data that was sent during an episode begins a new episode when the old one ends.
 
+mod counted;
 mod dsack;
 mod frto;
 mod halving;
@@ -193,7 +194,10 @@ impl Sender {
         if cwr {
             self.on_ack_in_cwr(e);
         }
-        Verdict { grow: e.acked > 0 && !entered && !cwr, restart_timer: e.acked > 0 }
+        // Linux `tcp_may_raise_cwnd`: while segments are known to be reordered, what is SACKed opens the window too.
+        let delivers =
+            e.acked > 0 || e.delivered > 0 && self.board.reordering(o.dup_ack_threshold) > o.dup_ack_threshold;
+        Verdict { grow: delivers && !entered && !cwr, restart_timer: e.acked > 0 }
     }
 
     /// `acked` bytes were acknowledged: duplicate ACKs before, if any, started nothing.
@@ -303,6 +307,9 @@ impl Sender {
             Mode::Open | Mode::Loss => false,
         };
         self.rtt.backoff();
+        if matches!(self.rec.mode, Mode::Open) {
+            self.board.distrust_reordering(o.dup_ack_threshold);
+        }
         if self.rec.watch.is_some() {
             self.watch_reduction(now, true);
         }

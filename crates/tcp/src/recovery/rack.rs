@@ -110,7 +110,7 @@ impl Sender {
             reordering_seen: self.board.saw_reordering(),
             recovering: matches!(self.rec.mode, Mode::Recovery | Mode::Loss),
             segs_sacked: self.board.segments_sacked(),
-            dup_threshold: u64::from(o.dup_ack_threshold),
+            dup_threshold: u64::from(self.board.reordering(o.dup_ack_threshold)),
         };
         self.rec.watch.as_ref().and_then(|watch| watch.rack).map_or(0, |rack| rack.reo_wnd(&path))
     }

@@ -6,6 +6,7 @@
 //! later.) Without SACK, or with `reduction = "immediate"`, an ECN-Echo and a local drop cut the window at once and there is no such
 //! state; a loss of the same data is no further event either (RFC 3168 section 6.1.2).
 
+use super::counted::Counted;
 use super::halving::RateHalving;
 use super::{Mode, Recovery};
 use crate::options::{RecoveryRule, Reduction};
@@ -18,6 +19,7 @@ use elephan_cc::Signal;
 #[derive(Clone, Debug)]
 enum Rule {
     Prr(Prr),
+    Counted(Counted),
     Halving(RateHalving),
 }
 
@@ -36,6 +38,7 @@ impl Reducer {
             Reduction::RateHalving => Rule::Halving(RateHalving::default()),
             Reduction::PrrRfc9937 => Rule::Prr(Prr::new(Variant::Rfc9937)),
             Reduction::PrrRfc6937 => Rule::Prr(Prr::new(Variant::Rfc6937)),
+            Reduction::PrrLinux => Rule::Counted(Counted::default()),
         };
         Some(Box::new(Reducer { rule, idle: false }))
     }
@@ -44,27 +47,29 @@ impl Reducer {
     fn start(&mut self, mss: u64, window: u64, ssthresh: u64, inflight: u64) {
         match &mut self.rule {
             Rule::Prr(prr) => prr.start(mss, ssthresh, inflight),
+            Rule::Counted(prr) => *prr = Counted::start(window / mss, ssthresh / mss),
             Rule::Halving(halving) => halving.start(mss, window, ssthresh),
         }
     }
 
-    /// An ACK that delivered `delivered` bytes and left `pipe` in flight; returns how many bytes may be sent.
-    fn on_ack(&mut self, delivered: u64, pipe: u64, safe: bool) -> u64 {
+    /// `bytes` were sent, one segment; returns how much less may be sent.
+    fn on_sent(&mut self, bytes: u64, mss: u64) -> u64 {
         match &mut self.rule {
-            Rule::Prr(prr) => prr.on_ack(delivered, pipe, safe),
-            Rule::Halving(halving) => halving.on_ack(pipe),
+            Rule::Prr(prr) => prr.on_sent(bytes),
+            Rule::Counted(prr) => {
+                prr.on_sent();
+                return mss;
+            }
+            Rule::Halving(_) => {}
         }
-    }
-
-    fn on_sent(&mut self, bytes: u64) {
-        if let Rule::Prr(prr) = &mut self.rule {
-            prr.on_sent(bytes);
-        }
+        bytes
     }
 
     fn take_back(&mut self, bytes: u64) {
-        if let Rule::Prr(prr) = &mut self.rule {
-            prr.take_back(bytes);
+        match &mut self.rule {
+            Rule::Prr(prr) => prr.take_back(bytes),
+            Rule::Counted(prr) => prr.take_back(),
+            Rule::Halving(_) => {}
         }
     }
 }
@@ -93,11 +98,34 @@ impl Sender {
         }
     }
 
-    /// What the reduction lets out on this ACK.
-    pub(super) fn reduce(&mut self, delivered: u64, safe: bool) {
-        let pipe = self.board.pipe();
-        if let Some(reducer) = self.rec.reducer() {
-            self.rec.allowed = reducer.on_ack(delivered, pipe, safe);
+    /// What the reduction lets out on this ACK, which `e` describes.
+    pub(super) fn reduce(&mut self, e: &AckEvent, safe: bool) {
+        let (pipe, mss) = (self.board.pipe(), u64::from(self.mss));
+        let allowed = self.rec.allowed;
+        let Some(reducer) = self.rec.reducer() else { return };
+        self.rec.allowed = match &mut reducer.rule {
+            Rule::Prr(prr) => prr.on_ack(e.delivered, pipe, safe),
+            Rule::Counted(prr) if e.segments > 0 => prr.on_ack(e.segments, pipe.div_ceil(mss), safe) * mss,
+            // The window stays: what has left the network leaves room.
+            Rule::Counted(_) => allowed + e.pipe_before.saturating_sub(pipe) / mss * mss,
+            Rule::Halving(halving) => halving.on_ack(pipe),
+        };
+    }
+
+    /// Recovery begins without an ACK: Linux counts the alarm for one that delivers a segment (`tcp_rack_reo_timeout`).
+    pub(super) fn reduce_by_alarm(&mut self, e: &AckEvent) {
+        match self.rec.reducer().map(|reducer| &reducer.rule) {
+            Some(Rule::Counted(_)) => self.reduce(&AckEvent { segments: 1, ..*e }, false),
+            _ => self.rec.allowed = 0,
+        }
+    }
+
+    /// Segments that have arrived, if the reduction counts them.
+    #[inline]
+    pub fn counted_segments(&self) -> u64 {
+        match self.rec.reducer.as_deref() {
+            Some(Reducer { rule: Rule::Counted(_), .. }) => self.board.delivered_segments(),
+            _ => 0,
         }
     }
 
@@ -110,8 +138,8 @@ impl Sender {
         }
     }
 
-    /// A congestion event without a loss, on an ACK that delivered `delivered` bytes or on none.
-    pub fn reduce_without_loss(&mut self, signal: &Signal, delivered: u64, stats: &mut Stats) {
+    /// A congestion event without a loss, on an ACK that delivered something or on none.
+    pub fn reduce_without_loss(&mut self, signal: &Signal, ack: Option<&AckEvent>, stats: &mut Stats) {
         let window = self.cwnd;
         self.signal(signal, stats);
         self.cwr_suffices = self.cwnd < window && self.cc.suffices(signal);
@@ -122,9 +150,9 @@ impl Sender {
         self.rec.mode = Mode::Cwr;
         self.rec.point = self.board.nxt();
         self.rec.allowed = 0;
-        self.start_reduction(window, delivered);
-        if delivered > 0 {
-            self.reduce(delivered, true);
+        self.start_reduction(window, ack.map_or(0, |e| e.delivered));
+        if let Some(e) = ack.filter(|e| e.delivered > 0) {
+            self.reduce(e, true);
         }
     }
 
@@ -134,18 +162,19 @@ impl Sender {
             self.rec.mode = Mode::Open;
             self.finish_reduction();
         } else {
-            self.reduce(e.delivered, e.acked > 0);
+            self.reduce(e, e.acked > 0);
         }
     }
 
     /// `bytes` leave while the window comes down.
     #[inline]
     pub fn spend(&mut self, bytes: u64) {
+        let mss = u64::from(self.mss);
         if matches!(self.rec.mode, Mode::Recovery | Mode::Cwr)
             && let Some(reducer) = self.rec.reducer()
         {
-            reducer.on_sent(bytes);
-            self.rec.allowed = self.rec.allowed.saturating_sub(bytes);
+            let spent = reducer.on_sent(bytes, mss);
+            self.rec.allowed = self.rec.allowed.saturating_sub(spent);
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
     };
     if lost {
         start(tx, e, o, stats);
-        tx.reduce(e.delivered, false);
+        tx.reduce(e, false);
     }
     lost
 }
@@ -49,10 +49,11 @@ fn start(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) {
 pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stats) {
     let (pipe, lost) = (tx.board.pipe(), tx.board.lost_total());
     tx.find_losses(now, o, stats);
-    if tx.rec.mode == Mode::Open {
+    if matches!(tx.rec.mode, Mode::Open | Mode::Cwr) {
         if tx.board.lost_bytes() > 0 {
-            start(tx, &AckEvent::none(now, pipe, lost), o, stats);
-            tx.rec.allowed = 0;
+            let e = AckEvent::none(now, pipe, lost);
+            start(tx, &e, o, stats);
+            tx.reduce_by_alarm(&e);
         }
     } else {
         // What is lost leaves the network, and as much may be sent.
@@ -61,7 +62,6 @@ pub(super) fn on_alarm(tx: &mut Sender, now: Time, o: &Options, stats: &mut Stat
 }
 
 pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) -> Verdict {
-    let lost_before = tx.board.lost_bytes();
     tx.find_losses(e.now, o, stats);
     if tx.board.una() >= tx.rec.point {
         tx.recovered();
@@ -72,8 +72,8 @@ pub(super) fn on_ack(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
             start(tx, e, o, stats);
         }
     }
-    let safe = e.acked > 0 && tx.board.lost_bytes() <= lost_before;
-    tx.reduce(e.delivered, safe);
+    let safe = e.acked > 0 && tx.board.lost_total() == e.lost_before;
+    tx.reduce(e, safe);
     Verdict { grow: false, restart_timer: e.acked > 0 }
 }
 

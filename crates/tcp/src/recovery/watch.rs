@@ -98,6 +98,7 @@ impl Sender {
     /// `advanced` says that it acknowledges new data.
     pub fn watched_ack(&mut self, now: Time, bare: bool, advanced: bool, stats: &mut Stats) {
         self.board.end_ack(now.0);
+        self.board.measure_reordering();
         let Some(watch) = &mut self.rec.watch else { return };
         if let Some(report) = watch.dsack {
             stats.rare().dsack_dups += report.segments;
@@ -146,7 +147,8 @@ impl Sender {
         let late = e.acked > 0 && watch.echoed_before != 0 && watch.episode.echoes(una, watch.echoed_before);
         let eifel = late && watch.by_timestamps && !repairs;
         if late && self.rec.mode == Mode::Recovery && una < self.rec.point && watch.rack_rule == RackRule::Linux {
-            self.board.note_reordering();
+            self.board.note_reordering(una - e.acked);
+            self.board.measure_reordering();
         }
         let needless = eifel || (self.rec.mode == Mode::Loss && self.try_new_data(e));
         needless && self.undo_reduction(e.now, true, stats)

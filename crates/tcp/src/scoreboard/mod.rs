@@ -15,6 +15,7 @@
 
 mod loss;
 mod marks;
+mod reorder;
 mod sack;
 mod times;
 
@@ -233,7 +234,7 @@ impl Scoreboard {
 
     /// Segments that have arrived, cumulatively acknowledged or SACKed.
     pub fn delivered_segments(&self) -> u64 {
-        self.head + self.counts().sacked
+        self.head + if self.timed { self.segments_sacked() } else { self.counts().sacked }
     }
 
     /// Something is SACKed, lost or sent again.

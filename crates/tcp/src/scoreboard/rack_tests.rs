@@ -275,7 +275,7 @@ fn both() -> (Scoreboard, Naive) {
 
 fn both_of(by_sequence: bool) -> (Scoreboard, Naive) {
     let mut board = Scoreboard::new(1, MSS);
-    board.keep_times(by_sequence);
+    board.keep_times(by_sequence, 3, 0);
     (board, Naive { una: 1, nxt: 1, fack: 1, by_sequence, ..Naive::default() })
 }
 

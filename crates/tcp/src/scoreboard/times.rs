@@ -13,6 +13,7 @@
 //!   backward from where it was, only when it has gone.
 
 use super::marks::{Marks, Word};
+use super::reorder::Reordering;
 use super::{LEN, RETRANSMITTED, Range, Scoreboard, Sent, Taken};
 use std::collections::VecDeque;
 
@@ -55,8 +56,9 @@ pub(super) struct Times {
     rtt: u64,
     /// RACK.segs_sacked.
     pub(super) sacked: u64,
-    /// RACK.reordering_seen.
-    reordered: bool,
+    /// RACK.reordering_seen, and how far segments were displaced.
+    pub(super) reordered: bool,
+    pub(super) reordering: Reordering,
     once: Last,
     again: Last,
     /// Segments sent again and when, in that order; the position of the first entry.
@@ -90,7 +92,10 @@ impl Times {
     #[inline]
     pub(super) fn delivered(&mut self, sent: &Sent, ordinal: u64, end: u64, sacked: bool) {
         if sent.meta & RETRANSMITTED == 0 {
-            self.reordered |= ordinal + 1 < self.fack;
+            if ordinal + 1 < self.fack {
+                self.reordered = true;
+                self.reordering.note(end - u64::from(sent.meta & LEN), sacked);
+            }
         } else if sent.at >= if sacked { self.doubt_sacked } else { self.doubt_acked } {
             return;
         }
@@ -112,19 +117,20 @@ impl Times {
 
 impl Scoreboard {
     /// Times are to be kept from now on. RACK.rtt is of the last segment `by_sequence` that an ACK delivers, or of the one sent
-    /// last.
-    pub fn keep_times(&mut self, by_sequence: bool) {
+    /// last. Reordering is taken for `degree` segments at first; it may be measured to be `most`.
+    pub fn keep_times(&mut self, by_sequence: bool, degree: u32, most: u32) {
         let mut marks = self.take_marks();
-        marks.times = Some(Box::new(Times { by_sequence, ..Times::default() }));
+        let reordering = Reordering::of(degree, most);
+        marks.times = Some(Box::new(Times { by_sequence, reordering, ..Times::default() }));
         self.marks = Some(marks);
         self.timed = true;
     }
 
-    fn times(&self) -> Option<&Times> {
+    pub(super) fn times(&self) -> Option<&Times> {
         self.marks.as_ref()?.times.as_deref()
     }
 
-    fn times_mut(&mut self) -> Option<&mut Times> {
+    pub(super) fn times_mut(&mut self) -> Option<&mut Times> {
         self.marks.as_mut()?.times.as_deref_mut()
     }
 
@@ -141,13 +147,6 @@ impl Scoreboard {
     /// RACK.reordering_seen.
     pub fn saw_reordering(&self) -> bool {
         self.times().is_some_and(|times| times.reordered)
-    }
-
-    /// A packet was only late, or there twice, below what was SACKed.
-    pub fn note_reordering(&mut self) {
-        if let Some(times) = self.times_mut() {
-            times.reordered = true;
-        }
     }
 
     /// When a new segment is sent that leaves at `now`: not before the last retransmission.

@@ -15,9 +15,9 @@ fn ms(ms: f64) -> Time {
 }
 
 /// One end, and what the far end last had to say.
-struct End {
-    tcp: Endpoint,
-    now: Time,
+pub struct End {
+    pub tcp: Endpoint,
+    pub now: Time,
     window: u16,
     /// Data segments that left: number of the segment from 0 on.
     sent: Vec<u32>,
@@ -25,7 +25,7 @@ struct End {
 
 impl End {
     /// Established at 10 ms; `without_sack`: the peer does not allow it.
-    fn new(stack: &str, overrides: &Overrides, sack: bool) -> End {
+    pub fn new(stack: &str, overrides: &Overrides, sack: bool) -> End {
         let base = Overrides { mss: Some(Bytes(u64::from(MSS))), timestamps: Some(false), ..overrides.clone() };
         let o = options(stack, &base);
         let mut tcp = Endpoint::new(&o, o.controller(), ISN);
@@ -56,13 +56,13 @@ impl End {
     }
 
     /// Writes so many segments and returns which ones leave.
-    fn write(&mut self, segments: u32) -> Vec<u32> {
+    pub fn write(&mut self, segments: u32) -> Vec<u32> {
         self.tcp.write(self.now, u64::from(segments * MSS));
         self.pump()
     }
 
     /// At `at` ms an ACK of segments below `ack` arrives, with these blocks of segments; returns which ones leave.
-    fn ack(&mut self, at: f64, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+    pub fn ack(&mut self, at: f64, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.now = ms(at);
         while self.tcp.next_timer() <= self.now {
             self.tcp.on_timer(self.now);
@@ -85,12 +85,12 @@ impl End {
         self.pump()
     }
 
-    fn window(&self) -> f64 {
+    pub fn window(&self) -> f64 {
         self.tcp.controller().window() / f64::from(MSS)
     }
 }
 
-fn ten() -> Overrides {
+pub fn ten() -> Overrides {
     Overrides {
         initial_window: Some(10),
         congestion_control: Some(Spec::named("reno").unwrap()),

@@ -18,6 +18,7 @@ mod lone;
 mod one_way;
 mod pushing;
 mod recovery;
+mod reduction;
 mod small_queues;
 mod statistics;
 mod windows;
