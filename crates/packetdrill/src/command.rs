@@ -39,14 +39,18 @@ impl Shell {
                 Ok(())
             }
             "tc" => self.qdisc(words),
-            // No metrics of old connections are kept.
-            "ip" if words.get(1).is_some_and(|word| word == "tcp_metrics") => Ok(()),
+            // Of old connections Fast Open's cookies are kept, and no metrics.
+            "ip" if words.get(1).is_some_and(|word| word == "tcp_metrics") => {
+                self.sysctls.flushes += 1;
+                Ok(())
+            }
             name if name.ends_with("set_sysctls.py") => {
                 self.saved.get_or_insert_with(|| self.sysctls.clone());
                 words[1..].iter().try_for_each(|word| self.assign(word))
             }
             name if name.starts_with("/tmp/sysctl_restore_") => {
-                if let Some(saved) = self.saved.take() {
+                if let Some(mut saved) = self.saved.take() {
+                    saved.flushes = self.sysctls.flushes;
                     self.sysctls = saved;
                 }
                 Ok(())

@@ -8,7 +8,8 @@ use crate::host::{ISN, Sent};
 use crate::script::{Options, Packet, TcpOption, flag};
 use crate::verdict::Stop;
 use elephan_tcp::{
-    Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+    Cookie, FastOpenOption, Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
+    SackBlocks, Segment,
 };
 use std::collections::BTreeMap;
 
@@ -95,6 +96,14 @@ impl Mapping {
                     _ => return Err(Stop::CannotRun("an AccECN option without e0b and ceb".to_owned())),
                 }
             }
+            // In other packets, and of a wrong length, it says nothing (Linux tcp_parse_fastopen_option).
+            TcpOption::FastOpen { .. } if !syn => {}
+            TcpOption::FastOpen { cookie, experimental } => {
+                let known = Cookie::new(cookie);
+                if cookie.is_empty() || known.is_some() {
+                    seg.set_fast_open(&FastOpenOption { cookie: known, experimental: *experimental }, sack);
+                }
+            }
             TcpOption::Other(name) => return Err(Stop::CannotRun(name.clone())),
         }
         Ok(())
@@ -165,8 +174,14 @@ impl Mapping {
         if let Some((e0b, ceb)) = seg.accecn() {
             list.push(TcpOption::AccEcn(vec![("e0b".to_owned(), e0b), ("ceb".to_owned(), ceb)]));
         }
-        if seg.sack_len > 0 {
-            let blocks = &sack[..usize::from(seg.sack_len)];
+        if let Some(FastOpenOption { cookie, experimental }) = seg.fast_open(sack) {
+            let cookie = cookie.map_or_else(Vec::new, |cookie| cookie.as_bytes().to_vec());
+            let bytes = cookie.len() + if experimental { 4 } else { 2 };
+            list.push(TcpOption::FastOpen { cookie, experimental });
+            list.extend(vec![TcpOption::Nop; bytes.next_multiple_of(4) - bytes]);
+        }
+        if seg.block_count() > 0 {
+            let blocks = &sack[..seg.block_count()];
             let blocks = blocks.iter().map(|b| (b.0.wrapping_sub(self.peer), b.1.wrapping_sub(self.peer)));
             list.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks.collect())]);
         }
@@ -263,6 +278,10 @@ fn option_text(option: &TcpOption) -> String {
         TcpOption::AccEcn(counters) => {
             let counters: Vec<String> = counters.iter().map(|(name, value)| format!(" {name} {value}")).collect();
             format!("ECN{}", counters.concat())
+        }
+        TcpOption::FastOpen { cookie, experimental } => {
+            let digits: String = cookie.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{} {digits}", if *experimental { "FOEXP" } else { "FO" }).trim_end().to_owned()
         }
         TcpOption::Other(name) => name.clone(),
     }

@@ -7,12 +7,7 @@ use crate::script::{Action, Call, Packet, Script, TcpOption, Value, flag};
 use std::path::Path;
 
 /// Constants of what is not modelled, with what they stand for.
-const NOT_MODELLED: [(&str, &str); 21] = [
-    ("MSG_FASTOPEN", "TCP Fast Open"),
-    ("TCP_FASTOPEN", "TCP Fast Open"),
-    ("TCP_FASTOPEN_CONNECT", "TCP Fast Open"),
-    ("TCP_FASTOPEN_KEY", "TCP Fast Open"),
-    ("TCP_FASTOPEN_NO_COOKIE", "TCP Fast Open"),
+const NOT_MODELLED: [(&str, &str); 16] = [
     ("MSG_OOB", "urgent data"),
     ("TCP_MD5SIG", "TCP MD5 signatures"),
     ("TCP_USER_TIMEOUT", "TCP_USER_TIMEOUT"),

@@ -1,7 +1,7 @@
 //! Runs a script: each event at its time, in order; what the endpoint does is compared with what the script expects.
 
 use crate::command::Shell;
-use crate::host::{Host, Outcome, Progress, Sent};
+use crate::host::{Host, Kept, Outcome, Progress, Sent};
 use crate::info;
 use crate::live::{self, Mapping};
 use crate::python::{self, Failure, Scope};
@@ -60,7 +60,7 @@ impl<'a> Runner<'a> {
     pub fn new(stack: Options, setup: Setup, folder: Option<&'a Path>, trace: bool) -> Runner<'a> {
         let mapping = Mapping::new(setup.scaled_echoes);
         Runner {
-            host: Host::new(stack),
+            host: Host::new(stack, Kept::new(setup.remote, setup.local)),
             shell: Shell::default(),
             setup,
             mapping,
@@ -118,6 +118,7 @@ impl<'a> Runner<'a> {
             Action::Command(text) => {
                 self.shell.run(text, self.folder).map_err(Stop::CannotRun)?;
                 self.host.sysctls = self.shell.sysctls.clone();
+                self.host.refresh_fast_open();
             }
             Action::Code(code) => self.code(code)?,
             Action::Unsupported(what) => return Err(Stop::CannotRun(what.clone())),
@@ -289,11 +290,12 @@ impl<'a> Runner<'a> {
         self.note(" ", &event.text);
         let before = self.host.outbox.len();
         let mut progress = Progress::default();
-        let opens = call.name == "connect" && !self.host.is_connected();
+        let opened = self.host.opened;
+        let outcome = self.host.call(call, &mut progress)?;
+        let opens = self.host.opened != opened;
         if opens {
             self.mapping.restart();
         }
-        let outcome = self.host.call(call, &mut progress)?;
         self.note_sent(if opens { 0 } else { before });
         if outcome != Outcome::Block {
             return self.check(call, outcome);

@@ -11,9 +11,12 @@ const MTU: u64 = 1500;
 /// IP and TCP headers without options.
 const IPV4_BYTES: u64 = 40;
 const IPV6_BYTES: u64 = 60;
+/// packetdrill's addresses.
+const REMOTE: [u8; 4] = [192, 0, 2, 1];
+const LOCAL: [u8; 4] = [192, 168, 0, 1];
 
 /// Options that say where packets go and how code is called, which mean nothing here.
-const WITHOUT_MEANING: [&str; 12] = [
+const WITHOUT_MEANING: [&str; 10] = [
     "bind_port",
     "code_command",
     "code_format",
@@ -21,9 +24,7 @@ const WITHOUT_MEANING: [&str; 12] = [
     "connect_port",
     "debug",
     "gateway_ip",
-    "local_ip",
     "netmask_ip",
-    "remote_ip",
     "send_omit_free",
     "verbose",
 ];
@@ -39,6 +40,9 @@ pub struct Setup {
     pub scaled_echoes: bool,
     mtu: u64,
     ipv6: bool,
+    /// Addresses of the script's end and of the host, of which cookies are made.
+    pub remote: [u8; 4],
+    pub local: [u8; 4],
     /// An option that elephan does not know.
     pub missing: Option<(u32, String)>,
 }
@@ -53,6 +57,8 @@ impl Setup {
             scaled_echoes: false,
             mtu: MTU,
             ipv6: false,
+            remote: REMOTE,
+            local: LOCAL,
             missing: None,
         };
         for line in lines {
@@ -76,6 +82,12 @@ impl Setup {
             "tcp_ts_ecr_scaled" => self.scaled_echoes = true,
             "strict_segments" => self.strict = true,
             "mtu" => self.mtu = number(65_535)?,
+            "remote_ip" | "local_ip" => {
+                if let Ok(address) = option.value.parse::<std::net::Ipv4Addr>() {
+                    let place = if option.name == "local_ip" { &mut self.local } else { &mut self.remote };
+                    *place = address.octets();
+                }
+            }
             "ip_version" => self.ipv6 = option.value == "ipv6",
             name if WITHOUT_MEANING.contains(&name) => {}
             name => {

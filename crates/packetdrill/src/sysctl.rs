@@ -9,20 +9,18 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Sysctls {
     set: BTreeMap<String, String>,
+    /// How often what is known of peers was forgotten.
+    pub flushes: u64,
     /// Queueing discipline of the device: `fq` paces.
     pub fair_queue: bool,
 }
 
 /// Settings without a meaning here: segments leave one by one and at once, routes and listeners have no limits, and what the others
 /// rule is not modelled and does nothing unless a script asks for it in other ways too.
-const WITHOUT_MEANING: [&str; 20] = [
+const WITHOUT_MEANING: [&str; 16] = [
     "tcp_autocorking",
     "tcp_base_mss",
     "tcp_fack",
-    "tcp_fastopen",
-    "tcp_fastopen_blackhole_timeout_sec",
-    "tcp_fastopen_cookies",
-    "tcp_fastopen_key",
     "tcp_invalid_ratelimit",
     "tcp_limit_output_bytes",
     "tcp_max_syn_backlog",
@@ -39,7 +37,7 @@ const WITHOUT_MEANING: [&str; 20] = [
 ];
 
 /// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
-const NUMBERS: [(&str, u64); 16] = [
+const NUMBERS: [(&str, u64); 18] = [
     ("tcp_timestamps", 1),
     ("tcp_sack", 1),
     ("tcp_dsack", 1),
@@ -56,6 +54,8 @@ const NUMBERS: [(&str, u64); 16] = [
     ("tcp_pacing_ca_ratio", 1000),
     ("tcp_mtu_probing", 0),
     ("tcp_notsent_lowat", 0xFFFF_FFFF),
+    ("tcp_fastopen", 0xFFFF_FFFF),
+    ("tcp_fastopen_blackhole_timeout_sec", 86_400),
 ];
 
 impl Sysctls {
@@ -64,6 +64,12 @@ impl Sysctls {
         let unknown = || format!("sysctl {name}={value}");
         let known = match name {
             _ if WITHOUT_MEANING.contains(&name) => true,
+            // A setting of some kernels: how many cookies are kept.
+            "tcp_fastopen_cookies" => {
+                self.flushes += 1;
+                true
+            }
+            "tcp_fastopen_key" => keys(value).is_some(),
             "tcp_congestion_control" => law(value).is_some(),
             "tcp_rmem" | "tcp_wmem" => triple(value).is_some(),
             _ => NUMBERS.iter().any(|(known, most)| *known == name && number(value).is_some_and(|n| n <= *most)),
@@ -78,6 +84,11 @@ impl Sysctls {
     /// A setting that is a number.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.set.get(name).and_then(|value| number(value))
+    }
+
+    /// The secret that cookies are made of, and the one before it.
+    pub fn fast_open_keys(&self) -> [Option<[u8; 16]>; 2] {
+        self.set.get("tcp_fastopen_key").and_then(|value| keys(value)).unwrap_or([Some([0; 16]), None])
     }
 
     /// The default and the largest size of a send buffer, if they were set.
@@ -144,6 +155,26 @@ fn number(text: &str) -> Option<u64> {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     }
+}
+
+/// One key or two, each four words of eight hexadecimal digits.
+fn keys(text: &str) -> Option<[Option<[u8; 16]>; 2]> {
+    let mut keys = [None, None];
+    let texts: Vec<&str> = text.split(',').collect();
+    if texts.len() > keys.len() {
+        return None;
+    }
+    for (slot, text) in keys.iter_mut().zip(texts) {
+        let words: Vec<u32> =
+            text.trim().split('-').map(|word| u32::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
+        let words: [u32; 4] = words.try_into().ok()?;
+        let mut key = [0; 16];
+        for (bytes, word) in key.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        *slot = Some(key);
+    }
+    Some(keys)
 }
 
 fn triple(text: &str) -> Option<[u64; 3]> {

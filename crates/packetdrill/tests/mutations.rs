@@ -69,6 +69,14 @@ fn of_option(option: &TcpOption) -> Vec<TcpOption> {
                 TcpOption::Sack(blocks)
             })
             .collect(),
+        TcpOption::FastOpen { cookie, experimental } => {
+            let mut other = cookie.clone();
+            match other.last_mut() {
+                Some(byte) => *byte = byte.wrapping_add(1),
+                None => other = vec![0; 4],
+            }
+            vec![TcpOption::FastOpen { cookie: other, experimental: *experimental }]
+        }
         TcpOption::AccEcn(counters) => (0..counters.len())
             .map(|place| {
                 let mut counters = counters.clone();

@@ -443,7 +443,7 @@ fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Boun
     out.set_item("len", seg.len)?;
     out.set_item("flags", names.join("|"))?;
     out.set_item("window", seg.window)?;
-    let blocks = sack[..usize::from(seg.sack_len)].iter().map(|block| PyTuple::new(py, [block.0, block.1]));
+    let blocks = sack[..seg.block_count()].iter().map(|block| PyTuple::new(py, [block.0, block.1]));
     out.set_item("sack", blocks.collect::<PyResult<Vec<_>>>()?)?;
     out.set_item("ts", has(OPTION_TIMESTAMPS).then_some((seg.tsval, seg.tsecr)))?;
     out.set_item("ecn", seg.ecn)?;

@@ -34,7 +34,7 @@ pub(crate) const QUICK_MAX: u32 = 16;
 /// `tcp_data_ecn_check`.
 pub(crate) const QUICK_ECN: u32 = 2;
 /// `TCP_DELACK_MAX`, HZ / 5.
-const DELAY_MAX: Span = Span::from_ms(200);
+pub(crate) const DELAY_MAX: Span = Span::from_ms(200);
 /// The limit of ato where the sender did not push, HZ / 2.
 const UNPUSHED_MAX: Span = Span::from_ms(500);
 /// `TCP_MSS_DEFAULT`: what a full segment is taken for before a longer one came.

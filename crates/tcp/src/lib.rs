@@ -8,6 +8,7 @@ mod accecn;
 mod delayed_ack;
 mod delivery;
 mod endpoint;
+mod fast_open;
 pub mod options;
 pub mod prr;
 mod reassembly;
@@ -24,6 +25,10 @@ mod validation;
 pub mod wire;
 
 pub use endpoint::{Endpoint, Info, Phase, SSTHRESH_INFINITE, State};
+pub use fast_open::{
+    COOKIE_MAX_BYTES, COOKIE_MIN_BYTES, Cookie, FastOpenFailure, FastOpenLesson, FastOpenListener, FastOpenMemory,
+    FastOpenOption, FastOpenPause, FastOpenRequest,
+};
 pub use options::{OptionError, Options, Overrides, law_in, stack, stacks};
 pub use recovery::CaState;
 pub use segment::*;

@@ -4,6 +4,7 @@
 //! The law of this layer: a segment carries no payload, only its length, and its header is charged as a real stack
 //! encodes it (each option padded to four bytes with NOPs, as RFC 7323 appendix A recommends).
 
+use crate::fast_open::option_bytes;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
@@ -97,7 +98,7 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN codepoint of the IP header.
     pub ecn: u8,
-    /// SACK blocks that come with the segment, 0 to 4.
+    /// SACK blocks that come with the segment, 0 to 4. Of a SYN: what stands there instead, the Fast Open option.
     pub sack_len: u8,
     /// Which options are present: `OPTION_*`.
     pub options: u8,
@@ -133,17 +134,14 @@ impl Segment {
     }
 
     fn other_option_bytes(&self) -> u32 {
-        let mut bytes = 0;
-        if self.sack_len != 0 {
-            bytes += 4 + 8 * u32::from(self.sack_len);
-        }
-        if self.options & OPTION_ACCECN != 0 {
-            bytes += ACCECN_BYTES;
-        }
+        let accecn = if self.options & OPTION_ACCECN != 0 { ACCECN_BYTES } else { 0 };
         if self.flags.any(Flags::SYN) {
-            bytes += self.syn_option_bytes();
+            accecn + self.syn_option_bytes() + option_bytes(self.sack_len)
+        } else if self.sack_len != 0 {
+            accecn + 4 + 8 * u32::from(self.sack_len)
+        } else {
+            accecn
         }
-        bytes
     }
 
     /// MSS 4; window scale 3 and a NOP; SACK-permitted 2, which takes the place of the timestamps' two NOPs.

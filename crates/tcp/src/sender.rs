@@ -174,11 +174,11 @@ impl Sender {
         }
     }
 
-    /// The handshake has settled segment size and options. `syn_losses` SYNs were sent in vain.
-    pub fn establish(&mut self, options: &Options, mss: u32, syn_losses: u8) {
+    /// The handshake has settled segment size and options; the peer has everything before `una`. `syn_losses` SYNs were sent in vain.
+    pub fn establish(&mut self, options: &Options, mss: u32, una: u64, syn_losses: u8) {
         self.mss = mss;
-        self.board = Scoreboard::new(1, mss);
-        self.sample_at = 1;
+        self.board = Scoreboard::new(una, mss);
+        self.sample_at = una;
         // RFC 6928 section 2: one lost SYN does not cost the initial window, several do.
         let segments = if syn_losses > 1 { 1 } else { options.initial_window };
         self.cc.establish(u64::from(mss), u64::from(segments) * u64::from(mss));

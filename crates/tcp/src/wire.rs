@@ -1,10 +1,11 @@
-//! Headers as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options (RFC 2018, RFC 7323), UDP (RFC 768).
+//! Headers as bytes: IPv4 (RFC 791), TCP (RFC 9293) with its options (RFC 2018, RFC 7323, RFC 7413), UDP (RFC 768).
 //!
 //! The law of this layer: what is written has exactly the bytes that [`Segment::header_bytes`] charges, and its checksums
 //! (RFC 1071) are right for a payload of zeros, which adds nothing to them. Options stand in the order of Linux: MSS,
 //! SACK-permitted, timestamps, NOP, window scale; in other segments two NOPs before timestamps and two before SACK blocks.
 //! Packets are never fragmented (DF), DSCP is 0, and nothing on the way decrements the TTL.
 
+use crate::fast_open::FastOpenOption;
 use crate::segment::{
     Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks,
     Segment, TCP_HEADER_BYTES,
@@ -29,9 +30,15 @@ mod kind {
     pub const SACK_PERMITTED: u8 = 4;
     pub const SACK: u8 = 5;
     pub const TIMESTAMPS: u8 = 8;
+    pub const FAST_OPEN: u8 = 34;
+    /// Experiments (RFC 6994); `FAST_OPEN_MAGIC` follows.
+    pub const EXPERIMENT: u8 = 254;
     /// Accurate ECN, order 0: EE0B, ECEB (RFC 9768 section 3.2.3).
     pub const ACCECN0: u8 = 172;
 }
+
+/// The identifier of Fast Open among experiments.
+const FAST_OPEN_MAGIC: u16 = 0xF989;
 
 /// Who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,12 +160,32 @@ impl Headers {
             self.put(&e0b.to_be_bytes()[1..]);
             self.put(&ceb.to_be_bytes()[1..]);
         }
-        if segment.sack_len != 0 {
-            self.put(&[kind::NOP, kind::NOP, kind::SACK, 2 + 8 * segment.sack_len]);
-            for (left, right) in &sack[..usize::from(segment.sack_len)] {
+        if let Some(option) = segment.fast_open(sack) {
+            self.fast_open(&option);
+        }
+        let blocks = segment.block_count();
+        if blocks != 0 {
+            self.put(&[kind::NOP, kind::NOP, kind::SACK, 2 + 8 * blocks as u8]);
+            for (left, right) in &sack[..blocks] {
                 self.put(&left.to_be_bytes());
                 self.put(&right.to_be_bytes());
             }
+        }
+    }
+
+    /// The Fast Open option with NOPs behind it (Linux `tcp_options_write`).
+    fn fast_open(&mut self, option: &FastOpenOption) {
+        let start = self.len;
+        let cookie = option.cookie.as_ref().map_or(&[][..], |cookie| cookie.as_bytes());
+        if option.experimental {
+            self.put(&[kind::EXPERIMENT, 4 + cookie.len() as u8]);
+            self.put(&FAST_OPEN_MAGIC.to_be_bytes());
+        } else {
+            self.put(&[kind::FAST_OPEN, 2 + cookie.len() as u8]);
+        }
+        self.put(cookie);
+        while self.len < start + option.bytes() as usize {
+            self.put(&[kind::NOP]);
         }
     }
 
@@ -276,6 +303,23 @@ mod tests {
         let ends = Ends { source_port: 0xEB00, destination_port: 0x00DB, ..THERE };
         let h = Headers::udp(&Segment::default(), 0, &ends);
         assert_eq!(h.as_bytes()[20..], bytes("EB00 00DB 0008 FFFF"));
+    }
+
+    /// RFC 7413 section 4.1.1: kind 34, length, cookie; RFC 6994: kind 254, length, 0xF989.
+    #[test]
+    fn a_fast_open_option() {
+        let written = |cookie: &[u8], experimental| {
+            let (mut syn, mut sack) = (Segment { flags: Flags::SYN, ..Segment::default() }, SackBlocks::default());
+            let cookie = crate::Cookie::new(cookie);
+            syn.set_fast_open(&FastOpenOption { cookie, experimental }, &mut sack);
+            let h = Headers::tcp(&syn, &sack, 0, &THERE);
+            assert_eq!(h.as_bytes().len() as u32, syn.ip_bytes());
+            h.as_bytes()[40..].to_vec()
+        };
+        assert_eq!(written(&[], false), bytes("22 02 01 01"));
+        assert_eq!(written(&[0xAB, 0xCD, 0x12, 0x34], false), bytes("22 06 AB CD 12 34 01 01"));
+        assert_eq!(written(&[], true), bytes("FE 04 F9 89"));
+        assert_eq!(written(&[1, 2, 3, 4, 5, 6, 7, 8], true), bytes("FE 0C F9 89 01 02 03 04 05 06 07 08"));
     }
 
     /// Every combination of options takes the bytes that are charged for it.

@@ -1,5 +1,6 @@
 //! System calls of the socket interface, with the results and errors of Linux.
 
+use super::fast_open::MSG_FASTOPEN;
 use super::queue::size_goal;
 use super::{Descriptor, Host, Open, Role};
 use crate::script::{Call, Value};
@@ -23,6 +24,8 @@ pub enum Outcome {
 pub struct Progress {
     /// Bytes that it has moved so far.
     pub moved: u64,
+    /// It has opened the connection.
+    pub opened: bool,
     /// The send buffer was full.
     waits_for_room: bool,
     /// Its own timeout has passed.
@@ -123,6 +126,12 @@ impl Host {
             return Ok(Outcome::Fail("EINVAL"));
         }
         socket.role = Role::Listener;
+        let backlog = number(args, 1)?.max(0) as u64;
+        let serves = self.fast_open_serves();
+        let queue = &mut self.sockets[index].fast.queue;
+        if serves && queue.is_none() {
+            *queue = Some(backlog);
+        }
         // Its port is a new one: packets of the connection before are over.
         self.tested = None;
         Ok(Outcome::Done(0))
@@ -144,6 +153,9 @@ impl Host {
     fn connect(&mut self, args: &[Value]) -> Result<Outcome, Stop> {
         let index = self.stream(args)?;
         let socket = &mut self.sockets[index];
+        if socket.fast.deferred {
+            return Ok(Outcome::Fail("EISCONN"));
+        }
         match (socket.open, socket.state()) {
             (Open::Connecting, State::SynSent | State::SynReceived) => {
                 Ok(if socket.nonblocking { Outcome::Fail("EALREADY") } else { Outcome::Block })
@@ -163,6 +175,11 @@ impl Host {
             _ if socket.role == Role::Listener => Ok(Outcome::Fail("EISCONN")),
             _ => {
                 let waits = !socket.nonblocking;
+                if socket.fast.connect {
+                    let deferred = self.connect_by_write(index);
+                    let opening = if waits { Outcome::Block } else { Outcome::Fail("EINPROGRESS") };
+                    return Ok(deferred.unwrap_or(opening));
+                }
                 socket.open = Open::Connecting;
                 self.open(index, false);
                 let now = self.now;
@@ -178,7 +195,7 @@ impl Host {
     /// Bytes are written (Linux `tcp_sendmsg_locked`).
     pub(super) fn write(&mut self, args: &[Value], t: Transfer, progress: &mut Progress) -> Result<Outcome, Stop> {
         let index = self.stream(args)?;
-        let unknown = t.flags & !(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_MORE | MSG_ZEROCOPY);
+        let unknown = t.flags & !(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_MORE | MSG_ZEROCOPY | MSG_FASTOPEN);
         if unknown != 0 {
             return missing(flag_name(unknown));
         }
@@ -188,10 +205,19 @@ impl Host {
         }
         let waits = !socket.nonblocking && t.flags & MSG_DONTWAIT == 0;
         let zerocopy = t.flags & MSG_ZEROCOPY != 0;
+        let fast = t.flags & MSG_FASTOPEN != 0 || self.sockets[index].fast.deferred || progress.opened;
+        if fast && let Some(outcome) = self.write_fast(index, args, &t, progress)? {
+            return Ok(outcome);
+        }
         if let Some(failed) = self.write_fails(index) {
             return Ok(if progress.moved > 0 { Outcome::Done(progress.moved as i64) } else { failed });
         }
-        if self.sockets[index].state() < State::Established {
+        let socket = &mut self.sockets[index];
+        let early = socket.endpoint.as_ref().is_some_and(|endpoint| endpoint.sends_early());
+        if socket.state() < State::Established && !early {
+            if let Some(endpoint) = socket.endpoint.as_mut().filter(|_| waits) {
+                endpoint.set_writer_waits(true);
+            }
             return Ok(self.stuck(index, 0, waits, zerocopy));
         }
         // A writer that waits for room is woken when there is enough of it.
@@ -290,7 +316,7 @@ impl Host {
         let now = self.now;
         let socket = &mut self.sockets[index];
         let null = matches!(args.get(1), Some(Value::Word(name)) if name == "NULL");
-        if socket.role == Role::Listener || socket.role == Role::Fresh {
+        if socket.role == Role::Listener || (socket.role == Role::Fresh && !socket.fast.deferred) {
             return Ok(Outcome::Fail("ENOTCONN"));
         }
         let waits = !socket.nonblocking && t.flags & MSG_DONTWAIT == 0;
@@ -315,7 +341,7 @@ impl Host {
         if let Some(error) = socket.error.take() {
             return Ok(Outcome::Fail(error));
         }
-        if socket.is_over() {
+        if socket.is_over() && !socket.fast.deferred {
             return Ok(if socket.open == Open::Done { Outcome::Done(0) } else { Outcome::Fail("ENOTCONN") });
         }
         Ok(if waits { Outcome::Block } else { Outcome::Fail("EAGAIN") })
@@ -331,7 +357,7 @@ impl Host {
         socket.orphan = true;
         if socket.role == Role::Listener {
             socket.role = Role::Fresh;
-            return Ok(Outcome::Done(0));
+            return Ok(self.close_listener(index));
         }
         // What nobody has read was not delivered: the peer learns of it (RFC 2525 section 2.17).
         let aborts = socket.unread() > 0 || socket.aborts;
@@ -344,6 +370,18 @@ impl Host {
         }
         self.settle(index);
         Ok(Outcome::Done(0))
+    }
+
+    /// Connections that nobody has accepted are reset (Linux `inet_child_forget`).
+    fn close_listener(&mut self, index: usize) -> Outcome {
+        let now = self.now;
+        for child in std::mem::take(&mut self.sockets[index].arrived) {
+            if let Some(endpoint) = &mut self.sockets[child].endpoint {
+                endpoint.abort(now);
+            }
+            self.settle(child);
+        }
+        Outcome::Done(0)
     }
 
     fn shutdown(&mut self, args: &[Value]) -> Result<Outcome, Stop> {

@@ -6,6 +6,7 @@
 mod calls;
 mod epoll;
 mod errors;
+mod fast_open;
 mod messages;
 mod options;
 mod queue;
@@ -21,6 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 pub use calls::{Outcome, Progress};
+pub use fast_open::Kept;
 
 /// Initial sequence number of every endpoint: one that script numbers, which begin at 0, are not mixed up with.
 pub const ISN: u32 = 0x4000_0000;
@@ -53,10 +55,13 @@ pub struct Host {
     /// The socket whose connection the script's packets belong to.
     tested: Option<usize>,
     pub outbox: VecDeque<Sent>,
+    fast: Kept,
+    /// How many connections the application has opened.
+    pub opened: u64,
 }
 
 impl Host {
-    pub fn new(mut stack: Options) -> Host {
+    pub fn new(mut stack: Options, fast: Kept) -> Host {
         // A socket of Linux has Nagle's algorithm until TCP_NODELAY.
         stack.nagle = true;
         stack.send_buffer = Bytes(NO_LIMIT);
@@ -69,6 +74,8 @@ impl Host {
             epolls: Vec::new(),
             tested: None,
             outbox: VecDeque::new(),
+            fast,
+            opened: 0,
         }
     }
 
@@ -101,6 +108,7 @@ impl Host {
             if let Some(endpoint) = self.sockets[index].endpoint.as_mut().filter(|e| e.next_timer() <= now) {
                 endpoint.on_timer(now);
                 self.settle(index);
+                self.keep_fast_open(index);
             }
         }
         true
@@ -116,8 +124,9 @@ impl Host {
             endpoint.forget(self.now);
         }
         endpoint.on_segment(self.now, segment, sack);
-        socket.note_reset(before, segment);
+        socket.note_reset(before, segment, self.now);
         self.settle(index);
+        self.keep_fast_open(index);
         Ok(())
     }
 
@@ -152,8 +161,11 @@ impl Host {
         let mut endpoint = Endpoint::new(&options, options.controller(), ISN);
         endpoint.set_auto_read(false);
         endpoint.keep_times();
-        if passive {
-            endpoint.listen();
+        let listener = self.sockets[index].listener.filter(|_| passive);
+        match listener.and_then(|listener| self.fast_open_listener(listener)) {
+            Some(fast) => endpoint.listen_fast(&fast),
+            None if passive => endpoint.listen(),
+            None => self.opened += 1,
         }
         self.sockets[index].endpoint = Some(endpoint);
         self.sockets[index].role = Role::Stream;
@@ -210,5 +222,5 @@ impl Host {
 }
 
 fn endpoint_is_up(socket: &Socket) -> bool {
-    socket.endpoint.as_ref().is_some_and(|endpoint| endpoint.state() >= State::Established)
+    socket.endpoint.as_ref().is_some_and(|endpoint| endpoint.state() >= State::Established || endpoint.sends_early())
 }

@@ -2,7 +2,7 @@
 
 use super::calls::{is_open, number};
 use super::queue::SEND_BUFFER_MIN;
-use super::{Host, Outcome};
+use super::{Host, Outcome, Role};
 use crate::script::Value;
 use crate::symbols::named;
 use crate::sysctl;
@@ -39,9 +39,12 @@ impl Host {
         if (level, option) == (SOL_SOCKET, 13) {
             return self.set_linger(index, value);
         }
+        if (level, option) == (SOL_TCP, 33) {
+            return self.set_fast_open_key(index, value, number(args, 4)?);
+        }
         let given = value.boxed().map_err(Stop::CannotRun)?;
         let size = given.clamp(0, 1 << 30) as u64;
-        let (now, buffer_max) = (self.now, 1 << 30);
+        let (now, buffer_max, client) = (self.now, 1 << 30, self.fast_open_connects());
         let socket = &mut self.sockets[index];
         match (level, option) {
             // Without a meaning here: addresses, marks, priorities, fragments.
@@ -85,6 +88,22 @@ impl Host {
                 }
                 self.settle(index);
             }
+            (SOL_TCP, 23) => {
+                if given < 0 || socket.role == Role::Stream {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                socket.fast.queue = Some(size);
+            }
+            (SOL_TCP, 30) => {
+                if !(0..=1).contains(&given) || socket.role != Role::Fresh {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                if !client {
+                    return Ok(Outcome::Fail("EOPNOTSUPP"));
+                }
+                socket.fast.connect = given != 0;
+            }
+            (SOL_TCP, 34) => socket.fast.no_cookie = given != 0,
             (SOL_TCP, 25) => {
                 socket.low_water = Some(given as u32 as u64).filter(|bytes| *bytes != 0);
                 socket.queue.low_water = socket.low_water.unwrap_or(self.sysctls.low_water());
@@ -92,6 +111,15 @@ impl Host {
             (SOL_TCP, 36) => socket.reports_inq = given != 0,
             _ => return missing(option_name(level, option)),
         }
+        Ok(Outcome::Done(0))
+    }
+
+    /// The secret of this listener's cookies: 16 bytes.
+    fn set_fast_open_key(&mut self, index: usize, value: &Value, len: i64) -> Result<Outcome, Stop> {
+        let Value::Text(text) = value else { return missing(format!("TCP_FASTOPEN_KEY {value}")) };
+        let key = bytes(text).and_then(|bytes| <[u8; 16]>::try_from(bytes).ok()).filter(|_| len == 16);
+        let Some(key) = key else { return Ok(Outcome::Fail("EINVAL")) };
+        self.sockets[index].fast.key = Some(key);
         Ok(Outcome::Done(0))
     }
 
@@ -154,6 +182,22 @@ impl Host {
         }
         Ok(Outcome::Done(0))
     }
+}
+
+/// The bytes of a text with `\\x41` for such as no letter stands for.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if let Some(digits) = rest.strip_prefix("\\x") {
+            out.push(u8::from_str_radix(digits.get(..2)?, 16).ok()?);
+            rest = &digits[2..];
+        } else {
+            out.extend(letter.to_string().as_bytes());
+            rest = &rest[letter.len_utf8()..];
+        }
+    }
+    Some(out)
 }
 
 /// Numbers of Linux's errors that a socket may hold.

@@ -1,6 +1,7 @@
 //! One socket: what its application has set, and what it learns of its connection.
 
 use super::errors::ErrorQueue;
+use super::fast_open::Asked;
 use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
 use elephan_tcp::{Endpoint, Flags, Options, Segment, State};
@@ -65,6 +66,7 @@ pub(super) struct Socket {
     /// SO_LINGER with a time of 0: close resets.
     pub aborts: bool,
     pub reports_inq: bool,
+    pub fast: Asked,
     seen: Seen,
 }
 
@@ -93,6 +95,7 @@ impl Socket {
             law: None,
             aborts: false,
             reports_inq: false,
+            fast: Asked::default(),
             seen: Seen::default(),
         }
     }
@@ -158,11 +161,14 @@ impl Socket {
     }
 
     /// A segment was taken in state `before`: a reset becomes the error of the next call (Linux `tcp_reset`).
-    pub fn note_reset(&mut self, before: State, segment: &Segment) {
+    pub fn note_reset(&mut self, before: State, segment: &Segment, now: Time) {
         if segment.flags.any(Flags::SYN) {
             self.peer_isn = segment.seq;
         }
         if self.state() == State::Closed && before != State::Closed && segment.flags.any(Flags::RST) {
+            if before == State::SynReceived && self.open != Open::Done {
+                self.fast.reset_at = Some(now);
+            }
             self.error = Some(match before {
                 State::SynSent => "ECONNREFUSED",
                 State::CloseWait => "EPIPE",
@@ -180,6 +186,9 @@ impl Socket {
     pub fn ready(&mut self) -> i64 {
         if self.role == Role::Listener {
             return if self.arrived.is_empty() { 0 } else { POLLIN };
+        }
+        if self.fast.deferred {
+            return POLLOUT;
         }
         let (state, over) = (self.state(), self.is_over());
         let read_end = self.shut_read || self.is_peer_closed() || over;
@@ -212,7 +221,7 @@ impl Socket {
         let Some(endpoint) = &self.endpoint else { return 0 };
         let seen = Seen {
             arrived: endpoint.arrived(),
-            up: endpoint.state() >= State::Established,
+            up: endpoint.state() >= State::Established || endpoint.sends_early(),
             fin: endpoint.peer_closed(),
             over: endpoint.state() == State::Closed,
         };

@@ -116,6 +116,11 @@ pub enum TcpOption {
     },
     /// RFC 9768: which byte counters, in the order of the script: "e0b", "ceb", "e1b".
     AccEcn(Vec<(String, u32)>),
+    /// RFC 7413: the cookie, empty in a request; whether the form is the experimental one.
+    FastOpen {
+        cookie: Vec<u8>,
+        experimental: bool,
+    },
     /// One that elephan does not model, by name.
     Other(String),
 }

@@ -128,16 +128,25 @@ fn option(c: &mut Cursor) -> Result<TcpOption, SyntaxError> {
             TcpOption::Timestamps { val, ecr: c.word32("TS ecr")? }
         }
         "ECN" => TcpOption::AccEcn(counters(c)?),
-        "FO" | "FOEXP" => {
-            c.take_while(|c| c != ',' && c != '>');
-            TcpOption::Other("TCP Fast Open".to_owned())
-        }
+        "FO" | "FOEXP" => fast_open(c, name == "FOEXP"),
         "md5" => {
             c.take_while(|c| c != ',' && c != '>');
             TcpOption::Other("TCP MD5 signatures".to_owned())
         }
         _ => return c.error(format!("no TCP option: {shown}")),
     })
+}
+
+/// A cookie in hexadecimal digits, or the name that google/packetdrill's scripts have for the one of their key and addresses.
+fn fast_open(c: &mut Cursor, experimental: bool) -> TcpOption {
+    const NAMED: (&str, &str) = ("TFO_COOKIE", "3021b9d889017eeb");
+    let text = c.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    let digits = if text == NAMED.0 { NAMED.1 } else { text };
+    let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok());
+    match bytes.collect() {
+        Some(cookie) => TcpOption::FastOpen { cookie, experimental },
+        None => TcpOption::Other(format!("the cookie {text}")),
+    }
 }
 
 fn blocks(c: &mut Cursor) -> Result<Vec<(u32, u32)>, SyntaxError> {

@@ -317,7 +317,7 @@ impl World<'_> {
             cost = cost.saturating_add(costs.interrupt.saturating_mul(frames));
         }
         let is_tcp = p.traits & traits::UDP == 0;
-        if is_tcp && segment.sack_len > 0 && costs.sack != SackWalk::None {
+        if is_tcp && segment.block_count() > 0 && costs.sack != SackWalk::None {
             let socket = &sockets[p.dest as usize];
             let hint = kernel.hints.entry(p.dest).or_default();
             if hint.0 != p.flow {
@@ -325,7 +325,7 @@ impl World<'_> {
             }
             let mss = socket.endpoint.mss().max(1);
             let in_flight = (socket.number == p.flow).then(|| socket.endpoint.inflight().div_ceil(mss));
-            let blocks = &sack[..usize::from(segment.sack_len)];
+            let blocks = &sack[..segment.block_count()];
             let walk = hint.1.walk(costs.sack, blocks, segment.ack, (in_flight.unwrap_or(0), mss as u32));
             cost = cost.saturating_add(costs.segment.saturating_mul(walk));
         }

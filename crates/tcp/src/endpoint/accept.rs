@@ -18,7 +18,7 @@
 //! Linux (`tcp_validate_incoming`, `tcp_disordered_ack_check`) takes timestamps that are one tick too old, measures the left edge of
 //! the window by the last acknowledgement that it sent, and does not answer old pure ACKs that PAWS refuses.
 
-use super::{Endpoint, State, work};
+use super::{Endpoint, Opening, State, work};
 use crate::delayed_ack::QUICK_MAX;
 use crate::options::Acceptance;
 use crate::segment::{Flags, Segment};
@@ -49,7 +49,7 @@ impl Endpoint {
             return false;
         }
         if seg.flags.any(Flags::SYN) {
-            if acceptable && self.state == State::SynReceived && self.passive {
+            if acceptable && self.state == State::SynReceived && self.is_passive() {
                 self.on_second_syn(seg);
             } else {
                 self.on_repeated_syn_ack(seg);
@@ -136,8 +136,9 @@ impl Endpoint {
         let end = self.rx.span() as i64;
         let beyond_gap = self.accepts_as_linux() && self.tx.sack && end > 0 && ahead == end;
         if ahead != 0 && !beyond_gap && !self.is_reset_at_fin(ahead) {
+            self.doubt_silence();
             self.challenge(now);
-        } else if self.state == State::SynReceived && self.passive {
+        } else if self.state == State::SynReceived && self.opening == Opening::Passive {
             self.relisten();
         } else {
             self.finish(now);
@@ -154,17 +155,20 @@ impl Endpoint {
     /// A SYN in the window of a connection that a SYN has opened: back to LISTEN (RFC 9293 section 3.10.7.4, fourth). Linux
     /// (`tcp_check_req`) answers by a reset as well.
     fn on_second_syn(&mut self, seg: &Segment) {
-        self.relisten();
-        if self.accepts_as_linux() {
+        if !self.sends_early() {
+            self.relisten();
+        }
+        if self.accepts_as_linux() || self.sends_early() {
             self.refuse(seg);
         }
     }
 
     /// The third segment of the handshake. A wrong acknowledgement is answered by a reset (RFC 9293 section 3.10.7.4, fifth).
     fn admit_third(&mut self, now: Time, seg: &Segment) -> bool {
-        let right = seg.ack == self.isn.wrapping_add(1);
+        let right = self.answers_syn(seg);
         if right {
             self.establish(now, seg);
+            self.after_fast_open(now, seg);
         } else {
             self.refuse(seg);
         }

@@ -1,6 +1,8 @@
 //! What an application changes while a connection lives: Nagle, corking, buffers, ends of records; and giving up at once.
 
 use super::{Endpoint, State, work};
+use crate::delayed_ack::{DELAY_MAX, QUICK_MAX};
+use crate::fast_open::FastOpen;
 use crate::options::Options;
 use crate::segment::{Flags, SackBlocks, Segment};
 use elephan_units::{Bytes, Span, Time};
@@ -33,6 +35,10 @@ pub(super) struct Aside {
     /// TCP_CORK; the last write said MSG_MORE.
     cork: bool,
     more: bool,
+    /// A writer waits for the connection: the ACK of the SYN-ACK waits for what it writes.
+    writer_waits: bool,
+    /// Of a client or a server that uses Fast Open.
+    pub fast_open: Option<Box<FastOpen>>,
     /// Where records end that are not wholly acknowledged: no segment reaches beyond such an end.
     records: VecDeque<u64>,
     /// Data is to be sent or in flight.
@@ -67,6 +73,23 @@ impl Endpoint {
         if more || self.aside.is_some() {
             self.small_due &= !more;
             self.aside().more = more;
+        }
+    }
+
+    /// Says whether a writer waits for the handshake to end, so that its data carries the ACK of the SYN-ACK (Linux `sk_write_pending`).
+    pub fn set_writer_waits(&mut self, waits: bool) {
+        self.aside().writer_waits = waits;
+    }
+
+    /// The ACK of the SYN-ACK: at once, or with what a waiting writer sends (Linux `tcp_rcv_synsent_state_process`).
+    pub(super) fn acknowledge_syn_ack(&mut self, now: Time) {
+        if !self.aside.as_mut().is_some_and(|aside| std::mem::take(&mut aside.writer_waits)) {
+            self.work |= work::ACK;
+            return;
+        }
+        self.ack_at = now.saturating_add(DELAY_MAX);
+        if let Some(adaptive) = &mut self.rx.adaptive {
+            adaptive.be_quick(self.rx.edge - self.rx.nxt, QUICK_MAX);
         }
     }
 
@@ -145,7 +168,7 @@ impl Endpoint {
         self.finish(now);
     }
 
-    fn aside(&mut self) -> &mut Aside {
+    pub(super) fn aside(&mut self) -> &mut Aside {
         self.aside.get_or_insert_default()
     }
 

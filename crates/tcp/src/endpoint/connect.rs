@@ -1,8 +1,8 @@
 //! Opening and closing: the state machine of RFC 9293 section 3.3.2, the options of the handshake, TIME-WAIT, resets.
 
-use super::{Endpoint, State, work};
+use super::{Endpoint, Opening, State, work};
 use crate::options::{Ecn, MSS_MIN, TIMESTAMPS_BYTES};
-use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, Segment};
+use crate::segment::{Flags, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment};
 use elephan_units::{Span, Time};
 
 /// MSS of a peer that announces none (RFC 9293 section 3.7.1).
@@ -24,7 +24,7 @@ impl Endpoint {
     pub fn listen(&mut self) {
         if self.state == State::Closed {
             self.state = State::Listen;
-            self.passive = true;
+            self.opening = Opening::Passive;
         }
     }
 
@@ -96,7 +96,7 @@ impl Endpoint {
     }
 
     /// Writes the SYN or SYN-ACK.
-    pub(super) fn emit_syn(&mut self, now: Time, seg: &mut Segment) {
+    pub(super) fn emit_syn(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
         let answer = self.state == State::SynReceived;
         let o = &self.options;
         let mut options = 0;
@@ -112,7 +112,7 @@ impl Endpoint {
         }
         *seg = Segment {
             seq: self.isn,
-            ack: if answer { self.irs.wrapping_add(1) } else { 0 },
+            ack: if answer { self.irs.wrapping_add(self.rx.nxt as u32) } else { 0 },
             mss: o.mss.0 as u16,
             flags: if answer { Flags::SYN | Flags::ACK } else { Flags::SYN },
             options,
@@ -129,6 +129,9 @@ impl Endpoint {
         seg.window = self.rx.offer(!scaled);
         self.rx.acked(now, false);
         self.stats.segs_out += 1;
+        if self.aside.is_some() {
+            self.fill_fast_open(now, answer, seg, sack);
+        }
     }
 
     /// Takes the options of the peer's SYN.
@@ -151,22 +154,24 @@ impl Endpoint {
     }
 
     /// A segment for a listening endpoint.
-    pub(super) fn on_listen(&mut self, now: Time, seg: &Segment) {
+    pub(super) fn on_listen(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
         if seg.flags.any(Flags::SYN) && !seg.flags.any(Flags::ACK | Flags::RST) {
             self.negotiate(now, seg);
             self.open(now, State::SynReceived);
+            self.try_fast_open(now, seg, sack);
         } else if seg.flags.any(Flags::ACK) {
             self.refuse(seg);
         }
     }
 
     /// A segment for an endpoint that has sent its SYN.
-    pub(super) fn on_syn_sent(&mut self, now: Time, seg: &Segment) {
+    pub(super) fn on_syn_sent(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
         let acks = seg.flags.any(Flags::ACK);
-        if acks && seg.ack != self.isn.wrapping_add(1) {
+        let echoed = acks && self.accepts_as_linux() && self.echoes_nothing_sent(now, seg);
+        if acks && (!self.answers_syn(seg) || echoed) {
             self.refuse(seg);
             // Linux takes it for the answer to an older connection and tries again soon.
-            if self.accepts_as_linux() && self.backoffs == 0 && !seg.flags.any(Flags::RST) {
+            if self.accepts_as_linux() && !echoed && self.backoffs == 0 && !seg.flags.any(Flags::RST) {
                 self.rtx_at = now.saturating_add(LINUX_TIMEOUT_MIN);
             }
             return;
@@ -182,12 +187,24 @@ impl Endpoint {
         }
         self.negotiate(now, seg);
         if acks {
+            self.learn_fast_open(seg, sack);
             self.establish(now, seg);
-            self.work |= work::ACK;
+            self.acknowledge_syn_ack(now);
+            self.after_fast_open(now, seg);
         } else {
             // Simultaneous open.
             self.open(now, State::SynReceived);
         }
+    }
+
+    /// Whether a SYN-ACK echoes a timestamp that no SYN of this connection had (Linux `tcp_rcv_synsent_state_process`).
+    fn echoes_nothing_sent(&mut self, now: Time, seg: &Segment) -> bool {
+        if !self.options.timestamps || seg.options & OPTION_TIMESTAMPS == 0 || seg.tsecr == 0 {
+            return false;
+        }
+        let ticks = self.progress_at.0 / self.options.timestamp_granularity.0;
+        let first = (ticks as u32).wrapping_add(1);
+        seg.tsecr.wrapping_sub(first) > self.ts_now(now).wrapping_sub(first)
     }
 
     /// The peer has acknowledged the SYN.
@@ -197,27 +214,42 @@ impl Endpoint {
         {
             accecn.on_first_ack(seg.ace(), seg.len == 0 && seg.sack_len == 0);
         }
+        if self.sends_early() {
+            return self.confirm(now, seg);
+        }
         self.state = State::Established;
         self.work = 0;
         self.reconsider();
         self.rtx_at = Time::NEVER;
+        self.sample_handshake(now, seg);
+        self.progress_at = Time::NEVER;
+        let una = u64::from(seg.ack.wrapping_sub(self.isn));
+        self.begin_stream(now, una, self.backoffs);
+        self.backoffs = 0;
+    }
+
+    /// The round-trip time of a handshake that `seg` ends.
+    pub(super) fn sample_handshake(&mut self, now: Time, seg: &Segment) {
         if self.backoffs == 0 && self.progress_at != Time::NEVER {
             self.sample_rtt(now, now.since(self.progress_at));
         } else if self.timestamps && seg.tsecr != 0 {
             let rtt = self.echoed_rtt(now, seg.tsecr);
             self.sample_rtt(now, rtt);
         }
+    }
+
+    /// Data may be sent from the offset `una` on; `syn_losses` SYNs or SYN-ACKs were sent in vain.
+    pub(super) fn begin_stream(&mut self, now: Time, una: u64, syn_losses: u8) {
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
         let mss = u32::from(self.rx.peer_mss).clamp(MSS_MIN as u32, self.options.mss.0 as u32) - timestamps;
-        self.progress_at = Time::NEVER;
-        self.tx.establish(&self.options, mss, self.backoffs);
-        self.backoffs = 0;
+        self.tx.establish(&self.options, mss, una, syn_losses);
         self.begin_law(now, false);
         self.rx.establish(mss, self.tx.sack, &self.options);
-        if self.tx.window_shift == u8::MAX {
+        // The SYN-ACK of an early connection is still to be written.
+        if self.tx.window_shift == u8::MAX && !self.sends_early() {
             self.tx.window_shift = 0;
         }
-        self.tx.window_edge = 1 + self.tx.window;
+        self.tx.window_edge = una + self.tx.window;
         self.clock.start(now);
         if let Some(adaptive) = &mut self.rx.adaptive {
             adaptive.begin(now);
@@ -266,10 +298,15 @@ impl Endpoint {
             self.work |= work::CONTROL;
             return true;
         }
-        let answers = seg.ack == self.isn.wrapping_add(1);
+        let answers = self.answers_syn(seg);
         if answers {
             self.establish(now, seg);
             self.work |= work::ACK;
+            if self.accepts_as_linux() {
+                // The SYN has come twice (tcp_data_queue).
+                self.rx.note_old(0, 1);
+            }
+            self.after_fast_open(now, seg);
         }
         answers
     }

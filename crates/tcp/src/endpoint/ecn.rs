@@ -81,7 +81,8 @@ impl Endpoint {
     /// The SYN-ACK has come again to a client: the ACK of it has the handshake's encoding (RFC 9768 section 3.2.2.1).
     pub(super) fn on_repeated_syn_ack(&mut self, seg: &Segment) {
         let again = seg.seq == self.irs && seg.flags.any(Flags::ACK) && seg.ack == self.isn.wrapping_add(1);
-        if let Some(accecn) = self.accecn.as_mut().filter(|_| again && !self.passive) {
+        let again = again && !self.is_passive();
+        if let Some(accecn) = self.accecn.as_mut().filter(|_| again) {
             accecn.on_repeated_syn(seg.ecn, true);
         }
     }

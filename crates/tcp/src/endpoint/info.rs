@@ -12,6 +12,7 @@ const OPTION_TIMESTAMPS: u64 = 1;
 const OPTION_SACK: u64 = 2;
 const OPTION_WSCALE: u64 = 4;
 const OPTION_ECN: u64 = 8;
+const OPTION_SYN_DATA: u64 = 32;
 
 macro_rules! info {
     ( $( $(#[doc = $text:literal])+ $name:ident, )+ ) => {
@@ -47,8 +48,10 @@ info! {
     probes,
     /// Doublings of the timeout, or of the interval of window probes, in force.
     backoff,
-    /// Negotiated: 1 timestamps, 2 SACK, 4 window scaling, 8 ECN.
+    /// Negotiated: 1 timestamps, 2 SACK, 4 window scaling, 8 ECN; 32: data of the SYN was taken.
     options,
+    /// Why Fast Open carried no data: 1 no cookie, 2 data not acknowledged, 3 the SYN was retransmitted.
+    fastopen_client_fail,
     /// Shift of the peer's windows.
     snd_wscale,
     /// Shift of the own windows.
@@ -239,7 +242,7 @@ impl Endpoint {
         info.reord_seen = tx.board.reorderings();
         info.bytes_acked = self.acked();
         info.notsent_bytes = self.backlog();
-        info.delivered = u64::from(self.is_established()) + tx.board.delivered_segments();
+        info.delivered = u64::from(self.is_established() && !self.sends_early()) + tx.board.delivered_segments();
         info.pacing_rate = if tx.pacing_bps > 0.0 { (tx.pacing_bps / 8.0) as u64 } else { u64::MAX };
         info.last_data_sent = ms_since(now, tx.last_sent);
         info.backoff = u64::from(tx.rtt.backoffs().max(if self.persist { u32::from(self.backoffs) } else { 0 }));
@@ -273,7 +276,9 @@ impl Endpoint {
         info.options = flag(self.timestamps, OPTION_TIMESTAMPS)
             | flag(tx.sack, OPTION_SACK)
             | flag(stats.win_scale_rcvd > 0 || self.rx.shift > 0, OPTION_WSCALE)
-            | flag(stats.ecn > 0, OPTION_ECN);
+            | flag(stats.ecn > 0, OPTION_ECN)
+            | flag(self.fast_open_took_data(), OPTION_SYN_DATA);
+        info.fastopen_client_fail = self.fast_open_failure() as u64;
         (info.snd_wscale, info.rcv_wscale) = (stats.win_scale_rcvd, u64::from(self.rx.shift));
     }
 

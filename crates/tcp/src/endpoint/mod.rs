@@ -10,6 +10,7 @@ mod burst;
 mod change;
 mod connect;
 mod ecn;
+mod fast_open;
 mod info;
 mod local;
 mod receive;
@@ -109,6 +110,16 @@ mod work {
     pub const RESETS: u8 = RESET | RESET_ACK | ABORT;
 }
 
+/// How a connection was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    Active,
+    /// By the peer's SYN.
+    Passive,
+    /// By the peer's SYN, and data flows although the SYN-ACK is not acknowledged (Fast Open).
+    Early,
+}
+
 /// One end of a connection.
 pub struct Endpoint {
     tx: Sender,
@@ -123,8 +134,7 @@ pub struct Endpoint {
     accecn: Option<Box<AccEcn>>,
     /// A SYN of the handshake asked for no ECN, so that data is not ECN-capable (RFC 3168 section 6.1.1).
     no_ect: bool,
-    /// It was opened by the peer's SYN.
-    passive: bool,
+    opening: Opening,
     /// The application has closed; the FIN has been sent.
     closing: bool,
     fin_sent: bool,
@@ -187,7 +197,7 @@ impl Endpoint {
             accecn: None,
             no_ect: false,
             answer: 0,
-            passive: false,
+            opening: Opening::Active,
             closing: false,
             fin_sent: false,
             persist: false,

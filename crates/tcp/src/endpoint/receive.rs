@@ -17,8 +17,8 @@ impl Endpoint {
             return self.on_synchronised(now, seg, sack);
         }
         match self.state {
-            State::Listen => self.on_listen(now, seg),
-            State::SynSent => self.on_syn_sent(now, seg),
+            State::Listen => self.on_listen(now, seg, sack),
+            State::SynSent => self.on_syn_sent(now, seg, sack),
             _ => self.refuse(seg),
         }
     }
@@ -98,6 +98,9 @@ impl Endpoint {
         }
         if seg.flags.any(Flags::FIN) {
             self.rx.note_fin(seq + len);
+            if seq > self.rx.nxt {
+                self.doubt_silence();
+            }
             // In order it is acknowledged as the state has it.
             if seq + len != self.rx.nxt {
                 self.work |= work::ACK;

@@ -63,7 +63,7 @@ impl Endpoint {
             self.emit_early_ack(now, seg, sack);
             return true;
         }
-        if self.state < State::Established {
+        if self.state < State::Established && !self.sends_early() {
             // In a handshake there are only answers to what is not acceptable.
             let due = self.work & work::ACK != 0;
             if due {
@@ -103,7 +103,7 @@ impl Endpoint {
         }
         self.work &= !work::CONTROL;
         if self.state < State::Established {
-            self.emit_syn(now, seg);
+            self.emit_syn(now, seg, sack);
         } else {
             self.emit_probe(now, seg, sack);
         }
@@ -307,7 +307,12 @@ impl Endpoint {
         if fin {
             flags |= Flags::FIN;
             self.fin_sent = true;
-            self.state = if self.state == State::CloseWait { State::LastAck } else { State::FinWait1 };
+            self.state = match self.state {
+                State::CloseWait => State::LastAck,
+                // The SYN-ACK is still to be acknowledged.
+                State::SynReceived => State::SynReceived,
+                _ => State::FinWait1,
+            };
         }
         if push {
             flags |= Flags::PSH;
@@ -477,7 +482,7 @@ impl Endpoint {
             self.watch_sent(now);
         }
         let waits = why == Limit::Rwin || (self.shapes() && self.backlog() > 0);
-        if waits && self.tx.board.flight() == 0 && !self.persist {
+        if waits && self.tx.board.flight() == 0 && !self.persist && !self.sends_early() {
             self.persist = true;
             self.backoffs = 0;
             self.rtx_at = now.saturating_add(self.tx.rtt.rto());

@@ -41,6 +41,7 @@ impl Endpoint {
             State::Closed | State::Listen => self.rtx_at = Time::NEVER,
             State::SynSent | State::SynReceived => {
                 self.backoffs = self.backoffs.saturating_add(1);
+                self.doubt_timeouts(u32::from(self.backoffs));
                 // Linux sends the first SYNs at equal times; a SYN-ACK backs off from the first.
                 let linear =
                     self.state == State::SynSent && u32::from(self.backoffs) <= self.options.syn_linear_timeouts;
@@ -55,6 +56,7 @@ impl Endpoint {
             _ if self.tx.rec.alarm() != Alarm::Rto => self.on_alarm(now),
             _ => {
                 self.tx.timeout(now, &self.options, &mut self.stats);
+                self.doubt_timeouts(self.tx.rtt.backoffs());
                 self.rtx_at = now.saturating_add(self.tx.rtt.rto());
                 self.watch_timer(now, true, false, false);
                 self.reconsider();

@@ -62,7 +62,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_sent(&mut self, now: Time) {
-        if self.tx.last_sent == now && self.tx.board.flight() > 0 {
+        if self.tx.last_sent == now && self.tx.board.flight() > 0 && !self.sends_early() {
             self.tx.restart_probe(now, &self.options);
             self.aim_timer();
         }

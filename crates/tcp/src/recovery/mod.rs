@@ -327,6 +327,16 @@ impl Sender {
         self.congested(&Signal::Rto { now, inflight }, again && !o.timeout_cuts_again, stats);
     }
 
+    /// All that is out is lost for a reason that says nothing of congestion: it is retransmitted while window and threshold stay (Linux
+    /// `tcp_non_congestion_loss_retransmit`).
+    #[cold]
+    pub fn lose_without_congestion(&mut self) {
+        self.board.lose_all();
+        self.rec.mode = Mode::Loss;
+        self.rec.point = self.board.nxt();
+        self.rec.head_due = self.board.keeps_times();
+    }
+
     /// RACK's reordering timer expired.
     pub fn reordering_timeout(&mut self, now: Time, o: &Options, stats: &mut Stats) {
         sack::on_alarm(self, now, o, stats);

@@ -9,6 +9,7 @@ mod common;
 mod detection;
 mod ecn;
 mod exact;
+mod fast_open;
 mod fuzz;
 mod handshake;
 mod kernels;
