@@ -152,6 +152,10 @@ class Tcp(Table):
         (`minshall`).
     window_probe: How a closed window is probed: with a `byte` of new data or an `old` number and no data.
     window_update: When a reader tells the sender of the room that it has made: `two-segments` or `doubled`.
+    fast_open: Which ends of connections may use TCP Fast Open, if their applications ask for it: `off`, `client`, `server` or
+        `both`.
+    fast_open_blackhole_timeout: How long clients of a host do without Fast Open after a path has swallowed it, at first; 0: they
+        never do.
     time_wait: How long the end that closes first stays in TIME-WAIT.
     """
 
@@ -295,6 +299,8 @@ class Tcp(Table):
     nagle_rule: Literal["rfc9293", "minshall"] | None = None
     window_probe: Literal["byte", "old"] | None = None
     window_update: Literal["two-segments", "doubled"] | None = None
+    fast_open: Literal["off", "both", "client", "server"] | None = None
+    fast_open_blackhole_timeout: Time | None = None
     time_wait: Time | None = None
 
 
@@ -2810,6 +2816,8 @@ class Bulk(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -2895,6 +2903,7 @@ class Bulk(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -2943,6 +2952,8 @@ class Messages(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3035,6 +3046,7 @@ class Messages(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3080,6 +3092,8 @@ class Transfers(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3168,6 +3182,7 @@ class Transfers(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3195,6 +3210,8 @@ class Users(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3282,6 +3299,7 @@ class Users(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3306,6 +3324,8 @@ class Cbr(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3393,6 +3413,7 @@ class Cbr(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3418,6 +3439,8 @@ class Burst(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3505,6 +3528,7 @@ class Burst(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3529,6 +3553,8 @@ class Frames(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3619,6 +3645,7 @@ class Frames(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3648,6 +3675,8 @@ class Incast(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3736,6 +3765,7 @@ class Incast(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3762,6 +3792,8 @@ class Onoff(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3854,6 +3886,7 @@ class Onoff(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -3882,6 +3915,8 @@ class DiskCopy(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -3975,6 +4010,7 @@ class DiskCopy(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None
@@ -4006,6 +4042,8 @@ class Replay(Table):
         (its default), `timely`, `hpcc`, `swift` and `none`. Kinds of datagrams are UDP.
     tcp: TCP options of these connections, at both ends, over those of the hosts. A `congestion_control` here means the same as that
         of the entry: it is that of the senders, and the receivers keep that of their hosts.
+    fast_open: Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN,
+        servers listen for it. The option `fast_open` of each end's stack says whether its host allows it.
     roce: Options of these connections with `transport = "roce"`.
     priority: Priority of its packets in both directions, 0 to 7 as in IEEE 802.1Q: 7 is the most urgent. Queues of kind `prio`,
         `ets` and `wrr` look at it, and PFC. Default: 0.
@@ -4093,6 +4131,7 @@ class Replay(Table):
     ) = None
     transport: Literal["tcp", "roce"] | None = None
     tcp: Tcp | dict[str, Any] | None = None
+    fast_open: bool | None = None
     roce: Roce | dict[str, Any] | None = None
     priority: int | None = None
     weight: int | None = None

@@ -6,8 +6,8 @@
 
 Times are seconds and never go back, sizes bytes. A segment is a dict: `seq`, `ack`, `len` (payload), `flags` ("SYN|ACK"; a list of
 names or a number is read too; `AE` is one of them), `window` (as on the wire, unscaled), `sack` (a list of up to four pairs), `ts`
-(TSval, TSecr; or None), `ecn` (codepoint 0 to 3), `accecn` (EE0B and ECEB of RFC 9768, or None), and in a SYN `mss`, `wscale` and
-`sack_permitted`. What a segment leaves out is zero or none.
+(TSval, TSecr; or None), `ecn` (codepoint 0 to 3), `accecn` (EE0B and ECEB of RFC 9768, or None), and in a SYN `mss`, `wscale`,
+`sack_permitted` and `fast_open` (the cookie as bytes, `b""` asks for one, or None). What a segment leaves out is zero or none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def Endpoint(stack: str = "rfc", *, isn: int = 0, auto_read: bool = False, **opt
     `options` are the TCP options of a scenario; here a number for a time is seconds and for a size bytes, and `congestion_control`
     may be a class. `isn`: initial sequence number. `auto_read`: the application reads at once what arrives, instead of by `read`.
 
-    `connect(now)`, `listen(now)`, `close(now)`, `abort(now)` (a reset goes out); `write(now, n, more=False, eor=False)` and
+    `connect(now)`, `listen(now)`: TCP Fast Open is `connect(now, fast_open=True, cookie=, mss=)`, which asks for a cookie or sends what
+    has been written so far in the SYN (`mss`: what the server announced before), and `listen(now, cookie=)`. `close(now)`, `abort(now)` (a reset goes out); `write(now, n, more=False, eor=False)` and
     `read(n)` return how many bytes were taken; `on_segment(now, seg)`; `on_timer(now)`, due at `next_timer()` (None: never);
     `poll_transmit(now)` returns the list of segments to send, and `on_local_drop(now, seg)` says that the host refused one of
     them. `set(now, nodelay=, cork=, send_buffer=, receive_buffer=, congestion_control=)` changes what an application may change

@@ -447,3 +447,36 @@ def test_rounds_are_asked_for_in_numbers(arguments: tuple[Any, ...], message: st
     rounds = el.rounds.new("cubic", 4, rate="1 Gbps", rtt="50 ms")
     with pytest.raises(ValueError, match=re.escape(message)):
         rounds.run(*arguments)
+
+
+def test_fast_open_carries_data_in_the_syn() -> None:
+    """RFC 7413: the first connection earns a cookie, the next sends data with it (MSS less 40 bytes at most), and the server answers early."""
+
+    def ends() -> tuple[Any, Any]:
+        a, b = (el.tcp.Endpoint("rfc", isn=isn, mss=1000, timestamps=False) for isn in (100, 500))
+        b.listen(0.0, cookie=b"\x01\x02\x03\x04")
+        a.write(0.0, 2000)
+        return a, b
+
+    a, b = ends()
+    a.connect(0.0, fast_open=True)
+    (syn,) = a.poll_transmit(0.0)
+    assert (syn["len"], syn["fast_open"]) == (0, b"")
+    b.on_segment(0.0, syn)
+    (granted,) = b.poll_transmit(0.0)
+    assert (granted["ack"], granted["fast_open"]) == (101, b"\x01\x02\x03\x04")
+
+    a, b = ends()
+    a.connect(0.0, fast_open=True, cookie=granted["fast_open"], mss=granted["mss"])
+    (syn,) = a.poll_transmit(0.0)
+    assert (syn["len"], syn["fast_open"]) == (960, b"\x01\x02\x03\x04")
+    b.on_segment(0.0, syn)
+    assert b.read(1e4) == 960
+    b.write(0.0, 100)
+    answer, early = b.poll_transmit(0.0)
+    assert (answer["ack"], answer["fast_open"], early["len"], b.state) == (100 + 1 + 960, None, 100, "syn_received")
+    a.on_segment(0.1, answer)
+    assert (a.acked, a.info()["options"] & 32, b.info()["options"] & 32) == (960, 32, 32)
+    for wrong in (b"\x01\x02\x03", b"\x01" * 18, "0102"):
+        with pytest.raises(el.InputError, match="cookie is bytes, 4 to 16 of them"):
+            el.tcp.Endpoint().listen(0.0, cookie=wrong)

@@ -3,19 +3,33 @@
 use std::sync::Arc;
 
 use elephan_tcp::{
-    Endpoint, Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+    Cookie, Endpoint, FastOpenListener, FastOpenMemory, FastOpenOption, FastOpenRequest, Flags, HEADER_AE,
+    OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
 };
 use elephan_units::Time;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::errors::{ScenarioError, guard, scenario_errors};
 use crate::guest::{self, Loader};
 use crate::{json, number};
 
 /// Keys of a segment; those of a SYN come last.
-const KEYS: [&str; 12] =
-    ["seq", "ack", "len", "flags", "window", "sack", "ts", "ecn", "accecn", "mss", "wscale", "sack_permitted"];
+const KEYS: [&str; 13] = [
+    "seq",
+    "ack",
+    "len",
+    "flags",
+    "window",
+    "sack",
+    "ts",
+    "ecn",
+    "accecn",
+    "mss",
+    "wscale",
+    "sack_permitted",
+    "fast_open",
+];
 /// Those of the header's second byte; AE is the lowest bit of the first.
 const FLAGS: [(&str, Flags); 8] = [
     ("FIN", Flags::FIN),
@@ -60,14 +74,32 @@ impl TcpEndpoint {
         })
     }
 
-    /// Active open.
-    fn connect(&mut self, now: f64) -> PyResult<()> {
-        self.step(now, |endpoint, now| endpoint.connect(now))
+    /// Active open. `fast_open`: with what has been written so far in the SYN, if there is a `cookie`; without one it is asked for.
+    #[pyo3(signature = (now, fast_open=false, cookie=None, mss=0.0))]
+    fn connect(&mut self, now: f64, fast_open: bool, cookie: Option<&Bound<'_, PyAny>>, mss: f64) -> PyResult<()> {
+        let cookie = cookie.map(self::cookie).transpose()?;
+        let mss = number::bytes("mss", mss)?.min(u64::from(u16::MAX)) as u16;
+        if !fast_open && cookie.is_some() {
+            return Err(ScenarioError::new_err("a cookie is for fast_open=True"));
+        }
+        let memory = cookie.map_or_else(FastOpenMemory::default, |cookie| FastOpenMemory::of(mss, cookie));
+        let request = FastOpenRequest { memory, ..FastOpenRequest::default() };
+        self.step(now, |endpoint, now| match fast_open {
+            true => endpoint.connect_fast(now, &request),
+            false => endpoint.connect(now),
+        })
     }
 
-    /// Passive open.
-    fn listen(&mut self, now: f64) -> PyResult<()> {
-        self.step(now, |endpoint, _| endpoint.listen())
+    /// Passive open; with a `cookie` it is granted to who asks, and a SYN that carries it may carry data.
+    #[pyo3(signature = (now, cookie=None))]
+    fn listen(&mut self, now: f64, cookie: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let cookie = cookie.map(self::cookie).transpose()?;
+        self.step(now, |endpoint, _| match cookie {
+            Some(cookie) => {
+                endpoint.listen_fast(&FastOpenListener { cookies: [Some(cookie), None], cookieless: false });
+            }
+            None => endpoint.listen(),
+        })
     }
 
     /// The application writes `n` bytes; returns how many the send buffer took. `more`: more follows at once (MSG_MORE); `eor`:
@@ -357,6 +389,14 @@ fn flags(value: &Bound<'_, PyAny>) -> PyResult<(Flags, bool)> {
     Ok((out, accurate))
 }
 
+/// A Fast Open cookie.
+fn cookie(value: &Bound<'_, PyAny>) -> PyResult<Cookie> {
+    let bytes: Option<Vec<u8>> = value.cast::<PyBytes>().ok().map(|bytes| bytes.as_bytes().to_vec());
+    bytes
+        .and_then(|bytes| Cookie::new(&bytes))
+        .ok_or_else(|| wrong("cookie", "bytes, 4 to 16 of them and an even number", value))
+}
+
 /// EE0B and ECEB.
 fn accecn(value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
     let both = pair("accecn", value)?;
@@ -382,7 +422,7 @@ fn sack_blocks(value: &Bound<'_, PyAny>, seg: &mut Segment, sack: &mut SackBlock
 /// A segment from a dict; what is absent is zero or none.
 fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
     let (mut seg, mut sack) = (Segment::default(), SackBlocks::default());
-    let mut counters = None;
+    let (mut counters, mut option) = (None, None);
     for (key, value) in given {
         let key: String = key.extract().map_err(|_| ScenarioError::new_err("segment: a key is a text"))?;
         if !KEYS.contains(&key.as_str()) {
@@ -410,6 +450,11 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
             "ecn" => seg.ecn = whole("ecn", &value, 3)? as u8,
             "accecn" => counters = Some(accecn(&value)?),
             "mss" => seg.mss = whole("mss", &value, 65_535)? as u16,
+            "fast_open" => {
+                let asks = value.len().is_ok_and(|len| len == 0);
+                let cookie = if asks { None } else { Some(cookie(&value)?) };
+                option = Some(FastOpenOption { cookie, experimental: false });
+            }
             "wscale" => {
                 seg.wscale = whole("wscale", &value, WSCALE_MAX)? as u8;
                 seg.options |= OPTION_WINDOW_SCALE;
@@ -426,6 +471,12 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
             return Err(ScenarioError::new_err("segment: accecn is modelled on ACKs without data only"));
         }
         seg.add_accecn(e0b, ceb);
+    }
+    if let Some(option) = option {
+        if !seg.flags.any(Flags::SYN) || seg.sack_len > 0 {
+            return Err(ScenarioError::new_err("segment: fast_open is an option of SYNs, which have no sack"));
+        }
+        seg.set_fast_open(&option, &mut sack);
     }
     Ok((seg, sack))
 }
@@ -452,6 +503,9 @@ fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Boun
         out.set_item("mss", (seg.mss != 0).then_some(seg.mss))?;
         out.set_item("wscale", has(OPTION_WINDOW_SCALE).then_some(seg.wscale))?;
         out.set_item("sack_permitted", has(OPTION_SACK_PERMITTED))?;
+        let option = seg.fast_open(sack);
+        let bytes = |option: &FastOpenOption| option.cookie.map_or_else(Vec::new, |cookie| cookie.as_bytes().to_vec());
+        out.set_item("fast_open", option.as_ref().map(|option| PyBytes::new(py, &bytes(option))))?;
     }
     Ok(out)
 }

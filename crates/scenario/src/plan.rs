@@ -167,6 +167,8 @@ pub struct Traffic {
     pub congestion_control: elephan_cc::Spec,
     /// Options of RoCE, if that carries it.
     pub roce: Option<Arc<elephan_roce::Options>>,
+    /// Applications ask for TCP Fast Open.
+    pub fast_open: bool,
     /// IEEE 802.1Q priority of its packets, 0..7, and the weight of each of its connections, at least 1.
     pub priority: u8,
     pub weight: u16,

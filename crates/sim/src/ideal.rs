@@ -13,7 +13,7 @@
 //! and what other traffic does are not in it. Where each packet takes its own path (`ecmp = "packet"`), the k links side by side at a
 //! place of the path count as k of their best: of n packets one of them carries n / k, rounded up, and from there on the last need not
 //! follow the others: it may overtake them. A single link behind such a place has sent all of them n transmissions after the first came.
-//! A flow of RoCE has no handshake.
+//! With Fast Open the SYN carries its part of the data, and what is left follows the SYN-ACK. A flow of RoCE has no handshake.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +24,9 @@ use elephan_units::{PS_PER_S, Span};
 
 use crate::flow::{Application, Flow};
 use crate::world::World;
+
+/// The Fast Open option with a cookie of eight bytes.
+const COOKIE_OPTION_BYTES: u32 = 12;
 
 /// A link of a path.
 struct Hop {
@@ -84,13 +87,18 @@ impl World<'_> {
         let options = if both { OPTION_TIMESTAMPS } else { 0 };
         let headers = Segment { flags: Flags::ACK, options, ..Segment::default() };
         let mss = s.mss.0.min(r.mss.0) - u64::from(headers.header_bytes() - Segment::default().header_bytes());
-        let full = bytes.saturating_sub(1) / mss;
         let of = |len: u64| Segment { len: len as u32, ..headers }.ip_bytes();
-        let ps = through(&there, 0, 0, syn_bytes(s, None))
-            + through(&back, 0, 0, syn_bytes(r, Some(s)))
-            + through(&there, full, of(mss), of(bytes - full * mss))
-            + 2 * self.way_in_ps(to)
-            + self.way_in_ps(from);
+        let early = self.sockets.get(flow.receiver as usize).map_or(0, |socket| socket.endpoint.fast_open_data());
+        let syn = if early > 0 { early as u32 + COOKIE_OPTION_BYTES } else { 0 } + syn_bytes(s, None);
+        let mut ps = through(&there, 0, 0, syn) + self.way_in_ps(to);
+        let left = bytes.saturating_sub(early);
+        if left > 0 {
+            let full = (left - 1) / mss;
+            ps += through(&back, 0, 0, syn_bytes(r, Some(s)))
+                + through(&there, full, of(mss), of(left - full * mss))
+                + self.way_in_ps(to)
+                + self.way_in_ps(from);
+        }
         Some(Span(u64::try_from(ps).unwrap_or(u64::MAX)))
     }
 

@@ -13,6 +13,7 @@ use elephan_scenario::Plan;
 use elephan_units::Time;
 
 use crate::Error;
+use crate::apps::FastOpens;
 use crate::clocks::Clock;
 use crate::copy::Copies;
 use crate::flow::{Arrivals, Flow, Socket};
@@ -77,6 +78,8 @@ pub struct World<'a> {
     pub failed_guest: Option<guests::Failed>,
     /// What connections that are over have left, by host and peer.
     pub memories: BTreeMap<(u32, u32), Memory>,
+    /// What hosts keep for Fast Open.
+    pub fast_open: FastOpens,
     /// Connections of RoCE, and the interfaces that send for them.
     pub roce: Roce,
     /// Those that are not ideal.
@@ -129,6 +132,7 @@ impl<'a> World<'a> {
             guests: guests::any(plan),
             failed_guest: None,
             memories: BTreeMap::new(),
+            fast_open: FastOpens::default(),
             roce: Roce::default(),
             hosts: Hosts::of(plan),
         };

@@ -257,8 +257,8 @@ pub(crate) struct FastOpen {
     /// Bytes of data in the SYN, and when it left.
     pub data: u32,
     pub sent_at: Time,
-    /// All of them were taken.
-    pub taken: bool,
+    /// Bytes of a SYN that the other end has taken, all of them, or that this end has.
+    pub taken: u32,
     pub failure: FastOpenFailure,
     pub lesson: Option<FastOpenLesson>,
     /// The path may swallow what Fast Open sends.

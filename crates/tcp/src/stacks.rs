@@ -1,9 +1,9 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    Acceptance, DelayedAckRule, DsackRule, Ecn, LocalDrop, LossDetection, NagleRule, NewrenoTimer, OptionError, Origin,
-    Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo, WindowProbe, WindowUpdate,
-    options, text,
+    Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection, NagleRule, NewrenoTimer,
+    OptionError, Origin, Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo,
+    WindowProbe, WindowUpdate, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -514,6 +514,20 @@ options! {
         winxp | windows = WindowUpdate::TwoSegments, "assumed: as BSD";
         linux_2_4 | linux = WindowUpdate::Doubled, "Linux __tcp_cleanup_rbuf";
         freebsd = WindowUpdate::TwoSegments, "FreeBSD tcp_output: two segments or half the buffer";
+    }
+    /// Which ends of connections may use TCP Fast Open, if their applications ask for it: `off`, `client`, `server` or `both`.
+    fast_open: FastOpen {
+        rfc = FastOpen::Both, "RFC 7413";
+        winxp | linux_2_4 = FastOpen::Off, "older than RFC 7413";
+        linux = FastOpen::Client, "Linux net.ipv4.tcp_fastopen = 1";
+        windows = FastOpen::Client, "assumed: clients only";
+        freebsd = FastOpen::Client, "FreeBSD net.inet.tcp.fastopen.client_enable = 1, server_enable = 0";
+    }
+    /// How long clients of a host do without Fast Open after a path has swallowed it, at first; 0: they never do.
+    fast_open_blackhole_timeout: Span {
+        rfc = Span::ZERO, "RFC 7413 section 7.1 leaves it open";
+        linux = Span::ZERO, "Linux net.ipv4.tcp_fastopen_blackhole_timeout_sec, 0 since 5.14";
+        winxp | linux_2_4 | windows | freebsd = Span::ZERO, "assumed: as Linux";
     }
     /// How long the end that closes first stays in TIME-WAIT.
     time_wait: Span {

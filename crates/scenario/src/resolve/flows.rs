@@ -120,6 +120,10 @@ impl Resolver<'_> {
             let message = format!("{} is {}: it has no other transport", traffic.kind.name(), protocol(carrier));
             return self.report(at.key("transport"), message);
         }
+        if traffic.fast_open && (!carrier.is_tcp() || transport == Transport::Roce) {
+            let what = if carrier.is_tcp() { "RoCE" } else { protocol(carrier) };
+            return self.report(at.key("fast_open"), format!("{} is {what}: it has no Fast Open", traffic.kind.name()));
+        }
         if transport == Transport::Roce && carrier == Carrier::Copy {
             return self.report(at.key("transport"), format!("{} goes over TCP", traffic.kind.name()));
         }
@@ -195,6 +199,7 @@ impl Resolver<'_> {
             stop: traffic.stop.map(|s| Time(s.0)),
             congestion_control,
             roce: (traffic.transport == Some(Transport::Roce)).then(|| Arc::new(roce)),
+            fast_open: traffic.fast_open,
             priority: traffic.priority,
             weight: traffic.weight,
         })

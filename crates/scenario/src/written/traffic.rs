@@ -47,6 +47,10 @@ pub struct TrafficWords {
     /// the entry: it is that of the senders, and the receivers keep that of their hosts.
     #[serde(default)]
     pub tcp: Overrides,
+    /// Whether the applications of these connections ask for TCP Fast Open: clients send what they have with the SYN, servers listen for it.
+    /// The option `fast_open` of each end's stack says whether its host allows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fast_open: bool,
     /// Options of these connections with `transport = "roce"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "elephan_roce::Options")]

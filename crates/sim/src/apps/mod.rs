@@ -1,7 +1,10 @@
 //! Applications: when flows begin and what they write; [`progress`] has when they are done.
 
+mod fast_open;
 mod progress;
 mod sources;
+
+pub use fast_open::FastOpens;
 
 use std::collections::BTreeMap;
 
@@ -177,8 +180,12 @@ impl World<'_> {
         if self.hosts.receive {
             [one, other].into_iter().for_each(|end| self.settle_reader(end));
         }
-        self.sockets[other as usize].endpoint.listen();
-        self.sockets[one as usize].endpoint.connect(now);
+        if self.asks_fast_open(path.0) {
+            self.open_fast(now, [one, other], (from, to));
+        } else {
+            self.sockets[other as usize].endpoint.listen();
+            self.sockets[one as usize].endpoint.connect(now);
+        }
         if let Some(flow) = &mut self.flows[id as usize] {
             (flow.sender, flow.receiver) = (one, other);
         }

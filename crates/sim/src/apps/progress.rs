@@ -19,6 +19,11 @@ impl World<'_> {
         if s.is_sender {
             if flow.established.is_none() && s.endpoint.is_established() {
                 flow.established = Some(now);
+                if self.plan.traffic[flow.traffic as usize].fast_open {
+                    self.fast_open.keep(now, (flow.plan.from, flow.plan.to), &mut s.endpoint);
+                    // The SYN has a number before that of its data.
+                    s.highest = s.highest.wrapping_add(1);
+                }
             }
             if flow.sender_done.is_none() && flow.size.is_some_and(|size| s.endpoint.acked() >= size) {
                 flow.sender_done = Some(now);
@@ -138,11 +143,15 @@ impl World<'_> {
         }
         // The last acknowledgement may still have to be sent.
         let (number, plan, sender, receiver) = (flow.number, flow.plan, flow.sender, flow.receiver);
+        let traffic = flow.traffic;
         self.flush(now, sender);
         self.flush(now, receiver);
         // A processor that was given this to send may have ended the flow meanwhile.
         if self.flows[id as usize].as_ref().is_none_or(|flow| flow.number != number) {
             return;
+        }
+        if self.asks_fast_open(traffic) {
+            self.fast_open.keep(now, (plan.from, plan.to), &mut self.sockets[sender as usize].endpoint);
         }
         if self.sockets[sender as usize].headers.is_some() {
             self.keep_memories(plan, sender, receiver);

@@ -115,6 +115,7 @@ impl Builder {
             stop: None,
             congestion_control: self.plan.options[options as usize].congestion_control.clone(),
             roce: None,
+            fast_open: false,
             priority: 0,
             weight: 1,
         });

@@ -60,9 +60,9 @@ impl Endpoint {
         self.fast_open_mut().is_some_and(|fast| std::mem::take(&mut fast.suspect))
     }
 
-    /// Data of a SYN was taken by the other end: by the server, or here of a client's.
-    pub fn fast_open_took_data(&self) -> bool {
-        self.fast_open().is_some_and(|fast| fast.taken)
+    /// Bytes of the SYN that the server has taken: 0 unless all of them were.
+    pub fn fast_open_data(&self) -> u64 {
+        self.fast_open().map_or(0, |fast| fast.taken.into())
     }
 
     pub fn fast_open_failure(&self) -> FastOpenFailure {
@@ -151,7 +151,7 @@ impl Endpoint {
             ignored: fast.asked.filter(|_| unanswered),
             syn_lost: fast.asked.is_some() && again && cookie.is_none() && unacked,
         });
-        fast.taken = fast.data > 0 && !unacked;
+        fast.taken = if unacked { 0 } else { fast.data };
         if unacked {
             let failure = if again { FastOpenFailure::SynRetransmitted } else { FastOpenFailure::DataNotAcknowledged };
             fast.failure = failure;
@@ -214,7 +214,7 @@ impl Endpoint {
             _ => None,
         };
         if valid || listener.cookieless && (asked.is_some() || seg.len > 0) {
-            fast.taken = seg.len > 0;
+            fast.taken = seg.len;
             self.opening = Opening::Early;
             self.begin_stream(now, 1, 0);
             self.rx.offer(true);

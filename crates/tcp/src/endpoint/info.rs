@@ -277,7 +277,7 @@ impl Endpoint {
             | flag(tx.sack, OPTION_SACK)
             | flag(stats.win_scale_rcvd > 0 || self.rx.shift > 0, OPTION_WSCALE)
             | flag(stats.ecn > 0, OPTION_ECN)
-            | flag(self.fast_open_took_data(), OPTION_SYN_DATA);
+            | flag(self.fast_open_data() > 0, OPTION_SYN_DATA);
         info.fastopen_client_fail = self.fast_open_failure() as u64;
         (info.snd_wscale, info.rcv_wscale) = (stats.win_scale_rcvd, u64::from(self.rx.shift));
     }

@@ -151,6 +151,18 @@ pub enum Ecn {
     Accurate,
 }
 
+/// Which ends may use TCP Fast Open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FastOpen {
+    Off,
+    /// Those that connect.
+    Client,
+    /// Those that listen.
+    Server,
+    Both,
+}
+
 /// When the receiver acknowledges segments in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -373,6 +385,7 @@ impl Options {
             ("invalid_ratelimit", self.invalid_ratelimit),
             ("sack_compression_delay", self.sack_compression_delay),
             ("sack_compression_slack", self.sack_compression_slack),
+            ("fast_open_blackhole_timeout", self.fast_open_blackhole_timeout),
         ];
         for (option, value) in waits {
             if value > most {

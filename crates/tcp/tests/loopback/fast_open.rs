@@ -88,7 +88,7 @@ fn data_of_the_syn_leaves_room_for_options() {
     net.run_until(|net| net.b.received() == 3000);
     let sent: Vec<(u32, u32)> = net.data(1000).iter().map(|(_, offset, len)| (offset.wrapping_add(1), *len)).collect();
     assert_eq!(sent, [(0, 960), (961, 1000), (1961, 1000), (2961, 40)]);
-    assert!(net.a.fast_open_took_data() && net.b.fast_open_took_data());
+    assert_eq!((net.a.fast_open_data(), net.b.fast_open_data()), (960, 960));
     // The window is the initial one: the data of the SYN does not open it.
     assert_eq!(net.trace[1].seg.ack, 1000 + 961);
 }
@@ -108,7 +108,7 @@ fn a_wrong_cookie_costs_a_round_trip() {
         let granted = net.trace[1].seg.fast_open(&net.trace[1].sack).unwrap();
         assert_eq!(granted.cookie, Some(cookie()));
         assert_eq!(net.a.fast_open_failure(), FastOpenFailure::DataNotAcknowledged);
-        assert!(!net.a.fast_open_took_data() && !net.b.fast_open_took_data());
+        assert_eq!((net.a.fast_open_data(), net.b.fast_open_data()), (0, 0));
         let stats = net.a.stats(net.now);
         assert_eq!((stats.cong_signals, stats.segs_retrans, stats.timeouts), (0, 1, 0), "{stack}");
         assert!(net.a.controller().window() >= 10_000.0);
