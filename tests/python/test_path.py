@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,24 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan import cli
+from elephan import cli, core
 from elephan.errors import InputError
 from elephan.laws import read_laws
 from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
-from elephan.longpath.question import Question, read_question
-from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, ROUGH_ROUNDS, by_rounds, goes_by_rounds
-from elephan.longpath.settings import settings, socket_memory
-from elephan.longpath.simulate import episodes
+from elephan.longpath.question import Question, default_stack, read_question
+from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, WINDOW_FULL, by_rounds, goes_by_rounds
+from elephan.longpath.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
+from elephan.longpath.simulate import episodes, simulate_all
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.path_figures import responses
 from elephan.report.path_page import answer_lines, how, results_table
 from fake import PATH_TCP
+
+
+@pytest.fixture
+def few_packets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulates 100,000 packets of a run, so that transfers which are quick to simulate whole are carried on."""
+    monkeypatch.setitem(simulate_all.__kwdefaults__ or {}, "packets", 100_000)
 
 
 def ask(rate: str = "1Gbps", rtt: str = "196ms", **more: Any) -> tuple[Question, Bounds]:
@@ -52,9 +59,16 @@ def test_closed_forms_of_the_gigabit_over_196_ms() -> None:
 
 
 def test_the_row_that_a_loss_would_cost_is_named() -> None:
-    """812.7 segments of 1448 B fill 94.15 Mb/s of payload over 100 ms: Reno's way back is 40.6 s, of a transfer of two."""
-    answer = el.path("100 Mbps", "100 ms", streams=1, congestion_control="reno", size="20 MB")
-    assert "One loss more and reno with 1 stream would need up to 40.6 s to come back." in answer_lines(answer)
+    """1.4 MB in flight fill 100 Mb/s over 100 ms (1.18 MB of payload), and nothing is lost in 34 s. A packet lost in the middle
+    halves them: Reno then needs more than the rest of the transfer to come back, with two thirds of the wire."""
+    named: dict[str, Any] = {"window": "1.4 MB", "streams": 1, "congestion_control": "reno"}
+    answer = el.path("100 Mbps", "100 ms", size="400 MB", **named)
+    row = answer.row("reno", 1)
+    assert (row.drops, row.lost) == (0, 0)
+    assert 1.1 * row.time_s.mean < row.one_loss_s < 1.3 * row.time_s.mean
+    assert any(
+        line.startswith("If the path loses one packet more, reno with 1 stream takes up to") for line in answer_lines(answer)
+    )
 
 
 def test_a_stack_that_counts_acks_comes_back_half_as_fast() -> None:
@@ -158,15 +172,16 @@ def test_reno_by_rounds_under_loss() -> None:
         ({"rate": "1 Gbps", "rtt": "100 ms", "host_rate": "1 Gbps", "txqueuelen": 100, "size": "5 GB"}, "reno,cubic,bic"),
     ],
 )
-def test_rounds_go_on_as_the_whole_simulation_does(path: dict[str, Any], laws: str) -> None:
+def test_rounds_go_on_as_the_whole_simulation_does(few_packets: None, path: dict[str, Any], laws: str) -> None:
     part, whole = (el.path(**path, streams=1, congestion_control=laws, whole=whole) for whole in (False, True))
     for row in part.rows:
         assert row.method == BY_ROUNDS
         assert row.simulated_share < 0.6
+        assert row.time_s.low <= whole.row(row.law, 1).time_s.mean <= row.time_s.high
         assert row.time_s.mean == pytest.approx(whole.row(row.law, 1).time_s.mean, rel=0.03)
 
 
-def test_curves_go_to_the_end_of_the_transfer() -> None:
+def test_curves_go_to_the_end_of_the_transfer(few_packets: None) -> None:
     answer = el.path("1 Gbps", "50 ms", buffer="100 KB", size="6 GB", streams=1, congestion_control="cubic")
     curve, row = answer.curves_table, answer.rows[0]
     times, delivered = curve.column("time_s").to_numpy(), curve.column("delivered_bytes").to_numpy()
@@ -195,39 +210,29 @@ def _halving() -> el.Answer:
 def test_a_best_row_that_is_an_estimate_is_simulated_whole() -> None:
     """H-TCP's estimate of 160 s is less than half of what its 6.9 million packets take."""
     answer = _halving()
-    assert not any(answer.is_rough(row) for row in answer.rows)
+    assert not answer.best.is_rough
     htcp = answer.row("htcp", 1)
     assert (htcp.method, htcp.simulated_share) == ("", 1.0)
     assert htcp.time_s.mean > 300
 
 
-def test_an_estimate_is_the_best_only_where_it_is_so_by_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rate halving (Linux 2.4) pays for an overflow by many segments with a timeout, which rounds do not know. H-TCP's estimate of
-    160 s competes as 200 s, with Reno's 367 s."""
-    monkeypatch.setattr("elephan.longpath.path.CHECKED_MAX", 0)
-    answer = _halving()
-    assert [row.law for row in answer.rows if answer.is_rough(row)] == ["htcp"]
-    assert answer.best.law == "htcp"
-    assert 1.25 * answer.best.time_s.mean < answer.row("reno", 1).time_s.mean
-    shown = " ".join(answer_lines(answer))
-    assert "(estimated) with htcp" in shown
-    assert "--whole" in shown
-    (line,) = [one for one in answer.settings if "tcp_congestion_control" in one.text]
-    assert line.text.endswith("= htcp")
-    assert "by an estimate" in line.why
-    assert "reno with 1 stream" in line.why
-    assert answer.as_dict()["best"] == {"law": "htcp", "streams": 1, "rough": True}
-    reno = answer.row("reno", 1)
-    near = replace(reno, law="htcp", time_s=replace(reno.time_s, mean=reno.time_s.mean / 1.2), method=ROUGH_ROUNDS)
-    close = type(answer)(answer.question, answer.limits, [reno, near], [], answer.facts)
-    assert close.best.law == "reno"  # 1.2 times is not by far
-    (line,) = [one for one in close.settings if "tcp_congestion_control" in one.text]
-    assert line.why == "the shortest time above; only estimated, and no longer: htcp with 1 stream"
-    assert all(
-        "± " not in cell.text and not cell.range for row in results_table(answer).rows for cell in row if "about" in cell.text
-    )
-    whole = el.path("1 Gbps", "50 ms", buffer="100 KB", size="100 MB", whole=True, congestion_control="cubic", streams=1)
-    assert not any(whole.is_rough(row) for row in whole.rows)
+def test_an_estimate_competes_with_the_longest_time_of_its_range() -> None:
+    """An estimate of 90 s that may be 130 s is not shorter than 100 s that are simulated; one that may be 99 s is."""
+    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
+    reno = answer.rows[0]
+    known = replace(reno, time_s=replace(reno.time_s, mean=100.0), one_loss_s=math.nan)
+
+    def best(high: float) -> str:
+        rough = replace(known, law="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=high))
+        return type(answer)(answer.question, answer.limits, [known, rough], [], answer.facts, answer.advice).best.law
+
+    assert best(130.0) == "reno"
+    assert best(97.0) == "bbr"
+    rough = replace(known, law="bbr", method=FORMS_ALONE, time_s=replace(reno.time_s, mean=90.0, low=80.0, high=130.0))
+    assert rough.is_rough
+    assert not replace(rough, time_s=replace(rough.time_s, high=99.0)).is_rough
+    (cells,) = results_table([rough]).rows
+    assert (cells[2].text, cells[2].range) == ("about 90 s", "80\u00a0s to\u00a0130\u00a0s")
 
 
 def test_another_queue_is_not_carried_on_by_rounds() -> None:
@@ -238,14 +243,23 @@ def test_another_queue_is_not_carried_on_by_rounds() -> None:
     assert goes_by_rounds(*ask("1Gbps", "50ms", set={"tcp.initial_window": 3}), law)
 
 
-def test_the_law_of_the_settings_has_its_own_reason() -> None:
-    """2.5 Gb/s before a disk of 0.2 Gb/s: what fills the disk is as good as anything else."""
-    answer = el.path("2.5 Gbps", "20 ms", disk_write="0.2 Gbps", size="500 MB", streams=1, congestion_control="reno,cubic")
+def test_the_congestion_control_of_the_settings_has_its_own_reason() -> None:
+    """200 MB over 1 Gb/s and 100 ms: Linux's 4 MiB of send buffer are 336 Mb/s at most, so a setting helps."""
+    answer = el.path("1 Gbps", "100 ms", size="500 MB", streams=1, congestion_control="reno,cubic", stack="linux")
     (line,) = [one for one in answer.settings if "tcp_congestion_control" in one.text]
-    assert line.why == f"{({'reno', 'cubic'} - {answer.best.law}).pop()} as fast within 2 %"
-    slow = el.path("100 Mbps", "100 ms", buffer="50 KB", size="200 MB", streams=1, congestion_control="reno,cubic")
-    (line,) = [one for one in slow.settings if "tcp_congestion_control" in one.text]
-    assert line.why == "the shortest time above"
+    assert line.why.endswith("as fast within 2 %") or line.why == "the shortest time of those tried, one packet lost or not"
+    advice = answer.advice
+    assert advice.now is not None
+    assert advice.after is not None
+    assert advice.now.limit == "send buffer"
+    assert advice.after.time_s.mean < 0.98 * advice.now.time_s.mean
+
+
+def test_what_makes_nothing_faster_is_not_advised() -> None:
+    """20 Mb/s over 40 ms are 100 kB, which every socket of Linux holds."""
+    answer = el.path("20 Mbps", "40 ms", size="5 MB", streams=1, congestion_control="reno,cubic", stack="linux")
+    assert answer.settings == []
+    assert "No setting tried here makes Linux as it is" in " ".join(answer_lines(answer))
 
 
 def test_rounds_are_refused_in_one_line() -> None:
@@ -309,40 +323,96 @@ def test_a_window_limits_only_where_it_is_smaller_than_the_wire() -> None:
     assert what_limits(evidence(window_limited=0.9, lost=99.0), small, 1, 20e6) == "loss"
 
 
+def lines_of(question: Question, limits: Bounds, law: str, streams: int = 1, **more: Any) -> list[str]:
+    return [line.text for line in Tuning(read_laws(law)[0], streams, **more).lines(question, limits, "the shortest time")]
+
+
 def test_settings() -> None:
     question, limits = ask(mtu=9000, buffer="2MB")
     assert socket_memory(question, 1) == 51 * 2**20  # twice 24.5 MB + 2 MB, in whole MiB
-    lines = [line.text for line in settings(question, limits, 1, "htcp")]
+    lines = lines_of(question, limits, "htcp", fq=True)
     assert "net.core.rmem_max = 53477376" in lines
     assert "net.ipv4.tcp_rmem = 4096 131072 53477376" in lines
     assert "net.ipv4.tcp_wmem = 4096 16384 53477376" in lines
     assert "net.ipv4.tcp_congestion_control = htcp" in lines
     assert "ip link set dev eth0 mtu 9000" in lines
     # 2 MB are less than 22 MB; 9014 of the 9038 bytes on the wire are seen; 2711 segments, 678 of each of 4 streams
+    assert overflows(question)
     assert "tc qdisc replace dev eth0 root fq maxrate 997344kbit limit 10000 flow_limit 2800" in lines
-    four = [line.text for line in settings(question, limits, 4, "htcp")]
-    assert "tc qdisc replace dev eth0 root fq maxrate 249336kbit limit 10000 flow_limit 680" in four
-    assert not any("congestion_control" in line.text for line in settings(question, limits, 1, "fast"))
-    same, bounds_of_it = ask(host_rate="1Gbps")
-    assert any("txqueuelen" in line.text for line in settings(same, bounds_of_it, 1, None))
+    assert "tc qdisc replace dev eth0 root fq maxrate 249336kbit limit 10000 flow_limit 680" in lines_of(
+        question, limits, "htcp", 4, fq=True
+    )
+    assert not any("congestion_control" in line for line in lines_of(question, limits, "fast"))
+    assert queue_wanted(*ask(host_rate="1Gbps"), stalled=False) is None  # nothing bounds the queue that is simulated
+    wanted = queue_wanted(*ask(host_rate="1Gbps", txqueuelen=100), stalled=False)
+    assert wanted is not None
+    assert wanted > 10_000
+    assert queue_wanted(*ask(host_rate="1Gbps", pacing="900Mbps", txqueuelen=100), stalled=True) is None  # pfifo would unpace it
+
+
+def test_what_is_set_is_what_is_simulated() -> None:
+    """The question of a tuning has the memory, less Linux's half of it, and the pace of its lines."""
+    question, _ = ask("10Gbps", "150ms", buffer="2MB", stack="linux")
+    tuning = Tuning(read_laws("cubic")[0], 4, fq=True)
+    tuned = tuning.question(question)
+    assert tuned.window_bytes == socket_memory(question, 4) // 2
+    assert tuned.fq_bps is not None
+    assert tuned.fq_bps == pytest.approx(2.5e9, rel=1e-5)  # of the wire; 2 460 988 kbit/s as a qdisc sees its frames
+    assert fq_rate(question, 4) == 2_460_988
+    assert 'kind = "dumbbell"' in tuned.scenario()
+    assert f'pacing = "{tuned.fq_bps:.15g} bps"' in tuned.scenario()
+    hosts = tomllib.loads(core.resolve(tuned.source(), {}, 1)["toml"])["hosts"]
+    assert hosts["sender"]["count"] == 4
+
+
+def test_lines_can_be_pasted(tmp_path: Path) -> None:
+    """Comments stand on lines of their own: sysctl takes what follows a value for a part of it."""
+    question, limits = ask("10Gbps", "150ms", buffer="2MB", stack="linux")
+    lines = Tuning(read_laws("cubic")[0], 1, fq=True).lines(question, limits, "the shortest time")
+    for text in (as_text(lines), as_file(["why"], lines).splitlines()):
+        assert all("#" not in line for line in text if not line.startswith("#"))
+    sysctl = [line for line in as_file(["why"], lines).splitlines() if line and not line.startswith("#")]
+    assert all(line.startswith("net.") and " = " in line for line in sysctl)
+    assert any("fq maxrate" in line for line in as_file(["why"], lines).splitlines() if line.startswith("#"))
+
+
+def test_a_file_of_settings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["path", "--rate", "1Gbps", "--rtt", "100ms", "--size", "300MB", "--streams", "1", "-c", "cubic", "--stack", "linux"]
+    file = tmp_path / "90-path.conf"
+    assert cli.status_of([*words, "--settings", str(file), "--out", str(tmp_path / "o")]) == 0
+    assert "net.ipv4.tcp_wmem" in file.read_text()
+    other = tmp_path / "other.conf"
+    other.write_text("net.core.rmem_max = 1\n")
+    capfd.readouterr()
+    assert cli.status_of([*words, "--settings", str(other), "--out", str(tmp_path / "p")]) == 2
+    assert "exists and is not a file of settings" in capfd.readouterr().err
+    assert other.read_text() == "net.core.rmem_max = 1\n"
+
+
+def test_the_stack_that_is_assumed_is_said() -> None:
+    """One place has the default: the scenario language."""
+    assert read_question("1 Gbps", "50 ms").stack == default_stack()
+    assert f"the stack of the hosts: {default_stack()}" in read_question("1 Gbps", "50 ms").assumed
+    assert not any("stack" in words for words in read_question("1 Gbps", "50 ms", stack="linux").assumed)
 
 
 def test_what_a_small_window_costs() -> None:
-    """64 KiB over 100 ms: 5.24 Mb/s, and 10 GB take more than four hours, of which minutes are simulated."""
+    """64 KiB over 100 ms: 45 segments of 1448 B are 5.21 Mb/s at most, and 10 GB take more than four hours, of which a part is
+    simulated."""
     answer = el.path("1 Gbps", "100 ms", window="64 KiB", streams=1, congestion_control="reno", size="10 GB")
     (row,) = answer.rows
     assert row.limit == "receive window"
-    assert row.goodput_bps.mean == pytest.approx(5.24e6, rel=0.01)
-    assert row.method == BY_ROUNDS
+    assert row.goodput_bps.mean == pytest.approx(5.21e6, rel=0.03)
+    assert row.method == WINDOW_FULL
     assert row.simulated_share < 0.2
-    assert math.isnan(row.time_s.low)  # nothing random: one run
+    assert row.time_s.low < row.time_s.mean < row.time_s.high < 1.06 * row.time_s.low
 
 
 def test_no_interval_leaves_the_wire() -> None:
     """941.5 Mb/s of payload at 1 Gb/s: 1460 of 1538 B, less 12 B of timestamps."""
-    for row in el.path("1 Gbps", "100 ms", streams=4, congestion_control="bbr").rows:
+    for row in el.path("1 Gbps", "100 ms", streams=4, congestion_control="bbr", size="3 GB").rows:
         assert row.goodput_bps.high <= 941.5e6
-        assert row.time_s.low >= 10e9 * 8 / 941.5e6
+        assert row.time_s.low >= 3e9 * 8 / 941.5e6
 
 
 def test_a_short_transfer_ends_in_slow_start() -> None:
@@ -395,14 +465,11 @@ def test_a_small_buffer_is_the_limit() -> None:
     assert row.drops > 0
 
 
-def test_the_rest_of_a_transfer_is_near_what_the_whole_takes() -> None:
+def test_the_rest_of_a_transfer_is_near_what_the_whole_takes(few_packets: None) -> None:
     """Reno's fluid against the simulation of everything."""
     named: dict[str, Any] = {"buffer": "100 KB", "streams": 1, "congestion_control": "reno", "size": "1 GB", "mtu": 1500}
-    from elephan.longpath import simulate
-
     whole = el.path("100 Mbps", "40 ms", whole=True, **named).row("reno", 1)
     part = el.path("100 Mbps", "40 ms", **named).row("reno", 1)
-    assert simulate.PACKETS_MAX * 1448 < 1e9
     assert whole.method == ""
     assert part.method
     assert part.time_s.mean == pytest.approx(whole.time_s.mean, rel=0.03)
@@ -425,7 +492,7 @@ def test_an_answer_on_disk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     assert (out / "figures" / "times.png").exists()
     page = (out / "report.html").read_text()
     assert '<span class="option">--whole</span>' in page  # no line breaks within
-    assert page.index("How long do 5 MB take") < page.index("Results") < page.index("Settings of the hosts")
+    assert page.index("How long do 5 MB take") < page.index("Results") < page.index("Settings of Linux hosts")
     before = (out / "figures" / "times.svg").read_text()
     assert cli.status_of(["report", str(out)]) == 0
     assert (out / "figures" / "times.svg").read_text() == before
@@ -437,7 +504,7 @@ def test_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.status_of([*words, "--out", str(tmp_path / "o")]) == 0
     out = capfd.readouterr().out
     assert "2 MB take" in out
-    assert "net.ipv4.tcp_rmem = 4096 131072" in out
+    assert "Linux as it is" in out
     assert "Closed forms:" in out
     assert "the next rate of Ethernet" in out
 
@@ -496,12 +563,12 @@ def test_what_follows_from_options_is_not_set() -> None:
         el.path("1 Gbps", "50 ms", set={"traffic.transfer.connections": 3})
 
 
-def test_heavy_loss_and_tiny_buffers_go_on_as_they_were() -> None:
+def test_heavy_loss_and_tiny_buffers_go_on_as_they_were(few_packets: None) -> None:
     """Many cuts are a sample: the second half of the simulation says more than rounds, which know no bursts and no timeouts."""
     lossy = el.path("100 Mbps", "50 ms", loss=0.05, size="200 MB", streams=1, congestion_control="reno")
-    tiny = el.path("100 Mbps", "50 ms", buffer="3 KB", size="300 MB", streams=1, congestion_control="cubic")
+    tiny = el.path("100 Mbps", "50 ms", buffer="3 KB", size="1 GB", streams=1, congestion_control="cubic")
     assert [one.rows[0].method for one in (lossy, tiny)] == [MANY_LOSSES, MANY_LOSSES]
-    whole = el.path("100 Mbps", "50 ms", buffer="3 KB", size="300 MB", streams=1, congestion_control="cubic", whole=True)
+    whole = el.path("100 Mbps", "50 ms", buffer="3 KB", size="1 GB", streams=1, congestion_control="cubic", whole=True)
     assert tiny.rows[0].time_s.mean == pytest.approx(whole.rows[0].time_s.mean, rel=0.03)
 
 
@@ -526,34 +593,6 @@ def test_a_short_transfer_is_limited_by_slow_start(streams: int) -> None:
     assert row.limit == "slow start"
 
 
-def test_the_advised_law_is_compared_at_the_advised_number_of_streams() -> None:
-    """cubic is within 2 % of reno's 100 s with four streams, of which one is advised, and 3 % slower with one."""
-    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
-    [reno] = answer.rows
-
-    def reason(*times: tuple[str, int, float]) -> str:
-        rows = [replace(reno, law=law, streams=n, time_s=replace(reno.time_s, mean=mean)) for law, n, mean in times]
-        made = type(answer)(answer.question, answer.limits, rows, [], answer.facts)
-        assert (made.best.law, made.best.streams) == ("reno", 1)
-        return next(line.why for line in made.settings if "congestion_control" in line.text)
-
-    assert reason(("reno", 1, 100.0), ("cubic", 1, 103.0), ("cubic", 4, 101.0)) == "the shortest time above"
-    assert reason(("reno", 1, 101.0), ("cubic", 4, 100.0)) == "the shortest time with 1 stream"
-    assert reason(("reno", 1, 100.0), ("cubic", 1, 101.0)) == "cubic as fast within 2 %"
-
-
-def test_closed_forms_alone_are_an_estimate() -> None:
-    """Nothing is known of a law of which only the start was simulated, though the wire is full by its closed forms."""
-    answer = el.path("100 Mbps", "20 ms", size="1 MB", streams=1, congestion_control="reno", whole=True)
-    reno = answer.rows[0]
-    other = replace(
-        reno, law="bbr", method=FORMS_ALONE, simulated_share=0.01, time_s=replace(reno.time_s, mean=0.9 * reno.time_s.mean)
-    )
-    both = type(answer)(answer.question, answer.limits, [reno, other], [], answer.facts)
-    assert [both.is_rough(row) for row in both.rows] == [False, True]
-    assert both.best.law == "reno"
-
-
 def test_data_behind_a_hole_are_waited_for() -> None:
     """BBR's start overflows the queue so that nothing arrives for a second. By that second a terabyte took 80 days; a full wire
     takes 85 s."""
@@ -574,8 +613,8 @@ def test_slow_start_behind_a_full_window_is_not_simulated_for_ever(monkeypatch: 
 
     monkeypatch.setattr(simulate, "run_jobs", counting)
     row = el.path("1 Gbps", "100 ms", size="1 GB", window="64 KiB", streams=1, congestion_control="reno").rows[0]
-    assert row.goodput_bps.mean == pytest.approx(65_536 * 8 / 0.1, rel=0.02)
-    assert counted == [1]
+    assert row.goodput_bps.mean == pytest.approx(45 * 1448 * 8 / 0.1, rel=0.03)
+    assert counted[0] == 1  # and no simulation was made longer
 
 
 def test_a_byte_needs_no_disk() -> None:
@@ -603,4 +642,4 @@ def test_runs_without_a_loss_give_no_interval() -> None:
     assert (row.lost, row.time_s.n) == (0, 3)
     assert math.isnan(row.time_s.low)
     assert math.isnan(row.goodput_bps.high)
-    assert how(answer, row) == "simulated, 3 runs, none of which lost a packet"
+    assert how(row) == "simulated, 3 runs, none of which lost a packet"

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from elephan import cli
 from elephan.errors import InputError
+from elephan.laws import read_laws
 from elephan.longpath.disks import copied
 from elephan.longpath.forms import bounds, closed_forms
 from elephan.longpath.question import from_dict, read_question
-from elephan.longpath.settings import settings
+from elephan.longpath.settings import Tuning, queue_wanted, worth_a_look
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.run_figures import REGISTRY
 from elephan.report.view import View
@@ -137,9 +138,8 @@ def test_closed_forms_and_settings_of_the_sender() -> None:
 
 def test_a_queue_that_stalls_all_the_same_is_doubled() -> None:
     question, limits = ask("1Gbps", "100ms", host_rate="1Gbps", txqueuelen=9000)
-    lines = {stalled: settings(question, limits, 1, None, stalled=stalled) for stalled in (False, True)}
-    assert not any("txqueuelen" in line.text for line in lines[False])
-    assert any(line.text.endswith("txqueuelen 19000") for line in lines[True])  # 18 512 less the ring, to two digits
+    assert queue_wanted(question, limits, stalled=False) is None
+    assert queue_wanted(question, limits, stalled=True) == 19_000  # 18 512 less the ring, to two digits
 
 
 def test_the_queue_that_is_advised_leaves_no_stall_in_the_way() -> None:
@@ -160,9 +160,10 @@ def test_the_queue_that_is_advised_leaves_no_stall_in_the_way() -> None:
     assert not any("txqueuelen" in line.text for line in answer.settings)
 
 
-def lines_of(rate: str, rtt: str, **more: Any) -> list[str]:
+def lines_of(rate: str, rtt: str, fq: bool = False, **more: Any) -> list[str]:
     question, limits = ask(rate, rtt, **more)
-    return [line.text for line in settings(question, limits, 1, None)]
+    tuning = Tuning(read_laws("fast")[0], 1, fq=fq, txqueuelen=queue_wanted(question, limits, stalled=False))
+    return [line.text for line in tuning.lines(question, limits, "")]
 
 
 def test_a_queue_that_suffices_is_let_alone() -> None:
@@ -172,26 +173,32 @@ def test_a_queue_that_suffices_is_let_alone() -> None:
 
 
 def test_fq_has_a_limit_of_its_own() -> None:
-    lines = lines_of("6Gbps", "100ms", host_rate="10Gbps", buffer="100KB")
+    lines = lines_of("6Gbps", "100ms", fq=True, host_rate="10Gbps", buffer="100KB")
     assert not any("txqueuelen" in line for line in lines)
     # 1514 of 1538 bytes; 48 765 segments
     assert "tc qdisc replace dev eth0 root fq maxrate 5906371kbit limit 49000 flow_limit 49000" in lines
 
 
 def test_rings_and_offload() -> None:
-    lines = lines_of("10Gbps", "100ms", host_rate="25Gbps", buffer="20KB")
-    assert "ethtool -K eth0 tso off gso off" in lines  # 64 KiB x 0.6 are more than 20 kB
-    assert "ethtool -G eth0 rx 1024 tx 1024" in lines  # a millisecond of 1.23 us, as a power of two
-    assert "ethtool -G eth0 rx 1024" in lines_of("10Gbps", "100ms", host_rate="25Gbps", ring=4096)
+    """What is not simulated is no advice, but worth a look."""
+
+    def looks(paced: bool = False, **more: Any) -> list[str]:
+        return [line.text for line in worth_a_look(ask("10Gbps", "100ms", host_rate="25Gbps", **more)[0], paced)]
+
+    assert "ethtool -K eth0 tso off gso off" in looks(buffer="20KB")  # 64 KiB x 0.6 are more than 20 kB
+    assert "ethtool -K eth0 tso off gso off" not in looks(paced=True, buffer="20KB")
+    assert "ethtool -G eth0 rx 1024 tx 1024" in looks(buffer="20KB")  # a millisecond of 1.23 us, as a power of two
+    assert "ethtool -G eth0 rx 1024" in looks(ring=4096)
 
 
 def test_a_window_of_tcp_ends() -> None:
     """40 Gb/s and 150 ms are 750 MB, with the buffer 1.5 GB: a sysctl of Linux is an int, and a window 1 GiB."""
     question, limits = ask("40Gbps", "150ms")
-    lines = settings(question, limits, 1, None)
+    law = read_laws("cubic")[0]
+    lines = Tuning(law, 1).lines(question, limits, "")
     assert lines[0].text == "net.core.rmem_max = 2147483647"
     assert "use 2 streams" in lines[0].why
-    assert settings(question, limits, 2, None)[0].text == f"net.core.rmem_max = {1431 * 2**20}"
+    assert Tuning(law, 2).lines(question, limits, "")[0].text == f"net.core.rmem_max = {1431 * 2**20}"
 
 
 @pytest.mark.parametrize(

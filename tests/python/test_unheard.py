@@ -5,7 +5,7 @@ from __future__ import annotations
 import elephan as el
 import pytest
 from elephan.report.panel_page import answer
-from elephan.report.path_page import answer_lines
+from elephan.report.path_page import path_warnings
 from elephan.report.unheard import unheard
 
 FIFO = 'links = [{ queue = { kind = "fifo" } }]\nhosts = { a = { tcp = { ecn = "off" } } }'
@@ -30,7 +30,7 @@ def test_a_comparison_and_a_path_say_it() -> None:
     panel = el.compare(["reno", "dctcp"], quick=True, set={"template.rate": "5 Mbps"})
     assert any("dctcp (no ECN here) is Reno" in line for line in answer(panel))
     found = el.path("100 Mbps", "10 ms", size="1 MB", congestion_control=["xcp"], streams=[1])
-    assert any("xcp (no queue here tells a rate) is Reno" in line for line in answer_lines(found))
+    assert any("xcp (no queue here tells a rate) is Reno" in line for line in path_warnings(found))
 
 
 @pytest.mark.parametrize(

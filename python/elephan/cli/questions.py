@@ -79,7 +79,9 @@ def path(
     congestion_control: Annotated[
         str | None, typer.Option("--congestion-control", "-c", metavar="LAW,LAW", help="Default: the usual ones.")
     ] = None,
-    stack: Annotated[str, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`.")] = "rfc",
+    stack: Annotated[
+        str | None, typer.Option(help="TCP stack of the hosts, one of `elephan list stacks`; the answer says which is assumed.")
+    ] = None,
     window: Annotated[str | None, typer.Option(help="Socket buffers, as 64KiB; default: the stack's.")] = None,
     host_rate: Annotated[
         str | None, typer.Option("--host-rate", "--nic", help="Rate of the hosts' links; default: the next of Ethernet.")
@@ -99,6 +101,9 @@ def path(
     set: Set = None,
     seed: Seed = None,
     workers: Workers = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Write the advised settings there, for /etc/sysctl.d.")
+    ] = None,
     out: Annotated[Path | None, out_option("results/path")] = None,
     python_from: PythonFrom = None,
     json: Json = False,
@@ -108,10 +113,13 @@ def path(
     from elephan.folder import check_target, command_line, default_folder
     from elephan.longpath.path import path as ask
     from elephan.longpath.question import SIZE
+    from elephan.longpath.settings import as_file, check_file, write_file
     from elephan.settings import settings
 
     folder = out or default_folder("path", {"command": command_line()})
     check_target(folder, "path")
+    if settings_file is not None:
+        check_file(settings_file)
     done = ask(
         rate,
         rtt,
@@ -138,6 +146,8 @@ def path(
         progress=True,
         python_from=python_from,
     )
+    if settings_file is not None:
+        write_file(settings_file, as_file(done.advice.words, done.settings))
     if json:
         show.path_json(done, folder)
     else:

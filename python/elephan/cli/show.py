@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.claims import Verdict
     from elephan.diskmeasure import Measured
     from elephan.longpath.path import Answer
+    from elephan.longpath.row import Row
     from elephan.panel.panel import Panel
     from elephan.results import Difference
     from elephan.runs import Run
@@ -82,6 +83,12 @@ def _grid(*heads: str, words: Sequence[str] = ()) -> Table:
 
 def _report_line(console: Console, folder: Path) -> None:
     console.print(f"report: {folder / 'report.html'}", style="bold", soft_wrap=True)
+
+
+def _warnings(console: Console, lines: Sequence[str]) -> None:
+    """What a reader must know before he uses an answer, apart from it."""
+    for line in lines:
+        console.print(Text.assemble(("warning: ", "bold yellow"), (shown(line), "yellow")))
 
 
 def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
@@ -276,19 +283,14 @@ def trace_json(done: Trace, folder: Path) -> None:
 def path(done: Answer, folder: Path) -> None:
     """A path: its answer, the times, the closed forms, the settings."""
     from elephan.longpath.settings import as_text
-    from elephan.report.path_page import answer_lines, how, value_text
+    from elephan.report.path_page import answer_lines, path_warnings, value_text
 
     console = _console()
     console.print(done.question.text, style="bold")
     for line in answer_lines(done):
         console.print(line)
-    table = _grid("law", "streams", "time", "goodput", "limit", "how it is known", words=("limit", "how it is known"))
-    for row in done.rows:
-        values = (row.time_s, "s"), (row.goodput_bps, "bps")
-        rough = done.is_rough(row)
-        cells = [f"about {quantity(value.mean, unit, 2)}" if rough else _bounds(value, unit) for value, unit in values]
-        table.add_row(row.law, str(row.streams), *cells, row.limit, how(done, row))
-    console.print(table)
+    _warnings(console, path_warnings(done))
+    _path_rows(console, [("", row) for row in done.rows])
     console.print("Closed forms:", style="bold")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
@@ -296,14 +298,32 @@ def path(done: Answer, folder: Path) -> None:
     for form in done.forms:
         table.add_row(value_text(form), _beside(f"{form.about} ", f"({form.equation})"))
     console.print(table)
-    console.print("Settings of both hosts (Linux):", style="bold")
+    if done.advice.now is not None:
+        console.print(f"Settings (stack {done.advice.stack}, simulated):", style="bold")
+        tried = [("as it is now", done.advice.now), ("after these settings", done.advice.after)]
+        _path_rows(console, [(words, row) for words, row in tried if row is not None])
     for line in as_text(done.settings):
-        console.print(line, soft_wrap=True)
+        console.print(line, soft_wrap=True, style="dim" if line.startswith("#") else "")
+    for look in done.advice.unsimulated:
+        console.print(f"not simulated, worth a look: {look.text} ({look.why})", style="dim", soft_wrap=True)
     if done.question.assumed:
         console.print(f"Assumed: {'; '.join(done.question.assumed)}.", style="dim")
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
+
+
+def _path_rows(console: Console, rows: Sequence[tuple[str, Row]]) -> None:
+    """Rows of a path, with what they are called beside their congestion control."""
+    from elephan.report.path_page import goodput_text, how, time_text
+
+    named = any(words for words, _ in rows)
+    heads = ("congestion control", "streams", "time", "goodput", "limit", "how it is known")
+    table = _grid(*([""] if named else []), *heads, words=("limit", "how it is known"))
+    for words, row in rows:
+        cells = [row.law, str(row.streams), time_text(row, 4), goodput_text(row, 4), row.limit, how(row)]
+        table.add_row(*([words] if named else []), *cells)
+    console.print(table)
 
 
 def path_json(done: Answer, folder: Path) -> None:

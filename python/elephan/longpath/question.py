@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ STORED_OVERHEAD_BYTES = 18  # of a frame in memory beside its packet: header and
 BUFFER_PACKETS = 10  # that a buffer which was not given holds at least (assumed): below them any burst overflows it
 TXQUEUELEN, RING = 1000, 256  # of Linux since 2.6, and of an e1000: what is not given of a transmit side
 PACKETS_MAX = 10_000_000
+FQ_LIMIT, SMALL_QUEUES = 10_000, "4 MiB"  # of tc-fq(8); tcp_limit_output_bytes of Linux since 6.16
 MTU_MIN, MTU_MAX = 128, 65_535
 # What the command sets in each run, and the option that it follows from.
 RESERVED = {
@@ -60,12 +62,15 @@ class Question:
     disk_read_bps: float | None = None  # payload at the sender, None: as fast as the network
     disk_write_bps: float | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
+    fq_bps: float | None = None  # of each stream on the wire, by `fq maxrate` at a sender of its own
+    lost_packet: int | None = None  # ordinal of a packet of data that the path loses, beside `loss`
     agreed: Trust = NOBODY  # what code of congestion controls the caller lets run
 
     @property
     def device_bps(self) -> float:
         """What the sender's device puts on the wire: the rate of its link, or its pace."""
-        return min(self.host_rate_bps, self.pacing_bps or self.host_rate_bps)
+        paces = (self.pacing_bps, self.fq_bps and self.fq_bps * max(self.streams))
+        return min([self.host_rate_bps, *(pace for pace in paces if pace)])
 
     @property
     def narrow_bps(self) -> float:
@@ -85,12 +90,15 @@ class Question:
     @property
     def room_packets(self) -> float:
         """Packets that qdisc and ring of the sender hold."""
-        if not self.has_transmit:
-            return math.inf
+        if self.fq_bps or not self.has_transmit:
+            return math.inf  # a socket keeps little of its own data in `fq`: TCP small queues
         return (TXQUEUELEN if self.txqueuelen is None else self.txqueuelen) + (RING if self.ring is None else self.ring)
 
     def _transmit(self) -> str:
         """The sender's transmit side as a table of the scenario."""
+        if self.fq_bps:
+            fq = f'pacing = "{rate_text(self.fq_bps)}", txqueuelen = "{FQ_LIMIT} p", small_queues = "{SMALL_QUEUES}"'
+            return f"[hosts.sender]\ntransmit = {{ {fq} }}\n\n"
         if not self.has_transmit:
             return ""
         words = [] if self.txqueuelen is None else [f'txqueuelen = "{self.txqueuelen} p"']
@@ -106,9 +114,41 @@ class Question:
         buffer = f"{show(self.buffer_bytes, 'bytes')} of buffer at the bottleneck, MTU {self.mtu_bytes}{loss}"
         return f"How long do {show(self.size_bytes, 'bytes')} take over {path}, with {buffer}?"
 
+    def _network(self) -> str:
+        """The template of the scenario: hosts joined by a path, or with `fq` a pair of hosts for each stream."""
+        loss = '"none"'
+        if self.loss:
+            loss = f"{{ bernoulli = {self.loss:.12g} }}"
+        elif self.lost_packet:
+            loss = f"{{ listed = [{self.lost_packet}] }}"
+        fast, rate, delay = rate_text(self.host_rate_bps), rate_text(self.rate_bps), span_text(self.rtt_s / 2)
+        path = f'loss = {loss}, packets = "data"'
+        queue = f'queue = {{ kind = "fifo", limit = "{self.buffer_bytes} B" }}'
+        if self.fq_bps:
+            lines = [
+                "[template]",
+                'kind = "dumbbell"',
+                f"pairs = {max(self.streams)}",
+                f'rate = "{rate}"',
+                f'delay = "{delay}"',
+                f'access_rate = "{fast}"',
+                'access_delay = "0 s"',
+                f"loss = {loss}",
+                'packets = "data"',
+                queue,
+            ]
+            return "\n".join(lines) + "\n"
+        return f"""[template]
+kind = "path"
+hops = [
+    {{ rate = "{fast}", delay = "0 s" }},
+    {{ rate = "{rate}", delay = "{delay}", {path},
+      {queue} }},
+]
+"""
+
     def scenario(self) -> str:
         """The path as a scenario; what varies from run to run is set over it."""
-        loss = f"{{ bernoulli = {self.loss:.12g} }}" if self.loss else '"none"'
         window = f', receive_window = "{self.window_bytes} B", send_buffer = "{self.window_bytes} B"' if self.window_bytes else ""
         return f"""title    = "One long path"
 question = "{self.text}"
@@ -116,14 +156,7 @@ duration = "1 s"
 stack    = "{self.stack}"
 tcp      = {{ mss = "{self.mtu_bytes - theory.TCP_IP_HEADER_BYTES} B"{window} }}
 
-[template]
-kind = "path"
-hops = [
-    {{ rate = "{rate_text(self.host_rate_bps)}", delay = "0 s" }},
-    {{ rate = "{rate_text(self.rate_bps)}", delay = "{span_text(self.rtt_s / 2)}", loss = {loss}, packets = "data",
-      queue = {{ kind = "fifo", limit = "{self.buffer_bytes} B" }} }},
-]
-
+{self._network()}
 {self._transmit()}[[traffic]]
 name = "transfer"
 from = "sender"
@@ -159,6 +192,7 @@ events   = false
             "pacing_bps": self.pacing_bps,
             "disk_read_bps": self.disk_read_bps,
             "disk_write_bps": self.disk_write_bps,
+            "fq_bps": self.fq_bps,
             "set": dict(self.set),
         }
 
@@ -255,6 +289,11 @@ def _faster(rate_bps: float) -> float:
     return next((rate for rate in _ETHERNET_BPS if rate > rate_bps * 1.001), min(10 * rate_bps, max(rate_bps, RATE_MAX_BPS)))
 
 
+def default_stack() -> str:
+    """The stack of hosts that name none, as the scenario language has it."""
+    return str(json.loads(core.call("schema"))["properties"]["stack"]["default"])
+
+
 def read_question(
     rate: float | str,
     rtt: float | str,
@@ -265,7 +304,7 @@ def read_question(
     streams: str | int | Sequence[int] | None = None,
     size: float | str = SIZE,
     laws: str | Sequence[Any] | None = None,
-    stack: str = "rfc",
+    stack: str | None = None,
     window: float | str | None = None,
     host_rate: float | str | None = None,
     txqueuelen: int | str | None = None,
@@ -284,6 +323,8 @@ def read_question(
         if key in RESERVED:
             raise InputError(f"set: {key} follows from {RESERVED[key]} here, and cannot be set")
     known = [name for name, _ in core.call("listing", "stacks")]
+    stack_is = f"the stack of the hosts: {default_stack()}" if stack is None else ""
+    stack = default_stack() if stack is None else stack
     if not isinstance(stack, str) or stack not in known:
         raise InputError(f'no stack "{stack}"{nearest(str(stack), known)}')
     queue, slots = _packets("txqueuelen", txqueuelen, 0), _packets("ring", ring, 0)
@@ -297,6 +338,7 @@ def read_question(
     spread = show(min(SPREAD_S, rtt_s), "s")
     chosen = read_laws(usual if laws is None else laws, python_from)
     assumed = [
+        *([stack_is] if stack_is else []),
         *([memory_is] if memory_is else []),
         *([] if host_rate is not None else [f"the hosts' links: {show(_faster(rate_bps), 'bps')}, the next rate of Ethernet"]),
         *([f"txqueuelen: {TXQUEUELEN}, as Linux"] if transmit and queue is None else []),

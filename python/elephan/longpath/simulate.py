@@ -15,23 +15,23 @@ from elephan.laws import Law
 from elephan.longpath.disks import copied
 from elephan.longpath.forms import Bounds, expected_bps, slow_start_rtts
 from elephan.longpath.question import START, Question
-from elephan.longpath.rest import SOME, WAITING_MAX, Rest, goes_by_rounds, rest
+from elephan.longpath.rest import CALM_RTTS, SOME, WAITING_MAX, Rest, goes_by_rounds, rest, starts_late
 from elephan.longpath.trace import Trace, trace
 from elephan.longpath.verdict import Evidence
 from elephan.panel.network import span_text
 from elephan.pool import Job, failures, run_jobs
 
 Array = npt.NDArray[np.float64]
-PACKETS_MAX = 100_000  # of data in one run, where the law goes on by rounds ...
-PACKETS_ALONE_MAX = 350_000  # ... and where it does not
-START_RTTS = 30  # beyond slow start, that a simulation should last at least ...
-START_BUDGETS = 2  # ... unless that takes more than so many times its budget
-CALM_RTTS = 6  # without slow start, what it overflows and timeouts, before a law goes on by itself
+PACKETS_MAX = 1_000_000  # of data in one run
+SETTLING_RTTS = 40  # beyond slow start, that a simulation should last at least where no rounds go on ...
+SETTLING_TIMES = 3  # ... unless that takes so many times its packets
 HELD = 0.05  # of what is expected: less in a second half, or at its end, is data that wait for a hole to be filled
 LENGTH_MAX_S = 1.5e7
-TRIES = 5  # times that a simulation which was too short is made longer
+TRIES = 5  # times that a simulation which was too short is made longer ...
+TRIES_WHOLE = 20  # ... and one that is to be whole
 SAMPLES = 3000
 CURVE_POINTS = 240
+DISK_ERROR = 0.015  # of the time of a disk as a queue, beside programs that copy packet by packet
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ class Result:
 
     case: Case
     time_s: float
+    low_s: float  # the range that the time lies in; the time itself if all was simulated
+    high_s: float
     simulated_s: float  # of that time
     method: str  # how the rest is known; empty if all was simulated
     evidence: Evidence
@@ -57,24 +59,20 @@ class Result:
     trace: Trace  # of what was simulated
 
 
-def _jobs(question: Question, cases: Sequence[Case], lengths: Sequence[float]) -> list[Job]:
-    source = question.source()
-    jobs = []
-    for case, length in zip(cases, lengths, strict=True):
-        tick = 10.0 ** math.floor(math.log10(length) - 4)  # a round number of something, so that a reader can read it
-        length = math.ceil(length / tick) * tick
-        every = max(min(question.rtt_s / 4, length / 200), length / SAMPLES)
-        overrides: dict[str, Any] = {
-            **question.set,
-            "duration": span_text(length),
-            "record.every": span_text(every),
-            "traffic.transfer.connections": case.streams,
-            "traffic.transfer.congestion_control": case.law.value,
-        }
-        if case.streams > 1 and START not in question.set:
-            overrides[START] = {"uniform": ["0 s", span_text(question.spread_s)]}
-        jobs.append(Job(source, overrides, case.seed, f"{case.law.label}, {case.streams} streams"))
-    return jobs
+def _job(question: Question, case: Case, length: float) -> Job:
+    tick = 10.0 ** math.floor(math.log10(length) - 4)  # a round number of something, so that a reader can read it
+    length = math.ceil(length / tick) * tick
+    every = max(min(question.rtt_s / 4, length / 200), length / SAMPLES)
+    overrides: dict[str, Any] = {
+        **question.set,
+        "duration": span_text(length),
+        "record.every": span_text(every),
+        "traffic.transfer.connections": 1 if question.fq_bps else case.streams,  # with `fq` each stream has its host
+        "traffic.transfer.congestion_control": case.law.value,
+    }
+    if case.streams > 1 and START not in question.set:
+        overrides[START] = {"uniform": ["0 s", span_text(question.spread_s)]}
+    return Job(question.source(), overrides, case.seed, f"{case.law.label}, {case.streams} streams")
 
 
 def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
@@ -88,13 +86,29 @@ def cases(question: Question, repetitions: int | None, seed: int) -> list[Case]:
     return found
 
 
-def _length(question: Question, limits: Bounds, case: Case, target: float, budget: float) -> float:
+@dataclass(frozen=True)
+class Ask:
+    """A case of a question; several questions are simulated side by side."""
+
+    question: Question
+    limits: Bounds
+    case: Case
+
+
+def _length(ask: Ask, target: float) -> float:
     """Seconds to simulate at first."""
-    rate, start = expected_bps(case.law, question, limits, case.streams), slow_start_rtts(limits)
-    wanted = (start + 4) * question.rtt_s + 1.15 * target * 8 / rate
-    steady = min((start + START_RTTS) * question.rtt_s, START_BUDGETS * budget * 8 / rate)
-    needed = (start + 4) * question.rtt_s + 1.15 * question.size_bytes * 8 / rate
-    return min(max(wanted, steady), needed, LENGTH_MAX_S)
+    rate, start = expected_bps(ask.case.law, ask.question, ask.limits, ask.case.streams), slow_start_rtts(ask.limits)
+    wanted, needed = ((start + 4) * ask.question.rtt_s + 1.15 * size * 8 / rate for size in (target, ask.question.size_bytes))
+    return min(max(wanted, _settled(ask, target)), needed, LENGTH_MAX_S)
+
+
+def _settled(ask: Ask, target: float) -> float:
+    """Seconds after which a start is forgotten, as far as they are simulated; 0 where rounds go on."""
+    if goes_by_rounds(ask.question, ask.limits, ask.case.law):
+        return 0.0
+    rate = expected_bps(ask.case.law, ask.question, ask.limits, ask.case.streams)
+    settled = (slow_start_rtts(ask.limits) + SETTLING_RTTS) * ask.question.rtt_s
+    return min(settled, SETTLING_TIMES * target * 8 / rate)
 
 
 def simulate(
@@ -107,62 +121,77 @@ def simulate(
     progress: bool,
 ) -> tuple[list[Result], list[str]]:
     """Runs all cases, some of them again for longer; gives the results and a line for each run that failed."""
-    stepped = set() if whole else {case for case in chosen if goes_by_rounds(question, limits, case.law)}
-    packets = {case: PACKETS_MAX if case in stepped else PACKETS_ALONE_MAX for case in chosen}
-    budgets = {case: question.size_bytes if whole else float(packets[case] * limits.mss_bytes) for case in chosen}
-    targets = {case: min(question.size_bytes, budgets[case]) for case in chosen}
-    network = replace(limits, disk_bps=math.inf)  # what is simulated; disks wait for nothing
-    lengths = {case: _length(question, network, case, targets[case], budgets[case]) for case in chosen}
-    traces: dict[Case, Trace] = {}
+    asks = [Ask(question, limits, case) for case in chosen]
+    found, broken = simulate_all(asks, whole=whole, workers=workers, progress=progress)
+    return [one for one in found if one is not None], broken
+
+
+def simulate_all(
+    asks: Sequence[Ask], *, whole: bool, workers: int | None, progress: bool, packets: int = PACKETS_MAX
+) -> tuple[list[Result | None], list[str]]:
+    """Results in the order of `asks`, None for a run that failed, and a line for each of those. `packets`: of data in a run that is
+    not `whole`; there are more where it takes more to settle."""
+    targets = [ask.question.size_bytes if whole else min(ask.question.size_bytes, packets * ask.limits.mss_bytes) for ask in asks]
+    # What is simulated is the network; disks wait for nothing.
+    networks = [replace(ask, limits=replace(ask.limits, disk_bps=math.inf)) for ask in asks]
+    lengths = [_length(network, target) for network, target in zip(networks, targets, strict=True)]
+    traces: dict[int, Trace] = {}
     broken: list[str] = []
-    waiting = list(chosen)
-    for _ in range(TRIES if not whole else 20):
-        jobs = _jobs(question, waiting, [lengths[case] for case in waiting])
+    waiting = list(range(len(asks)))
+    for _ in range(TRIES if not whole else TRIES_WHOLE):
+        jobs = [_job(asks[i].question, asks[i].case, lengths[i]) for i in waiting]
         outcomes = run_jobs(jobs, trace, workers=workers, label="path", progress=progress)
         broken += failures(outcomes)
         again = []
-        for case, outcome in zip(waiting, outcomes, strict=True):
+        for i, outcome in zip(waiting, outcomes, strict=True):
             if outcome.value is None:
                 continue
-            traces[case] = found = outcome.value
-            done = float(found.delivered_bytes[-1])
-            left = targets[case] - done
-            late, expected = max(found.late_bps, limits.wire_bps * 0.02), expected_bps(case.law, question, network, case.streams)
-            held = found.least_bps < HELD * expected
-            if left > 0:
-                longer = (2 if held else 1.05) * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
-                lengths[case] = min(longer, 20 * found.end_s, LENGTH_MAX_S)
-            elif case in stepped and done < question.size_bytes and _unsettled(question, limits, found):
-                lengths[case] = 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
-            elif case not in stepped and done < question.size_bytes and held:
-                lengths[case] = 2 * found.end_s
-            else:
-                continue
-            again.append(case)
+            traces[i] = found = outcome.value
+            longer = _longer(networks[i], found, targets[i])
+            if longer > found.end_s:
+                lengths[i] = longer
+                again.append(i)
         waiting = again
         if not waiting:
             break
-    return [_result(question, limits, case, traces[case]) for case in chosen if case in traces], broken
+    results = [_result(ask.question, ask.limits, ask.case, traces[i]) if i in traces else None for i, ask in enumerate(asks)]
+    return results, broken
+
+
+def _longer(ask: Ask, found: Trace, target: float) -> float:
+    """Seconds that a simulation should last instead, if it is too short to be carried on from; else 0."""
+    question, done = ask.question, float(found.delivered_bytes[-1])
+    held = found.least_bps < HELD * expected_bps(ask.case.law, question, ask.limits, ask.case.streams)  # data wait for a hole
+    if (left := target - done) > 0:
+        late = max(found.late_bps, ask.limits.wire_bps * 0.02)
+        longer = (2 if held else 1.05) * found.end_s + 4 * question.rtt_s + 1.2 * left * 8 / late
+        return min(longer, 20 * found.end_s, LENGTH_MAX_S)
+    if done >= question.size_bytes or done > SETTLING_TIMES * target:
+        return 0.0
+    if _unsettled(question, ask.limits, found):
+        return 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
+    if held:
+        return 2 * found.end_s
+    settled = _settled(ask, target)
+    return settled if found.end_s < 0.8 * settled else 0.0
 
 
 def _unsettled(question: Question, limits: Bounds, found: Trace) -> bool:
-    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it.
-
-    A window beyond what the sockets hold grows to no effect: that slow start may last for ever.
-    """
-    calm = found.end_s - CALM_RTTS * question.rtt_s
-    if found.grew_since(calm) and not found.exceeds_since(calm, limits.window_bytes):
+    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it."""
+    if starts_late(question, limits, found):
         return True
     return found.late_waiting > WAITING_MAX and found.late_cuts < SOME
 
 
 def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Result:
     time, after = found.until(question.size_bytes), Rest(0.0, "")
+    low = high = time
     if math.isnan(time):
         after = rest(question, limits, case.law, case.streams, case.seed, found)
-        time = found.end_s + after.seconds
+        time, low, high = (found.end_s + seconds for seconds in (after.seconds, after.low_s, after.high_s))
     # Between two samples the first byte may seem to have arrived before it can: handshake, half a round trip, the data.
-    time = max(time, 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps)
+    least = 1.5 * question.rtt_s + question.size_bytes * 8 / limits.wire_bps
+    time, low, high = (max(seconds, least) for seconds in (time, low, high))
     simulated, method = min(time, found.end_s), after.method
     known = time if after.time_s.size else simulated
     stamps, delivered = _network(found, after)
@@ -175,8 +204,9 @@ def _result(question: Question, limits: Bounds, case: Case, found: Trace) -> Res
         if slowed > time:
             time = known = slowed
             method = "; ".join(word for word in (method, f"{limits.disk_is} as a queue") if word)
+            low, high = max(low, slowed / (1 + DISK_ERROR)), max(high, slowed * (1 + DISK_ERROR))
     times = np.linspace(0.0, known, CURVE_POINTS + 1)
-    return Result(case, time, simulated, method, evidence, times, np.interp(times, stamps, delivered), found)
+    return Result(case, time, low, high, simulated, method, evidence, times, np.interp(times, stamps, delivered), found)
 
 
 def _network(found: Trace, after: Rest) -> tuple[Array, Array]:

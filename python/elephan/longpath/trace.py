@@ -29,6 +29,7 @@ class Trace:
     delivered_bytes: Array  # of all streams together
     growing: Array  # share of the streams before their start, in the handshake or in slow start
     drops: Array  # at the bottleneck so far
+    passed: Array  # packets that it has transmitted so far
     lost: int
     waiting: Array  # share of the streams in a timeout or in the slow start after one
     stalls: Array  # segments that the sender's host refused so far
@@ -40,6 +41,21 @@ class Trace:
     @property
     def end_s(self) -> float:
         return float(self.time_s[-1])
+
+    def passed_bytes(self, mss_bytes: int) -> Array:
+        """Payload that had passed the bottleneck by each time, which is the most that may have arrived."""
+        return np.maximum(self.passed * mss_bytes, self.delivered_bytes)
+
+    def arrived_bytes(self, mss_bytes: int) -> Array:
+        """Payload that had arrived by each time, what waits behind a hole included.
+
+        Whatever passed the bottleneck has arrived, but for needless retransmissions. Their share is taken to be the least
+        difference in the second half between what passed and what was delivered: least waits behind a hole then.
+        """
+        passed = self.passed_bytes(mss_bytes)
+        late = self.time_s >= self.end_s / 2
+        needless = float(np.min((passed - self.delivered_bytes)[late] / np.maximum(passed[late], 1.0)))
+        return np.maximum(passed * (1 - needless), self.delivered_bytes)
 
     def until(self, size_bytes: float) -> float:
         """When that much had been delivered; NaN if it was not."""
@@ -56,6 +72,14 @@ class Trace:
         """Packets that the bottleneck and the sender's host dropped or refused in the second half."""
         lost = self.drops + self.stalls
         return float(lost[-1] - np.interp(self.end_s / 2, self.time_s, lost))
+
+    @property
+    def longest_wait_s(self) -> float:
+        """Longest time in the second half in which nothing was delivered, because all data waited behind holes."""
+        steps = np.flatnonzero(np.diff(self.delivered_bytes) > 0)
+        stamps = np.concatenate([self.time_s[steps + 1], [self.end_s]])
+        late = stamps[stamps >= self.end_s / 2]
+        return float(np.diff(late, prepend=self.end_s / 2).max())
 
     @property
     def late_waiting(self) -> float:
@@ -99,6 +123,11 @@ def _total(run: Run, name: str, times: Array) -> Array:
     return np.asarray(np.bincount(at, weights=np.nan_to_num(column(samples, name)), minlength=times.size), dtype=np.float64)
 
 
+def _at(times: Array, when: Array, count: Array) -> Array:
+    """A count of a port at the sample times of the flows, and at the start."""
+    return np.concatenate([[0.0], np.interp(times, when, count) if when.size else np.zeros(times.size)])
+
+
 def _stalls(run: Run, times: Array) -> Array:
     """Segments that the sender's host had refused at each sample time."""
     samples = run.transmit_samples
@@ -124,14 +153,16 @@ def trace(_job: Job, run: Run) -> Trace:
     sent = column(ports, "tx_bytes")
     hop = int(np.argmin(np.where(sent > 0.5 * sent.max(), column(ports, "rate_bps"), np.inf)))  # the slowest with data
     mine = column(run.port_samples, "port") == column(ports, "port")[hop]
-    when, drops = column(run.port_samples, "time_ns")[mine] * 1e-9, column(run.port_samples, "drops")[mine]
+    when = column(run.port_samples, "time_ns")[mine] * 1e-9
+    drops, passed = (_at(times, when, column(run.port_samples, name)[mine]) for name in ("drops", "tx_packets"))
     limited = {key: column(flows, f"snd_lim_time_{key}_ns").sum() for key in ("rwin", "cwnd", "snd")}
     whole = sum(limited.values())
     return Trace(
         time_s=np.concatenate([[0.0], times]),
         delivered_bytes=np.concatenate([[0.0], _total(run, "delivered_bytes", times)]),
         growing=np.concatenate([[1.0], growing]),
-        drops=np.concatenate([[0.0], np.interp(times, when, drops) if when.size else np.zeros(times.size)]),
+        drops=drops,
+        passed=passed,
         lost=int(column(ports, "lost").sum()),
         waiting=np.concatenate([[0.0], waiting]),
         stalls=np.concatenate([[0.0], _stalls(run, times)]),

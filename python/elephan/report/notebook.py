@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from elephan.sweeps import Sweep
 
 _CELL = "padding:2px 12px 2px 0;text-align:left"
+_WARNING = "border-left:3px solid #b45f06;padding:2px 0 2px 8px;color:#7a4000"
 _PAPER = "background:white;color:#1b1f24;padding:8px;max-width:820px"
 
 
@@ -34,9 +36,17 @@ def _inline(drawing: Drawing) -> str:
     return picture[picture.index("<svg") :]
 
 
-def _answered(title: str, lines: list[str], drawings: list[Drawing], tables: list[Table]) -> str:
-    """A title, the answer in sentences, the first picture and table of a report."""
-    parts = [f"<b>{escape(title)}</b>", *(f"<p>{escape(line)}</p>" for line in lines), *map(_inline, drawings[:1])]
+def _said(title: str, lines: Sequence[str], warnings: Sequence[str]) -> str:
+    """A title, the answer in sentences, and apart from it, marked, what a reader must know before he uses it."""
+    said = [f"<b>{escape(title)}</b>", *(f"<p>{escape(line)}</p>" for line in lines)]
+    return "".join([*said, *(f'<p style="{_WARNING}"><b>Warning:</b> {escape(line)}</p>' for line in warnings)])
+
+
+def _answered(
+    title: str, lines: Sequence[str], warnings: Sequence[str], drawings: Sequence[Drawing], tables: Sequence[Table]
+) -> str:
+    """A title, the answer, the warnings, the first picture and table of a report."""
+    parts = [_said(title, lines, warnings), *map(_inline, drawings[:1])]
     for table in tables[:1]:
         parts.append(_table([column.title for column in table.columns], [[cell.text for cell in row] for row in table.rows]))
     return f'<div style="{_PAPER}">{"".join(parts)}</div>'
@@ -45,9 +55,10 @@ def _answered(title: str, lines: list[str], drawings: list[Drawing], tables: lis
 def path_html(answer: Answer) -> str:
     """The answer about a path in a notebook."""
     from elephan.report import path_figures
-    from elephan.report.path_page import answer_lines, results_table
+    from elephan.report.path_page import answer_lines, path_warnings, results_table
 
-    return _answered(answer.question.text, answer_lines(answer), [path_figures.times(answer)], [results_table(answer)])
+    drawings, tables = [path_figures.times(answer)], [results_table(answer.rows)]
+    return _answered(answer.question.text, answer_lines(answer), path_warnings(answer), drawings, tables)
 
 
 def trace_html(trace: Trace) -> str:
@@ -57,7 +68,7 @@ def trace_html(trace: Trace) -> str:
     page = trace_page(trace)
     drawings = [drawing for section in page.sections for drawing in section.drawings]
     tables = [table for section in page.sections for table in section.tables]
-    return _answered(trace.name, [*page.answer, *page.warnings], drawings, tables)
+    return _answered(trace.name, page.answer, page.warnings, drawings, tables)
 
 
 def run_html(run: Run) -> str:

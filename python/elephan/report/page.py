@@ -60,6 +60,7 @@ class Section:
     intro: str = ""
     drawings: Sequence[Drawing] = ()
     tables: Sequence[Table] = ()
+    listing: str = ""  # lines to copy, as they are
     interactive: bool = False
     look: bool = False  # the words say what to look for
 

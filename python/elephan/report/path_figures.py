@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,8 +30,8 @@ def times(answer: Answer) -> Drawing:
     """Time to transfer for each law and number of streams."""
     rows = answer.rows
     names = [f"{row.law}, {row.streams} stream{'s' if row.streams > 1 else ''}" for row in rows]
-    rough = [replace(row.time_s, low=math.nan, high=math.nan) if answer.is_rough(row) else NOTHING for row in rows]
-    sure = [NOTHING if answer.is_rough(row) else row.time_s for row in rows]
+    rough = [row.time_s if row.is_estimate else NOTHING for row in rows]
+    sure = [NOTHING if row.is_estimate else row.time_s for row in rows]
     intervals = [one if one.n else other for one, other in zip(sure, rough, strict=True)]
     wire = next(form.value for form in answer.forms if form.name == "time_wire")
     top = max(reach([intervals]), wire)
@@ -66,7 +65,7 @@ def times(answer: Answer) -> Drawing:
         "Beside each point what limits it. Dashed: the wire full all the time. Lines are 95 % intervals where something is random."
     )
     if any(one.n for one in rough):
-        caption += " Hollow: only estimated."
+        caption += " Hollow: a part is estimated, and the line is the range of the estimate."
     return Drawing("times", "Time to transfer", caption, figure)
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from elephan import theory
 from elephan.claims import interval_text
+from elephan.longpath.advice import Advice
 from elephan.longpath.forms import Form
-from elephan.longpath.path import MARGIN, NEAR, Answer, Row
-from elephan.longpath.settings import streams_needed
+from elephan.longpath.path import NEAR, Answer
+from elephan.longpath.row import Row
+from elephan.longpath.settings import as_text, streams_needed
 from elephan.longpath.verdict import MEANINGS, WIRE
 from elephan.quantity import show
 from elephan.report import path_figures as figures
 from elephan.report.page import Cell, Column, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.unheard import unheard
+from elephan.stats import Interval
+
+FRAGILE = 1.1  # times its time a row takes with one packet more lost from which on the answer says so
 
 
 def _streams(count: int) -> str:
@@ -31,68 +37,62 @@ def value_text(form: Form) -> str:
     return show(form.value, form.unit, 4)
 
 
-def how(answer: Answer, row: Row) -> str:
+def how(row: Row) -> str:
     """Whether a row is simulated, and how it is carried on."""
     runs = "1 run" if row.time_s.n == 1 else f"{row.time_s.n} runs"
-    if row.time_s.n > 1 and math.isnan(row.time_s.low):
+    if row.time_s.n > 1 and not row.is_estimate and math.isnan(row.time_s.low):
         runs += ", none of which lost a packet"
     if not row.method:
         return f"simulated, {runs}"
-    rough = " (estimate)" if answer.is_rough(row) else ""
-    return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}{rough}"
+    return f"{show(row.simulated_share, '%', 2)} simulated, {runs}; then {row.method}"
 
 
-def _estimated(answer: Answer) -> str:
-    """Which rows are no more than an estimate."""
-    rough = [row.name for row in answer.rows if answer.is_rough(row)]
-    if not rough:
-        return ""
-    listed = " and ".join([*([", ".join(rough[:-1])] if rough[:-1] else []), rough[-1]])
-    compared = "" if answer.known is answer.rows else f", and compared at {MARGIN:g} times their time"
-    return f"Only estimated{compared}: {listed}; --whole simulates them."
+def time_text(row: Row, digits: int = 3) -> str:
+    """How long a row takes, with its interval or the range of an estimate."""
+    return _bounds_text(row, row.time_s, "s", digits)
 
 
-def _time(answer: Answer, row: Row) -> str:
-    """How long a row takes; an estimate has no interval."""
-    return f"about {show(row.time_s.mean, 's', 2)}" if answer.is_rough(row) else interval_text(row.time_s, "s", 3)
+def goodput_text(row: Row, digits: int = 3) -> str:
+    """How fast a row is, likewise."""
+    return _bounds_text(row, row.goodput_bps, "bps", digits)
+
+
+def _bounds_text(row: Row, value: Interval, unit: str, digits: int) -> str:
+    if not row.is_estimate:
+        return interval_text(value, unit, digits)
+    mean = f"about {show(value.mean, unit, 2)}" if row.is_rough else show(value.mean, unit, digits)
+    low, high = (show(bound, unit, digits) for bound in (value.low, value.high))
+    return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def answer_lines(answer: Answer) -> list[str]:
     """The answer in a few sentences."""
     best, rows = answer.best, answer.known
     wire = next(form for form in answer.forms if form.name == "time_wire")
-    estimate = " (estimated)" if answer.is_rough(best) else ""
+    rate = show(best.goodput_bps.mean, "bps", 2 if best.is_rough else 3)
     lines = [
-        f"{show(answer.question.size_bytes, 'bytes')} take {_time(answer, best)}{estimate} with {best.law} and "
-        f"{_streams(best.streams)}, {show(best.goodput_bps.mean, 'bps', 2 if estimate else 3)}; a wire that is always full would "
-        f"need {show(wire.value, 's')}."
+        f"{show(answer.question.size_bytes, 'bytes')} take {time_text(best)} with {best.law} and {_streams(best.streams)}, {rate}; "
+        f"a wire that is always full would need {show(wire.value, 's')}."
     ]
     worst = max(rows, key=lambda row: row.time_s.mean)
     if worst.time_s.mean > NEAR * best.time_s.mean:
-        lines.append(f"The slowest, {worst.name}, takes {_time(answer, worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit}).")
-    near = NEAR * answer.claimed_s(best)
-    fragile = next((row for row in answer.rows if answer.is_fragile(row) and answer.claimed_s(row) <= near), None)
-    if fragile is not None:
-        back = next(form.value for form in answer.forms if form.name == "reno_recovery")
-        also = fragile.name if fragile is best else f"{fragile.name}, no slower here,"
-        lines.append(f"One loss more and {also} would need up to {show(back / fragile.streams, 's')} to come back.")
+        lines.append(f"The slowest, {worst.name}, takes {time_text(worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit}).")
+    lines += [_fragile(row) for row in answer.rows if row.one_loss_s > FRAGILE * row.time_s.mean]
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
-    if estimated := _estimated(answer):
-        lines.append(estimated)
     if area := _forbidden(answer):
         lines.append(area)
+    lines += answer.advice.words
     wanted = next(form for form in answer.forms if form.name == "bdp")
-    needed = streams_needed(answer.question, best.streams)
-    allow = (
-        "the settings below allow it"
-        if needed == best.streams
-        else f"a window of TCP ends at 1 GiB, so that takes {needed} streams"
-    )
-    lines.append(f"To fill the path {value_text(wanted)} must be in flight; {allow}.")
-    if deaf := unheard([law.kind for law in answer.question.laws], answer.facts["scenario"]):
-        lines.append(deaf)
+    streams = answer.advice.after.streams if answer.advice.after else best.streams
+    needed = streams_needed(answer.question, streams)
+    limit = "" if needed == streams else f"; a window of TCP ends at 1 GiB, so that takes {needed} streams"
+    lines.append(f"To fill the path {value_text(wanted)} must be in flight{limit}.")
     return lines
+
+
+def _fragile(row: Row) -> str:
+    return f"If the path loses one packet more, {row.name} takes up to {show(row.one_loss_s, 's')}."
 
 
 def _forbidden(answer: Answer) -> str:
@@ -109,27 +109,28 @@ def _forbidden(answer: Answer) -> str:
     )
 
 
-def results_table(answer: Answer) -> Table:
-    """A row for each law and number of streams."""
-    rows = [
+def _cell(row: Row, value: Interval, unit: str) -> Cell:
+    """A mean and its bounds, of a rough estimate to two digits."""
+    cell = interval_cell(value, unit, 4)
+    return Cell(f"about {show(value.mean, unit, 2)}", cell.range) if row.is_rough else cell
+
+
+def results_table(rows: Sequence[Row]) -> Table:
+    """A row for each congestion control and number of streams."""
+    lines = [
         [
             Cell(row.law),
             Cell(str(row.streams)),
-            *(
-                Cell(f"about {show(value.mean, unit, 2)}") if answer.is_rough(row) else interval_cell(value, unit, 4)
-                for value, unit in ((row.time_s, "s"), (row.goodput_bps, "bps"))
-            ),
+            *(_cell(row, value, unit) for value, unit in ((row.time_s, "s"), (row.goodput_bps, "bps"))),
             Cell(row.limit),
-            Cell(how(answer, row)),
+            Cell(how(row)),
         ]
-        for row in answer.rows
+        for row in rows
     ]
-    heads = ("law", "streams", "time", "goodput", "limit", "how it is known")
-    note = "Means with 95 % t intervals below. Where nothing is random one run says it all, and there is no interval. "
-    note += "What was not simulated follows by the rule that is named. A row is an estimate where rounds leave something out "
-    note += "(timeouts, slow repairs, data behind a hole) and the wire is not full, or where less than half was simulated and the "
-    note += "second half of that lost packets or did not fill the wire. --whole simulates everything."
-    return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], rows, note)
+    heads = ("congestion control", "streams", "time", "goodput", "limit", "how it is known")
+    note = "Below a mean is its 95 % t interval where all was simulated, else the range that the whole simulation lies in: the "
+    note += "rest follows by the rule that is named. Where nothing is random one run says it all. --whole simulates everything."
+    return Table([Column(head, head in ("streams", "time", "goodput")) for head in heads], lines, note)
 
 
 def forms_table(answer: Answer) -> Table:
@@ -144,17 +145,36 @@ def limits_table(answer: Answer) -> Table:
     return Table([Column("limit"), Column("meaning")], [[Cell(limit), Cell(MEANINGS[limit])] for limit in found])
 
 
+def settings_section(advice: Advice) -> Section:
+    """What to set, what was simulated of it, and what was not."""
+    tables = []
+    if advice.now is not None:
+        tried = [("Linux as it is now", advice.now), ("after the settings", advice.after)]
+        named = [(words, row) for words, row in tried if row is not None]
+        heads = [Column(""), *results_table([]).columns]
+        rows = [[Cell(words), *results_table([row]).rows[0]] for words, row in named]
+        tables.append(Table(heads, rows))
+    if advice.unsimulated:
+        lines = [[Cell(line.text), Cell(line.why)] for line in advice.unsimulated]
+        tables.append(Table([Column("not simulated, worth a look"), Column("why")], lines))
+    return Section("Settings of Linux hosts", tables=tables, listing="\n".join(as_text(advice.lines)))
+
+
+def path_warnings(answer: Answer) -> list[str]:
+    """What a reader of the answer must know before he uses it."""
+    deaf = unheard([law.kind for law in answer.question.laws], answer.facts["scenario"])
+    return [*of_failures(answer.failures), *([deaf] if deaf else [])]
+
+
 def path_page(answer: Answer) -> Page:
     """The page of a path."""
     manifest, question = answer.manifest(), answer.question
-    lines = [[Cell(line.text), Cell(line.why)] for line in answer.settings]
-    sysctl = Table([Column("line"), Column("why")], lines, "net.* lines belong into /etc/sysctl.d/; the others are commands.")
-    look = "how far the points are from the dashed line, and whether more streams or another law bring them nearer."
+    look = "how far the points are from the dashed line, and whether more streams or another congestion control bring them nearer."
     sections = [
         Section("", look, [figures.times(answer)], look=True),
-        Section("Results", tables=[results_table(answer), limits_table(answer)]),
+        Section("Results", tables=[results_table(answer.rows), limits_table(answer)]),
         Section("Over time", drawings=[figures.progress(answer)]),
-        Section("Settings of the hosts", tables=[sysctl]),
+        settings_section(answer.advice),
         Section("Closed forms", tables=[forms_table(answer)], drawings=figures.closed(answer)),
     ]
     assumed = f"Assumed: {'; '.join(question.assumed)}." if question.assumed else ""
@@ -163,8 +183,8 @@ def path_page(answer: Answer) -> Page:
         title=f"{show(question.rate_bps, 'bps')} over {show(question.rtt_s, 's')}",
         question=question.text,
         answer=answer_lines(answer),
-        fine=f"{len(answer.curves)} runs, the same seeds for every law. {assumed}",
-        warnings=of_failures(answer.failures),
+        fine=f"{len(answer.curves)} runs, the same seeds for every congestion control. {assumed}",
+        warnings=path_warnings(answer),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=sections,
