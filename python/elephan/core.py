@@ -14,9 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from elephan._model import plain
-from elephan.errors import ElephanError, InputError
+from elephan.errors import ElephanError, InputError, lacks_memory
 from elephan.signals import mark
 from elephan.source import Source, json_text
+from elephan.stepped import tell_wrong_arguments
 
 Overrides = Mapping[str, Any]
 Progress = Callable[[float, int], None]  # share of the simulated time done, events so far
@@ -43,7 +44,10 @@ def core() -> ModuleType:
     try:
         import elephan._core as module
     except ImportError as error:
+        if lacks_memory(error):
+            raise MemoryError from None
         raise ElephanError(f"the compiled core of elephan is missing or broken ({error}); build it with `make`") from None
+    tell_wrong_arguments(module)
     return module
 
 
@@ -214,4 +218,6 @@ def interruptible(name: str, work: Callable[[Stop], Any]) -> Any:
         raise interrupt
     if "error" in box:
         raise box["error"]
+    if "result" not in box:
+        raise MemoryError  # not even the error could be kept
     return box["result"]

@@ -65,6 +65,13 @@ class OutputError(ElephanError):
     exit_status = 1
 
 
+def lacks_memory(error: Exception) -> bool:
+    """Whether a library could not be loaded, or a thread not be started, for want of memory."""
+    text = str(error)
+    words = ("failed to map segment", "annot allocate memory", "can't start new thread", "Unable to allocate")
+    return isinstance(error, ImportError | RuntimeError) and any(part in text for part in words)
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

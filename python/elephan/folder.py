@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from elephan.errors import ElephanError, InputError, OutputError
+from elephan.errors import ElephanError, InputError, OutputError, lacks_memory
 from elephan.signals import from_outside
 from elephan.source import as_path, read_json, read_object
 
@@ -225,11 +225,12 @@ def result_folder(target: str | os.PathLike[str], kind: str | None = None) -> It
         shutil.rmtree(partial / "figures", ignore_errors=True)
         (partial / "report.html").unlink(missing_ok=True)
         _complete(partial, folder)
-        why = f"{type(undrawn.__cause__).__name__}: {undrawn.__cause__}"
+        cause = undrawn.__cause__
+        short = isinstance(cause, MemoryError) or (isinstance(cause, Exception) and lacks_memory(cause))
+        why = ": not enough memory" if short else f" ({type(cause).__name__}: {cause}); please report it"
         raise ElephanError(
-            f"{folder}: the tables are written, but the report could not be drawn ({why}); please report it. "
-            f"`elephan report {folder}` draws again"
-        ) from undrawn.__cause__
+            f"{folder}: the tables are written, but the report could not be drawn{why}. `elephan report {folder}` draws again"
+        ) from cause
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         if from_outside(error):

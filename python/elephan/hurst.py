@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from elephan.errors import brief, of_arguments
 from elephan.quantity import seconds
 
 Array = npt.NDArray[np.float64]
@@ -54,7 +55,14 @@ def _range(
     bin_s: float, bins: int, between: tuple[float | str, float | str] | None, least: float, most: float
 ) -> tuple[float, float]:
     """The range in bins: as asked for, within what the series has."""
-    low, high = (least * bin_s, bins * bin_s / most) if between is None else (seconds(between[0]), seconds(between[1]))
+    if not bin_s > 0:
+        raise ValueError(f"a bin is longer than 0 s, not {bin_s:g} s")
+    if between is None:
+        low, high = least * bin_s, bins * bin_s / most
+    elif isinstance(between, (tuple, list)) and len(between) == 2:
+        low, high = seconds(between[0]), seconds(between[1])
+    else:
+        raise ValueError(f'between is a pair of times such as ("1 ms", "1 s"), not {brief(between)}')
     low, high = low / bin_s, high / bin_s
     if not 0 < low < high:
         raise ValueError("the range of times ends before it begins")
@@ -65,6 +73,7 @@ def _range(
     return max(low, 1.0), high
 
 
+@of_arguments
 def variance_time(
     counts: npt.ArrayLike, bin: float | str = 1.0, between: tuple[float | str, float | str] | None = None, points: int = 20
 ) -> Hurst:
@@ -96,6 +105,7 @@ _SCALING = np.array([1 + _ROOT3, 3 + _ROOT3, 3 - _ROOT3, 1 - _ROOT3]) / (4 * mat
 _WAVELET = _SCALING[::-1] * np.array([1, -1, 1, -1])
 
 
+@of_arguments
 def wavelet(counts: npt.ArrayLike, bin: float | str = 1.0, between: tuple[float | str, float | str] | None = None) -> Hurst:
     """H by wavelets (Abry and Veitch 1998; Veitch and Abry 1999), with a 95 % interval.
 
@@ -134,6 +144,7 @@ def wavelet(counts: npt.ArrayLike, bin: float | str = 1.0, between: tuple[float 
     return Hurst(h, h - half_width, h + half_width, (times[0], times[-1]), times, y, slope, intercept - slope * math.log2(bin_s))
 
 
+@of_arguments
 def fractional_gaussian_noise(n: int, h: float, seed: int = 1) -> Array:
     """`n` values of fractional Gaussian noise with Hurst parameter `h`, mean 0, variance 1; exact.
 
@@ -150,6 +161,7 @@ def fractional_gaussian_noise(n: int, h: float, seed: int = 1) -> Array:
     return np.asarray(np.fft.fft(np.sqrt(eigenvalues / eigenvalues.size) * noise).real[:n], dtype=np.float64)
 
 
+@of_arguments
 def of_periods(shape: float) -> float:
     """H of many superposed on/off sources with Pareto periods of this shape: (3 - shape) / 2, for shapes from 1 to 2."""
     if not 1 < shape < 2:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from elephan._model import plain
 from elephan.errors import InputError, brief, nearest
@@ -115,12 +115,21 @@ def check_regular(path: Path) -> None:
         raise InputError(f"{path}: is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}")
 
 
+def _beginning(file: TextIO, most: int) -> str:
+    """Returns at most so many characters. A single `read` of them takes the memory for all, however short the file is."""
+    pieces: list[str] = []
+    while most > 0 and (piece := file.read(min(most, 1 << 16))):
+        pieces.append(piece)
+        most -= len(piece)
+    return "".join(pieces)
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or one line about why not. Line ends are as Python's text files have them."""
     check_regular(path)
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(FILE_MAX_CHARACTERS + 1)
+            text = _beginning(file, FILE_MAX_CHARACTERS + 1)
         if len(text) > FILE_MAX_CHARACTERS:  # an endless device, say
             raise InputError(f"{path}: is larger than 100 million characters")
         return text

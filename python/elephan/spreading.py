@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.errors import InputError
+from elephan.errors import InputError, brief
 from elephan.rows import Array, column, flow_names, texts
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def spreading(run: Run, by: str = "root") -> list[Tree]:
     Empty if nothing was paused, or if the scenario's `record.events` is off. Trees with more paused time come first, episodes in
     the order of time.
     """
-    if by not in ("root", "episode"):
-        raise InputError(f'spreading by "{by}": by "root" or "episode"')
+    if not isinstance(by, str) or by not in ("root", "episode"):
+        raise InputError(f'spreading is by "root" or "episode", not {brief(by)}')
     if not recorded(run):
         return []
     found = _Closures(run)

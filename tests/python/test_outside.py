@@ -131,6 +131,64 @@ except (el.ElephanError, MemoryError) as error:
     assert len(done.stdout.splitlines()) <= 1
 
 
+LIMITED: dict[str, list[str]] = {
+    "run": ["run", "sawtooth", "-s", "duration=12 s"],
+    "sweep": ["sweep", "sawtooth", "-s", "duration=12 s", "-n", "2"],
+    "path": ["path", "--rate", "10 Mbps", "--rtt", "10 ms", "--size", "1 MB"],
+    "analyze": ["analyze", "capture"],
+}
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = el.run("sawtooth", set={"duration": "11 s"}, out=tmp_path_factory.mktemp("captured") / "run", pcap=True, report=False)
+    return run.captures[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "megabytes"),
+    [
+        *[("run", megabytes) for megabytes in (100, 200, 300, 350, 400, 475, 500, 519, 600, 700, 900)],
+        *[(name, megabytes) for name in ("sweep", "path", "analyze") for megabytes in (300, 400, 519, 700)],
+    ],
+)
+def test_a_command_under_a_limit_ends_with_a_line_or_works(name: str, megabytes: int, tmp_path: Path, capture: Path) -> None:
+    """`ulimit -v`: allocations of Rust aborted with a core dump before (350 MB), and pyarrow crashed as it ended (475, 519 MB)."""
+    resource = pytest.importorskip("resource")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000,) * 2)
+
+    words = [str(capture) if word == "capture" else word for word in LIMITED[name]]
+    command = [sys.executable, "-c", START, *words, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, preexec_fn=limit)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, len(lines)) in [(0, 0), (1, 1)], done.stderr
+    assert all("not enough memory" in line for line in lines)
+    # What is left of a process that could not go on is marked as partial, and the next run takes it away.
+    assert done.returncode == 0 or not (tmp_path / "out").exists() or "the tables are written" in done.stderr
+
+
+def test_a_run_that_takes_all_memory_is_a_memory_error_and_python_goes_on() -> None:
+    code = """
+import resource
+import elephan as el
+el.run("sawtooth", set={"duration": "11 s"})
+before = resource.getrlimit(resource.RLIMIT_AS)
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + 100_000_000, before[1]))
+try:
+    el.run("long-fat", set={"duration": "5000 s", "record.every": "500 us"})
+except MemoryError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_AS, before)
+el.run("sawtooth", set={"duration": "11 s"})
+print("alive")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.stdout, done.stderr) == ("not enough memory\nalive\n", "")
+
+
 def test_want_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     from elephan import cli, source
 

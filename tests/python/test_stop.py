@@ -2,10 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import elephan as el
 import pytest
@@ -145,3 +147,26 @@ def test_only_regular_files_are_read(tmp_path, what):
     for open_file in (el.run,) if what == "pipe" else (el.analyze, el.run):  # a capture may come through a pipe
         with pytest.raises(el.InputError, match=why):
             open_file(file if what != "device" else os.fspath(file))
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder", "socket", "device"])
+def test_code_and_scripts_are_regular_files(tmp_path: Path, what: str) -> None:
+    """What is named as a congestion control, a scenario or a shell script of packetdrill is no pipe, which may never end."""
+    for name in ("mine.py", "scenario.toml", "set.sh"):
+        file = tmp_path / name
+        if what == "pipe":
+            os.mkfifo(file)
+        elif what == "folder":
+            file.mkdir()
+        elif what == "device":
+            file.symlink_to("/dev/zero")
+        else:
+            with socket.socket(socket.AF_UNIX) as made:
+                made.bind(str(file))
+    control = {"python": f"{tmp_path / 'mine.py'}:Mine"}
+    with pytest.raises(el.InputError, match="is not a regular file"):
+        el.run("sawtooth", set={"traffic[0].congestion_control": control}, python_from=tmp_path)
+    with pytest.raises(el.InputError, match=r"is no regular file|is a folder"):
+        el.run(tmp_path / "scenario.toml")
+    report = el.packetdrill.run_text("`./set.sh`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n", path=tmp_path / "x.pkt")
+    assert "the file ./set.sh" in str(report)

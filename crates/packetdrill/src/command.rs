@@ -6,6 +6,8 @@ use std::path::Path;
 
 /// Deepest chain of shell files that call each other.
 const DEPTH_MAX: u32 = 8;
+/// Of a shell script that a script runs.
+const SHELL_MAX_BYTES: u64 = 1 << 20;
 
 /// What commands change.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +59,10 @@ impl Shell {
             }
             name if name.ends_with(".sh") => {
                 let path = folder.unwrap_or(Path::new(".")).join(name);
+                // To read a pipe or a device may never end.
+                if !path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= SHELL_MAX_BYTES) {
+                    return Err(format!("the file {name}"));
+                }
                 match std::fs::read_to_string(&path) {
                     Ok(text) if depth < DEPTH_MAX => self.run_at(&text, path.parent(), depth + 1),
                     Ok(_) => unknown(),

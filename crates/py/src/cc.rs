@@ -108,6 +108,7 @@ impl Cc {
         let (inflight, ce) = (number::bytes("inflight", inflight)?, number::bytes("ce", ce)?);
         let prior_delivered = prior_delivered.map(|bytes| number::bytes("prior_delivered", bytes)).transpose()?;
         let newly_lost = number::bytes("newly_lost", newly_lost)?;
+        let rate_bps = rate.map(|rate| number::rate("rate", rate)).transpose()?;
         let one_way = one_way.map(|delay| number::span("one_way", delay)).transpose()?;
         let lost = self.lost.saturating_add(newly_lost.saturating_sub(self.lost_before));
         let ack = Ack {
@@ -118,7 +119,7 @@ impl Cc {
             ce,
             app_limited,
             delivered,
-            rate_bps: rate,
+            rate_bps,
             rate_app_limited: app_limited,
             prior_delivered,
             min_rtt,
@@ -331,7 +332,9 @@ impl Cc {
     #[pyo3(signature = (**values))]
     fn poke(&mut self, values: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         for (name, value) in values.into_iter().flatten() {
-            let (name, value): (String, f64) = (name.extract()?, value.extract()?);
+            let name: String =
+                name.extract().map_err(|_| ScenarioError::new_err("poke: the name of a value is a text"))?;
+            let value = number::real(&name, &value, "its unit")?;
             if !guard(|| Ok(self.controller.poke(&name, value)))? {
                 let kind = self.controller.name();
                 return Err(ScenarioError::new_err(format!("{kind} has no value `{name}` that can be set to {value}")));

@@ -15,6 +15,8 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{create_exception, import_exception};
 
+use crate::memory;
+
 // The package's own error, so that what the stepping classes raise needs no translation.
 import_exception!(elephan.errors, InputError);
 pub use InputError as ScenarioError;
@@ -58,14 +60,20 @@ pub fn guard<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     // A panic leaves the objects of the call half-changed at worst: they are plain data, safe to look at and to drop.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| stop::unwatched(body)));
     DEPTH.set(DEPTH.get() - 1);
+    if stop::memory_is_short() {
+        // What was short is given back by now; if it is not, the next call says so.
+        let _ = memory::refill();
+    }
     outcome.unwrap_or_else(|_| {
         let what = PANIC.with_borrow_mut(Option::take).unwrap_or_default();
         Err(RunError::new_err(format!("internal error, please report it with the scenario: {what}")))
     })
 }
 
-/// As [`guard`], for work that may take long: it ends when `flag` is raised, or when a signal's handler raises in Python.
+/// As [`guard`], for work that may take long: it ends when `flag` is raised, when a signal's handler raises in Python, or when memory
+/// is short.
 pub fn guard_long<T>(flag: Option<Arc<AtomicBool>>, body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    memory::refill()?;
     guard(|| {
         let raised = Rc::new(RefCell::new(None));
         let seen = raised.clone();
@@ -75,8 +83,13 @@ pub fn guard_long<T>(flag: Option<Arc<AtomicBool>>, body: impl FnOnce() -> PyRes
             seen.borrow().is_none()
         };
         let outcome = stop::stoppable(&flag.unwrap_or_default(), Some(Box::new(ask)), body);
-        outcome.unwrap_or_else(|_| Err(raised.take().unwrap_or_else(|| Cancelled::new_err("stopped"))))
+        outcome.unwrap_or_else(|_| Err(raised.take().unwrap_or_else(stopped)))
     })
+}
+
+/// Why work has stopped, if it was no signal: memory is short, or somebody has raised its flag.
+pub fn stopped() -> PyErr {
+    if stop::memory_is_short() { memory::error() } else { Cancelled::new_err("stopped") }
 }
 
 /// An error of the user's input.

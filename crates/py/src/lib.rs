@@ -12,6 +12,7 @@ mod host;
 mod json;
 mod l2;
 mod listing;
+mod memory;
 mod number;
 mod packetdrill;
 mod prr;

@@ -8,6 +8,10 @@ use crate::errors::ScenarioError;
 /// Beyond this an f64 no longer holds every integer, and time no longer fits 64 bits of picoseconds (213 days).
 const BYTES_MAX: f64 = (1u64 << 53) as f64;
 const SECONDS_MAX: f64 = 18_446_744.0;
+/// Far above any link, as for the rate of one.
+const RATE_MAX: f64 = 1e14;
+/// Characters of a wrong argument in an error.
+const SHOWN_MAX: usize = 80;
 
 fn checked(name: &str, value: f64, max: f64, unit: &str) -> PyResult<f64> {
     if (0.0..=max).contains(&value) {
@@ -42,9 +46,18 @@ pub fn span(name: &str, seconds: f64) -> PyResult<Span> {
     Ok(Span::from_seconds(checked(name, seconds, SECONDS_MAX, "s")?))
 }
 
-/// What was given, for an error.
+/// A rate in bit/s, which is a float in the models too.
+pub fn rate(name: &str, bps: f64) -> PyResult<f64> {
+    checked(name, bps, RATE_MAX, "bit/s")
+}
+
+/// What was given, for an error, and not without end.
 pub fn shown(value: &Bound<'_, PyAny>) -> String {
-    value.repr().map_or_else(|_| "that".to_owned(), |repr| repr.to_string())
+    let Ok(text) = value.repr().map(|repr| repr.to_string()) else { return "that".to_owned() };
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}... ({} characters)", &text[..end], text.chars().count()),
+        None => text,
+    }
 }
 
 /// A plain number from whatever was given; `what` it is, with its unit, is for the error.

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use elephan_record::{Recorder, Tables};
 use elephan_scenario::{Plan, Resolved, Source};
 use elephan_sim::{Error, Progress};
+use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use crate::errors::{Cancelled, guard_long, run_error, scenario_error, scenario_errors};
+use crate::errors::{guard_long, run_error, scenario_error, scenario_errors, stopped};
 use crate::guest::Raised;
 use crate::json;
 use crate::scenario::{self, Overrides};
@@ -182,7 +183,7 @@ struct Watcher {
 impl Watcher {
     /// Whether to go on.
     fn look(&mut self, progress: &Progress, plan: &Plan) -> bool {
-        if self.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) || stop::memory_is_short() {
             return false;
         }
         if self.looked.elapsed() < BETWEEN_LOOKS {
@@ -200,7 +201,7 @@ impl Watcher {
 
     fn error(&mut self, source: &Source, error: Error) -> PyErr {
         match error {
-            Error::Stopped => self.raised.take().unwrap_or_else(|| Cancelled::new_err(error.to_string())),
+            Error::Stopped => self.raised.take().unwrap_or_else(stopped),
             Error::Unreachable(..) | Error::ManyPaths(..) | Error::ManyPlaces(..) => {
                 scenario_error(format!("{}: {error}", source.name()))
             }

@@ -54,6 +54,8 @@ pub struct TcpEndpoint {
     endpoint: Endpoint,
     now: Time,
     stack: String,
+    /// What the last `poll_transmit` returned, as far as the host has not refused it.
+    sent: Vec<Segment>,
 }
 
 #[pymethods]
@@ -70,7 +72,7 @@ impl TcpEndpoint {
             endpoint.set_auto_read(auto_read);
             endpoint.keep_times();
             guest::raise(endpoint.controller())?;
-            Ok(TcpEndpoint { endpoint, now: Time::ZERO, stack: stack.to_owned() })
+            Ok(TcpEndpoint { endpoint, now: Time::ZERO, stack: stack.to_owned(), sent: Vec::new() })
         })
     }
 
@@ -136,7 +138,13 @@ impl TcpEndpoint {
     /// The host's own queue refused a segment of the last `poll_transmit`.
     fn on_local_drop(&mut self, now: f64, seg: &Bound<'_, PyDict>) -> PyResult<()> {
         let (seg, _) = segment(seg)?;
-        self.step(now, |endpoint, now| endpoint.on_local_drop(now, &seg))
+        let same = |sent: &Segment| (sent.seq, sent.len, sent.flags) == (seg.seq, seg.len, seg.flags);
+        let place = self.sent.iter().position(same).ok_or_else(|| {
+            ScenarioError::new_err("on_local_drop: seg is none of the segments of the last poll_transmit")
+        })?;
+        self.step(now, |endpoint, now| endpoint.on_local_drop(now, &seg))?;
+        self.sent.remove(place);
+        Ok(())
     }
 
     /// Changes what an application may change while the connection lives.
@@ -212,6 +220,7 @@ impl TcpEndpoint {
                 out.push((seg, sack));
             }
         })?;
+        self.sent = out.iter().map(|(seg, _)| *seg).collect();
         let out: Vec<Bound<'py, PyDict>> =
             out.iter().map(|(seg, sack)| dict(py, seg, sack)).collect::<PyResult<_>>()?;
         PyList::new(py, out)

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use elephan_record::{Tables, TraceRecorder};
 use elephan_trace::{Error, Filter, Options, Progress, Summary, Vantage};
+use elephan_units::stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::errors::{Cancelled, guard, run_error, scenario_error};
 use crate::json;
+use crate::memory;
 use crate::run::Cancel;
 use crate::tables::Table;
 
@@ -86,6 +88,10 @@ fn analyze(
         if flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return false;
         }
+        if stop::memory_is_short() {
+            raised = Some(memory::error());
+            return false;
+        }
         if looked.elapsed() < BETWEEN_LOOKS {
             return true;
         }
@@ -97,6 +103,7 @@ fn analyze(
         raised = told.err();
         raised.is_none()
     };
+    memory::refill()?;
     let outcome: PyResult<Result<(Summary, Tables), Error>> = py.detach(|| {
         guard(|| {
             let mut read = || -> Result<(Summary, Tables), Error> {

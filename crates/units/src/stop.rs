@@ -2,7 +2,9 @@
 //!
 //! Work that may take long (a loop over all hosts, flows, routes, rows) calls [`look`] as it goes. When its flag is raised, by another
 //! thread or because who watches says so, the next look leaves the work by unwinding, as far as [`stoppable`]. A look never changes what
-//! is computed; it costs a read of the flag and, once in a while, of the clock.
+//! is computed; it costs a read of two flags and, once in a while, of the clock.
+//!
+//! Work is also left when memory is short: whoever owns the allocator says so through [`set_memory_short`].
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -28,6 +30,26 @@ struct Watch {
     ask: Option<Ask>,
     asked: Instant,
     looks: u32,
+}
+
+impl Watch {
+    fn raised(&self) -> bool {
+        self.flag.load(Ordering::Relaxed) || memory_is_short()
+    }
+}
+
+/// Whether an allocation has failed, so that all work has to end. Of the whole process.
+static MEMORY_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// Tells all work that it has to end for want of memory, or that memory is there again.
+pub fn set_memory_short(short: bool) {
+    MEMORY_SHORT.store(short, Ordering::Relaxed);
+}
+
+/// Returns whether an allocation has failed since memory was last there.
+#[inline]
+pub fn memory_is_short() -> bool {
+    MEMORY_SHORT.load(Ordering::Relaxed)
 }
 
 thread_local! {
@@ -66,7 +88,7 @@ pub fn look() {
     let due = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
         watch.looks += 1;
-        watch.flag.load(Ordering::Relaxed) || (watch.looks.is_multiple_of(LOOKS) && watch.ask.is_some())
+        watch.raised() || (watch.looks.is_multiple_of(LOOKS) && watch.ask.is_some())
     });
     if due {
         ask();
@@ -90,7 +112,7 @@ fn ask() {
         });
         stop
     });
-    if stop || WATCH.with_borrow(|watch| watch.as_ref().is_some_and(|watch| watch.flag.load(Ordering::Relaxed))) {
+    if stop || WATCH.with_borrow(|watch| watch.as_ref().is_some_and(Watch::raised)) {
         panic::resume_unwind(Box::new(Stopped));
     }
 }

@@ -12,7 +12,7 @@ import numpy as np
 from elephan import theory
 from elephan.analysis import phases
 from elephan.burst import WIRE_BYTES
-from elephan.errors import InputError
+from elephan.errors import InputError, brief
 from elephan.rows import column, texts
 from elephan.runs import Run
 from elephan.steps import path_ports, shortest_ports, slowest_ports
@@ -40,9 +40,9 @@ def chosen_flow(run: Run, flow: int | None = None) -> dict[str, Any]:
         if not tcp:
             raise InputError("the run has no TCP flow, and nothing else has phases")
         return dict(max(tcp, key=lambda row: int(row["delivered_bytes"])))
-    row = next((row for row in flows if row["flow"] == flow), None)
+    row = next((row for row in flows if row["flow"] == flow), None) if isinstance(flow, (int, np.integer)) else None
     if row is None:
-        raise InputError(f"the run has no flow {flow}")
+        raise InputError(f"the run has no flow {brief(flow)}")
     if row["protocol"] != "tcp":
         raise InputError(f"flow {flow} is {row['protocol']}: only TCP flows have phases")
     return dict(row)

@@ -7,10 +7,10 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from elephan.cli import memory
 from elephan.cli.text import write_whatever
 
 INTERRUPTED = 130
-NO_MEMORY = "not enough memory"
 
 verbose = False
 """Whether a line about a failed run is followed by the traceback of what a congestion control in Python raised."""
@@ -47,10 +47,11 @@ def _status_of(words: list[str]) -> int:
     import typer
 
     from elephan.cli.app import app
-    from elephan.errors import ElephanError, shown
+    from elephan.errors import ElephanError, lacks_memory, shown
 
     try:
         _check_text(words)
+        memory.claim()
         result = app(words, standalone_mode=False, prog_name="elephan")
         status = result if isinstance(result, int) else 0
         if status == INTERRUPTED:  # some versions of typer turn Ctrl-C into this status themselves
@@ -73,7 +74,7 @@ def _status_of(words: list[str]) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - so that the interpreter's last flush finds somewhere to go
         return 0
     except MemoryError:
-        _say(NO_MEMORY)
+        _say(memory.LINE)
         return 1
     except OSError as error:
         _say(f"{error.filename or 'output'}: {error.strerror or error}")
@@ -87,18 +88,11 @@ def _status_of(words: list[str]) -> int:
             return 2
         if os.environ.get("ELEPHAN_TRACEBACK"):
             raise
-        if _lacks_memory(error):
-            _say(NO_MEMORY)
+        if lacks_memory(error):
+            _say(memory.LINE)
             return 1
         _say(f"internal error, please report it: {type(error).__name__}: {error}")
         return 1
-
-
-def _lacks_memory(error: Exception) -> bool:
-    """Whether a library could not be loaded, or a thread not be started, for want of memory."""
-    text = str(error)
-    words = ("failed to map segment", "annot allocate memory", "can't start new thread", "Unable to allocate")
-    return isinstance(error, ImportError | RuntimeError) and any(part in text for part in words)
 
 
 def _clean_up_when_ended() -> None:
@@ -111,10 +105,12 @@ def _clean_up_when_ended() -> None:
 
 def main() -> None:
     """Entry point of the installed command."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and each thread takes memory
+    memory.spare()
     write_whatever()
     _clean_up_when_ended()
     status = status_of()
     if status == INTERRUPTED:  # a second Ctrl-C ends the interpreter at once, without a traceback
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if memory.limited:
+        memory.end(status)
     sys.exit(status)
