@@ -120,6 +120,10 @@ class Tcp(Table):
     ecn: Explicit congestion notification, if the peer agrees: `off`, `classic`, `dctcp` or `accurate`.
     ecn_syn_retries: Retransmitted SYNs that still ask for `classic` or `dctcp`; later ones ask for nothing. With `accurate` it is
         one (RFC 9768).
+    accecn_rule: Where AccECN of Linux differs from that of the RFC: `rfc9768` or `linux`.
+    accecn_option: Which segments of AccECN carry its option: `off`, `minimum`, `acks` or `full`. A SYN-ACK does unless it is `off`.
+    accecn_beacon: With `accecn_option` `minimum`: options in a round trip at least; 0 is none.
+    accecn_check: AccECN sends no ECT if the peer says that an unmarked SYN or SYN-ACK has arrived marked.
     ect_syn: With `dctcp`, SYN, SYN-ACK and RST are ECN-capable.
     ack_cwr: Data with CWR is acknowledged at once: its sender's window may be one segment.
     sack: Selective acknowledgements.
@@ -270,6 +274,10 @@ class Tcp(Table):
     newreno_ack_heuristic: bool | None = None
     ecn: Literal["off", "classic", "dctcp", "accurate"] | None = None
     ecn_syn_retries: int | None = None
+    accecn_rule: Literal["rfc9768", "linux"] | None = None
+    accecn_option: Literal["off", "minimum", "acks", "full"] | None = None
+    accecn_beacon: int | None = None
+    accecn_check: bool | None = None
     ect_syn: bool | None = None
     ack_cwr: bool | None = None
     sack: bool | None = None

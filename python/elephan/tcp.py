@@ -6,8 +6,10 @@
 
 Times are seconds and never go back, sizes bytes. A segment is a dict: `seq`, `ack`, `len` (payload), `flags` ("SYN|ACK"; a list of
 names or a number is read too; `AE` is one of them), `window` (as on the wire, unscaled), `sack` (a list of up to four pairs), `ts`
-(TSval, TSecr; or None), `ecn` (codepoint 0 to 3), `accecn` (EE0B and ECEB of RFC 9768, or None), and in a SYN `mss`, `wscale`,
-`sack_permitted` and `fast_open` (the cookie as bytes, `b""` asks for one, or None). What a segment leaves out is zero or none.
+(TSval, TSecr; or None), `ecn` (codepoint 0 to 3), `accecn`, and in a SYN `mss`, `wscale`, `sack_permitted` and `fast_open` (the
+cookie as bytes, `b""` asks for one, or None). What a segment leaves out is zero or none. `accecn` is the option of RFC 9768 or
+None: a dict of `order` and, in this order, the counters `e0b`, `ceb`, `e1b`, or in order 1 `e1b`, `ceb`, `e0b`; the last of them
+may be absent.
 """
 
 from __future__ import annotations

@@ -269,17 +269,34 @@ def test_accurate_ecn_is_negotiated_and_counts() -> None:
     b.on_segment(0.0, first)
     a.write(0.0, 4000)
     data = a.poll_transmit(0.0)
-    assert (first["len"], first["accecn"]) == (0, (1, 0))
+    begin = {"order": 0, "e0b": 1, "ceb": 0, "e1b": 1}
+    assert (syn["accecn"], answer["accecn"]) == (None, begin)
+    assert (first["len"], first["accecn"]) == (0, begin)
     assert [seg["ecn"] for seg in data] == [2] * 4
     b.on_segment(0.0, data[0])
     b.on_segment(0.0, data[1] | {"ecn": 3})
     (ack,) = b.poll_transmit(0.0)
-    assert ack["accecn"] == (1001, 1000)
+    assert ack["accecn"] == begin | {"e0b": 1001, "ceb": 1000}
     assert set(ack["flags"].split("|")) == {"ACK", "AE", "CWR"}  # 5 + 1 = 110
     before = a.cwnd
     a.on_segment(0.1, ack)
     assert a.cwnd < before
     assert a.stats["ecn_signals"] == 1
+    info = b.info()
+    assert [info[f"received_{name}_bytes"] for name in ("e0", "e1", "ce")] == [1000, 0, 1000]
+    assert a.info()["delivered_ce_bytes"] == 1000
+    # On data, in both orders (RFC 9768 section 3.2.3): stack `linux` puts order 1 on every segment.
+    c, d = (el.tcp.Endpoint("linux", isn=isn, ecn="accurate", mss=1012, timestamps=False) for isn in (100, 500))
+    d.listen(0.0)
+    c.connect(0.0)
+    for one, other in ((c, d), (d, c), (c, d)):
+        for seg in one.poll_transmit(0.0):
+            other.on_segment(0.0, seg)
+    c.write(0.0, 2000)
+    first, second = c.poll_transmit(0.0)
+    assert [(seg["len"], seg["ecn"], seg["accecn"]["order"]) for seg in (first, second)] == [(1000, 2, 1)] * 2
+    d.on_segment(0.0, first | {"ecn": 1})
+    assert d.poll_transmit(0.0)[0]["accecn"] == {"order": 1, "e1b": 1001, "ceb": 0, "e0b": 1}
     # AE by name and as a bit of the wire.
     for flags in ("SYN|AE|CWR|ECE", 0x1C2):
         c = el.tcp.Endpoint("rfc", ecn="accurate")
@@ -287,8 +304,11 @@ def test_accurate_ecn_is_negotiated_and_counts() -> None:
         c.on_segment(0.0, syn | {"flags": flags})
         assert set(c.poll_transmit(0.0)[0]["flags"].split("|")) == {"SYN", "ACK", "CWR"}
     for more, message in (
-        ({"len": 10, "accecn": (1, 1)}, "on ACKs without data only"),
-        ({"accecn": (1 << 24, 0)}, "a pair of whole numbers from 0 to 16777215"),
+        ({"accecn": (1, 0)}, "accecn is a dict of order (0 or 1) and counters from 0 to 16777215"),
+        ({"accecn": {"e0b": 1 << 24}}, "accecn is a dict of order"),
+        ({"accecn": {"e0b": 1, "e1b": 1}}, "accecn is a dict of order"),
+        ({"accecn": {"order": 2}}, "accecn is a dict of order"),
+        ({"accecn": begin, "sack": [(1, 2)] * 4, "ts": (1, 1)}, "no room beside the other options"),
         ({"flags": "AEE"}, 'no flag "AEE"; did you mean "AE"?'),
     ):
         with pytest.raises(el.InputError, match=re.escape(message)):

@@ -8,11 +8,13 @@ use crate::host::{ISN, Sent};
 use crate::script::{Options, Packet, TcpOption, flag};
 use crate::verdict::Stop;
 use elephan_tcp::{
-    Cookie, FastOpenOption, Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
-    SackBlocks, Segment,
+    AccEcnOption, Cookie, FastOpenOption, Flags, HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS,
+    OPTION_WINDOW_SCALE, SackBlocks, Segment,
 };
 use std::collections::BTreeMap;
 
+/// Names of AccECN's counters, by the codepoint that they count, from ECT(1) on.
+const COUNTERS: [&str; 3] = ["e1b", "e0b", "ceb"];
 /// Names of the ECN codepoints.
 const MARKS: [&str; 4] = ["noecn", "ect1", "ect0", "ce"];
 
@@ -88,14 +90,10 @@ impl Mapping {
                 }
             }
             TcpOption::Sack(_) => return Err(Stop::CannotRun("more than four SACK blocks".to_owned())),
-            TcpOption::AccEcn(counters) => {
-                let counter = |name: &str| counters.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
-                match (counter("e0b"), counter("ceb")) {
-                    (Some(e0b), Some(ceb)) if !syn => seg.add_accecn(e0b, ceb),
-                    _ if syn => return Err(Stop::CannotRun("an AccECN option in a SYN".to_owned())),
-                    _ => return Err(Stop::CannotRun("an AccECN option without e0b and ceb".to_owned())),
-                }
-            }
+            TcpOption::AccEcn(counters) => match accecn(counters) {
+                Some(option) => seg.add_accecn(&option, sack),
+                None => return Err(Stop::CannotRun("an AccECN option in no order of RFC 9768".to_owned())),
+            },
             // In other packets, and of a wrong length, it says nothing (Linux tcp_parse_fastopen_option).
             TcpOption::FastOpen { .. } if !syn => {}
             TcpOption::FastOpen { cookie, experimental } => {
@@ -153,26 +151,33 @@ impl Mapping {
         if syn && seg.mss != 0 {
             list.push(TcpOption::Mss(seg.mss));
         }
-        if syn && has(OPTION_SACK_PERMITTED) {
-            if !stamps {
-                list.extend([TcpOption::Nop, TcpOption::Nop]);
-            }
-            list.push(TcpOption::SackPermitted);
-        } else if stamps {
-            list.extend([TcpOption::Nop, TcpOption::Nop]);
-        }
         if stamps {
+            match syn && has(OPTION_SACK_PERMITTED) {
+                true => list.push(TcpOption::SackPermitted),
+                false => list.extend([TcpOption::Nop, TcpOption::Nop]),
+            }
             let val = match self.first {
                 Some((script, live)) => seg.tsval.wrapping_sub(live).wrapping_add(script),
                 None => seg.tsval,
             };
             list.push(TcpOption::Timestamps { val, ecr: seg.tsecr });
         }
-        if syn && has(OPTION_WINDOW_SCALE) {
-            list.extend([TcpOption::Nop, TcpOption::WindowScale(seg.wscale)]);
+        // NOPs that stand before the next option: a rest of AccECN's takes the place of one or two.
+        let mut pads = 2;
+        if let Some(option) = seg.accecn(sack) {
+            let names = option.counters().map(|(ecn, counter)| (COUNTERS[usize::from(ecn) - 1].to_owned(), counter));
+            list.push(TcpOption::AccEcn(names.collect()));
+            list.extend((option.count == 3).then_some(TcpOption::Nop));
+            pads = usize::from(option.count).min(2);
         }
-        if let Some((e0b, ceb)) = seg.accecn() {
-            list.push(TcpOption::AccEcn(vec![("e0b".to_owned(), e0b), ("ceb".to_owned(), ceb)]));
+        if syn && has(OPTION_SACK_PERMITTED) && !stamps {
+            list.extend(vec![TcpOption::Nop; std::mem::replace(&mut pads, 2)]);
+            list.push(TcpOption::SackPermitted);
+        }
+        if syn && has(OPTION_WINDOW_SCALE) {
+            list.extend((pads != 1).then_some(TcpOption::Nop));
+            list.push(TcpOption::WindowScale(seg.wscale));
+            pads = if pads == 1 { 2 } else { pads };
         }
         if let Some(FastOpenOption { cookie, experimental }) = seg.fast_open(sack) {
             let cookie = cookie.map_or_else(Vec::new, |cookie| cookie.as_bytes().to_vec());
@@ -183,7 +188,11 @@ impl Mapping {
         if seg.block_count() > 0 {
             let blocks = &sack[..seg.block_count()];
             let blocks = blocks.iter().map(|b| (b.0.wrapping_sub(self.peer), b.1.wrapping_sub(self.peer)));
-            list.extend([TcpOption::Nop, TcpOption::Nop, TcpOption::Sack(blocks.collect())]);
+            list.extend(vec![TcpOption::Nop; std::mem::replace(&mut pads, 2)]);
+            list.push(TcpOption::Sack(blocks.collect()));
+        }
+        if pads < 2 {
+            list.extend(vec![TcpOption::Nop; pads + 2]);
         }
         list
     }
@@ -204,6 +213,19 @@ impl Mapping {
     pub fn restart(&mut self) {
         *self = Mapping::new(self.scaled);
     }
+}
+
+/// An AccECN option with these counters, if they stand in an order of RFC 9768.
+fn accecn(counters: &[(String, u32)]) -> Option<AccEcnOption> {
+    let mut fields = [0; 3];
+    for (field, (_, counter)) in fields.iter_mut().zip(counters) {
+        *field = *counter;
+    }
+    [false, true].into_iter().find_map(|order1| {
+        let names = AccEcnOption::codepoints(order1).map(|ecn| COUNTERS[usize::from(ecn) - 1]);
+        let stands = counters.len() <= names.len() && counters.iter().zip(names).all(|((a, _), b)| a == b);
+        stands.then_some(AccEcnOption { order1, count: counters.len() as u8, fields })
+    })
 }
 
 /// TS val and ecr of a packet.

@@ -3,7 +3,7 @@
 
 use crate::command::Shell;
 use crate::python;
-use crate::script::{Action, Call, Packet, Script, TcpOption, Value, flag};
+use crate::script::{Action, Call, Packet, Script, TcpOption, Value};
 use std::path::Path;
 
 /// Constants of what is not modelled, with what they stand for.
@@ -80,12 +80,10 @@ pub fn needs(script: &Script, folder: Option<&Path>) -> Vec<(u32, String)> {
 
 fn of_packet(packet: &Packet) -> Vec<String> {
     let crate::script::Options::These(options) = &packet.options else { return Vec::new() };
-    let syn = packet.flags & flag::SYN != 0;
     options
         .iter()
         .filter_map(|option| match option {
             TcpOption::Other(name) => Some(name.clone()),
-            TcpOption::AccEcn(_) if syn => Some("an AccECN option in a SYN".to_owned()),
             _ => None,
         })
         .collect()

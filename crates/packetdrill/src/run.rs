@@ -117,7 +117,7 @@ impl<'a> Runner<'a> {
             Action::Call(call) => self.call(event, call, base)?,
             Action::Command(text) => {
                 self.shell.run(text, self.folder).map_err(Stop::CannotRun)?;
-                self.host.sysctls = self.shell.sysctls.clone();
+                self.host.set_sysctls(self.shell.sysctls.clone());
                 self.host.refresh_fast_open();
             }
             Action::Code(code) => self.code(code)?,

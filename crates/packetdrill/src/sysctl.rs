@@ -1,6 +1,6 @@
 //! The settings of a host, as Linux's sysctls name them, and what they mean to the options of a stack.
 
-use elephan_tcp::options::{LossDetection, Pacing};
+use elephan_tcp::options::{AccEcnOptions, LossDetection, Pacing};
 use elephan_tcp::{Options, law_in};
 use elephan_units::Bytes;
 use std::collections::BTreeMap;
@@ -37,13 +37,15 @@ const WITHOUT_MEANING: [&str; 16] = [
 ];
 
 /// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
-const NUMBERS: [(&str, u64); 18] = [
+const NUMBERS: [(&str, u64); 20] = [
     ("tcp_timestamps", 1),
     ("tcp_sack", 1),
     ("tcp_dsack", 1),
     ("tcp_window_scaling", 1),
     ("tcp_ecn", 5),
     ("tcp_ecn_option", 2),
+    ("tcp_ecn_option_beacon", 1000),
+    ("tcp_ecn_fallback", 1),
     ("tcp_slow_start_after_idle", 1),
     ("tcp_early_retrans", 4),
     ("tcp_recovery", 1),
@@ -125,6 +127,16 @@ impl Sysctls {
         if let Some(value) = self.number("tcp_max_reordering") {
             o.max_reordering = value as u32;
         }
+        if let Some(policy) = self.accecn_option() {
+            o.accecn_option = policy;
+        }
+        if let Some(value) = self.number("tcp_ecn_option_beacon") {
+            o.accecn_beacon = value as u32;
+        }
+        if let Some(value) = self.number("tcp_ecn_fallback") {
+            o.accecn_check = value != 0;
+            o.ecn_syn_retries = if value != 0 { 0 } else { 255 };
+        }
         if let Some(value) = self.number("tcp_pacing_ss_ratio") {
             o.pacing_ss_ratio = value as u32;
         }
@@ -183,6 +195,15 @@ fn triple(text: &str) -> Option<[u64; 3]> {
 }
 
 impl Sysctls {
+    /// Which segments carry the AccECN option.
+    pub fn accecn_option(&self) -> Option<AccEcnOptions> {
+        Some(match self.number("tcp_ecn_option")? {
+            0 => AccEcnOptions::Off,
+            1 => AccEcnOptions::Minimum,
+            _ => AccEcnOptions::Full,
+        })
+    }
+
     /// TCP_NOTSENT_LOWAT of sockets that set none.
     pub fn low_water(&self) -> u64 {
         self.number("tcp_notsent_lowat").unwrap_or(u64::from(u32::MAX))

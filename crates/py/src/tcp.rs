@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use elephan_tcp::{
-    Cookie, Endpoint, FastOpenListener, FastOpenMemory, FastOpenOption, FastOpenRequest, Flags, HEADER_AE,
-    OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
+    AccEcnOption, Cookie, Endpoint, FastOpenListener, FastOpenMemory, FastOpenOption, FastOpenRequest, Flags,
+    HEADER_AE, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks, Segment,
 };
 use elephan_units::Time;
 use pyo3::prelude::*;
@@ -43,7 +43,8 @@ const FLAGS: [(&str, Flags); 8] = [
 ];
 const AE: &str = "AE";
 const AE_BIT: u16 = 0x100;
-/// Counters of the AccECN option (RFC 9768 section 3.2.3).
+/// Counters of the AccECN option (RFC 9768 section 3.2.3), by the codepoint that they count, from ECT(1) on.
+const COUNTERS: [&str; 3] = ["e1b", "e0b", "ceb"];
 const COUNTER_MAX: u32 = (1 << 24) - 1;
 /// RFC 7323 section 2.3.
 const WSCALE_MAX: u64 = 14;
@@ -406,13 +407,37 @@ fn cookie(value: &Bound<'_, PyAny>) -> PyResult<Cookie> {
         .ok_or_else(|| wrong("cookie", "bytes, 4 to 16 of them and an even number", value))
 }
 
-/// EE0B and ECEB.
-fn accecn(value: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
-    let both = pair("accecn", value)?;
-    if both.0.max(both.1) > COUNTER_MAX {
-        return Err(wrong("accecn", &format!("a pair of whole numbers from 0 to {COUNTER_MAX}"), value));
+/// An AccECN option: its order, and its counters from the first on.
+fn accecn(value: &Bound<'_, PyAny>) -> PyResult<AccEcnOption> {
+    let expected = format!(
+        "a dict of order (0 or 1) and counters from 0 to {COUNTER_MAX}: e0b, ceb, e1b in order 0, e1b, ceb, e0b in order 1, \
+         the last of which may be absent"
+    );
+    let refused = || wrong("accecn", &expected, value);
+    let Ok(given) = value.cast::<PyDict>() else { return Err(refused()) };
+    let order = match given.get_item("order")? {
+        Some(order) => order.extract::<u8>().ok().filter(|order| *order < 2).ok_or_else(refused)?,
+        None => 0,
+    };
+    let mut option = AccEcnOption { order1: order == 1, count: 0, fields: [0; 3] };
+    for ecn in AccEcnOption::codepoints(option.order1) {
+        let Some(counter) = given.get_item(COUNTERS[usize::from(ecn) - 1])? else { break };
+        let counter = counter.extract::<u32>().ok().filter(|counter| *counter <= COUNTER_MAX).ok_or_else(refused)?;
+        option.fields[usize::from(option.count)] = counter;
+        option.count += 1;
     }
-    Ok(both)
+    let known = usize::from(option.count) + usize::from(given.contains("order")?);
+    if given.len() == known { Ok(option) } else { Err(refused()) }
+}
+
+/// An AccECN option as [`accecn`] reads it.
+fn accecn_dict<'py>(py: Python<'py>, option: &AccEcnOption) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("order", u8::from(option.order1))?;
+    for (ecn, counter) in option.counters() {
+        out.set_item(COUNTERS[usize::from(ecn) - 1], counter)?;
+    }
+    Ok(out)
 }
 
 fn sack_blocks(value: &Bound<'_, PyAny>, seg: &mut Segment, sack: &mut SackBlocks) -> PyResult<()> {
@@ -475,11 +500,11 @@ fn segment(given: &Bound<'_, PyDict>) -> PyResult<(Segment, SackBlocks)> {
             }
         }
     }
-    if let Some((e0b, ceb)) = counters {
-        if seg.flags.any(Flags::SYN) || seg.len > 0 {
-            return Err(ScenarioError::new_err("segment: accecn is modelled on ACKs without data only"));
+    if let Some(option) = counters {
+        seg.add_accecn(&option, &mut sack);
+        if seg.accecn(&sack).is_none() {
+            return Err(ScenarioError::new_err("segment: accecn has no room beside the other options"));
         }
-        seg.add_accecn(e0b, ceb);
     }
     if let Some(option) = option {
         if !seg.flags.any(Flags::SYN) || seg.sack_len > 0 {
@@ -507,7 +532,7 @@ fn dict<'py>(py: Python<'py>, seg: &Segment, sack: &SackBlocks) -> PyResult<Boun
     out.set_item("sack", blocks.collect::<PyResult<Vec<_>>>()?)?;
     out.set_item("ts", has(OPTION_TIMESTAMPS).then_some((seg.tsval, seg.tsecr)))?;
     out.set_item("ecn", seg.ecn)?;
-    out.set_item("accecn", seg.accecn())?;
+    out.set_item("accecn", seg.accecn(sack).map(|option| accecn_dict(py, &option)).transpose()?)?;
     if seg.flags.has(Flags::SYN) {
         out.set_item("mss", (seg.mss != 0).then_some(seg.mss))?;
         out.set_item("wscale", has(OPTION_WINDOW_SCALE).then_some(seg.wscale))?;

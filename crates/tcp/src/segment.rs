@@ -67,10 +67,11 @@ pub const OPTION_SACK_PERMITTED: u8 = 2;
 /// `Segment::options` bit: window scale (SYN only).
 pub const OPTION_WINDOW_SCALE: u8 = 4;
 
-/// `Segment::options` bit: the AccECN option of length 8 is present (RFC 9768).
-pub const OPTION_ACCECN: u8 = 8;
+/// `Segment::options` bits: an AccECN option is present (RFC 9768) if one of them is set: [`Segment::accecn`].
+pub const OPTION_ACCECN: u8 = 0b0011_1000;
+const ACCECN_SHIFT: u32 = 3;
 /// `Segment::options` bit: the header's AE flag (RFC 9768), for which [`Flags`] has no room.
-pub const HEADER_AE: u8 = 16;
+pub const HEADER_AE: u8 = 64;
 
 /// ECN codepoints of the IP header (RFC 3168 section 5).
 pub const ECN_NOT_ECT: u8 = 0;
@@ -93,7 +94,7 @@ pub struct Segment {
     pub tsecr: u32,
     /// Window as on the wire: to be shifted by the scale of the handshake, except in a SYN.
     pub window: u16,
-    /// MSS option of a SYN, 0 if absent. With [`OPTION_ACCECN`], which no SYN has: the high bytes of EE0B.
+    /// MSS option of a SYN, 0 if absent.
     pub mss: u16,
     pub flags: Flags,
     /// ECN codepoint of the IP header.
@@ -102,13 +103,56 @@ pub struct Segment {
     pub sack_len: u8,
     /// Which options are present: `OPTION_*`.
     pub options: u8,
-    /// Window scale option of a SYN. With [`OPTION_ACCECN`]: the low byte of EE0B.
+    /// Window scale option of a SYN.
     pub wscale: u8,
-    /// ECEB of the AccECN option, the most significant byte first, when [`OPTION_ACCECN`] is set.
+    /// A counter of the AccECN option, the most significant byte first: the second, or the only one; the others stand in the place of
+    /// the fourth SACK block.
     pub ceb: [u8; 3],
 }
 
 const _: () = assert!(size_of::<Segment>() == 32);
+
+/// An AccECN option (RFC 9768 section 3.2.3): 24-bit counters of payload bytes by codepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccEcnOption {
+    /// Kind 174: ECT(1), CE, ECT(0). Otherwise kind 172: ECT(0), CE, ECT(1).
+    pub order1: bool,
+    /// How many of the counters it has, from the first on: 0 to 3.
+    pub count: u8,
+    pub fields: [u32; 3],
+}
+
+impl AccEcnOption {
+    /// What each counter counts, in order.
+    pub const fn codepoints(order1: bool) -> [u8; 3] {
+        if order1 { [ECN_ECT1, ECN_CE, ECN_ECT0] } else { [ECN_ECT0, ECN_CE, ECN_ECT1] }
+    }
+
+    /// The counters that it has, with their codepoints.
+    pub fn counters(&self) -> impl Iterator<Item = (u8, u32)> {
+        AccEcnOption::codepoints(self.order1).into_iter().zip(self.fields).take(self.count.into())
+    }
+
+    /// The counter of a codepoint, if it has that.
+    pub fn counter(&self, ecn: u8) -> Option<u32> {
+        self.counters().find(|(codepoint, _)| *codepoint == ecn).map(|(_, counter)| counter)
+    }
+
+    /// Three bits: 1 to 3 counters in order 0, none at all, 1 to 3 counters in order 1.
+    fn code(&self) -> u8 {
+        if self.order1 || self.count == 0 { 4 | self.count } else { self.count }
+    }
+}
+
+/// The AccECN option with all of its counters.
+pub(crate) const ACCECN_MAX_BYTES: u32 = 12;
+
+/// Bytes that an AccECN option with `count` counters takes: kind, length, 3 for each counter, padded to four bytes. Of the padding of the
+/// option behind it a rest may take `saving` bytes (Linux `tcp_options_fit_accecn`).
+pub(crate) fn accecn_bytes(count: u8, saving: u32) -> u32 {
+    let bytes = 2 + 3 * u32::from(count);
+    if bytes % 4 > saving { bytes.next_multiple_of(4) } else { bytes / 4 * 4 }
+}
 
 /// IPv4 header without options.
 pub const IP_HEADER_BYTES: u32 = 20;
@@ -116,8 +160,6 @@ pub const IP_HEADER_BYTES: u32 = 20;
 pub const TCP_HEADER_BYTES: u32 = 20;
 /// Largest TCP header (RFC 9293 section 3.1).
 pub const TCP_HEADER_MAX_BYTES: u32 = 60;
-/// The AccECN option with two of its counters.
-const ACCECN_BYTES: u32 = 8;
 
 impl Segment {
     /// TCP header with its options as encoded, a multiple of 4 and at most 60.
@@ -134,7 +176,7 @@ impl Segment {
     }
 
     fn other_option_bytes(&self) -> u32 {
-        let accecn = if self.options & OPTION_ACCECN != 0 { ACCECN_BYTES } else { 0 };
+        let accecn = self.accecn_shape().map_or(0, |(_, count)| accecn_bytes(count, self.accecn_saving()));
         if self.flags.any(Flags::SYN) {
             accecn + self.syn_option_bytes() + option_bytes(self.sack_len)
         } else if self.sack_len != 0 {
@@ -167,21 +209,48 @@ impl Segment {
         self.flags |= if ace & 1 != 0 { Flags::ECE } else { Flags::NONE };
     }
 
-    /// Adds the AccECN option, if the header has room for it: the low 24 bits of EE0B and ECEB. Not for a SYN.
-    pub fn add_accecn(&mut self, e0b: u32, ceb: u32) {
-        if self.header_bytes() + ACCECN_BYTES <= TCP_HEADER_MAX_BYTES {
-            self.options |= OPTION_ACCECN;
-            (self.mss, self.wscale) = ((e0b >> 8) as u16, e0b as u8);
-            let [_, ceb @ ..] = ceb.to_be_bytes();
-            self.ceb = ceb;
+    /// Adds an AccECN option, if the header has room for it. Two counters or three take the place of the fourth SACK block.
+    pub fn add_accecn(&mut self, option: &AccEcnOption, sack: &mut SackBlocks) {
+        let with = self.options | option.code() << ACCECN_SHIFT;
+        if (Segment { options: with, ..*self }).header_bytes() > TCP_HEADER_MAX_BYTES {
+            return;
+        }
+        self.options = with;
+        let [first, second, third] = option.fields;
+        let [_, own @ ..] = if option.count > 1 { second } else { first }.to_be_bytes();
+        self.ceb = own;
+        if option.count > 1 {
+            sack[3] = (first, third);
         }
     }
 
-    /// EE0B and ECEB of the AccECN option, if there is one.
-    pub fn accecn(&self) -> Option<(u32, u32)> {
+    /// Whether the AccECN option is of order 1, and how many counters it has; none without an option.
+    fn accecn_shape(&self) -> Option<(bool, u8)> {
+        let code = (self.options & OPTION_ACCECN) >> ACCECN_SHIFT;
+        (code != 0).then_some((code >= 4, code & 3))
+    }
+
+    /// Bytes of padding of another option that a rest of the AccECN option may take.
+    fn accecn_saving(&self) -> u32 {
+        let sacks = self.options & (OPTION_SACK_PERMITTED | OPTION_TIMESTAMPS) == OPTION_SACK_PERMITTED;
+        match self.flags.any(Flags::SYN) {
+            true if sacks => 2,
+            true => u32::from(self.options & OPTION_WINDOW_SCALE != 0),
+            false if self.sack_len > 0 => 2,
+            false => 0,
+        }
+    }
+
+    /// The AccECN option, if there is one; `sack` is what came with the segment.
+    pub fn accecn(&self, sack: &SackBlocks) -> Option<AccEcnOption> {
+        let (order1, count) = self.accecn_shape()?;
         let [high, middle, low] = self.ceb;
-        let e0b = u32::from(self.mss) << 8 | u32::from(self.wscale);
-        (self.options & OPTION_ACCECN != 0).then(|| (e0b, u32::from_be_bytes([0, high, middle, low])))
+        let own = u32::from_be_bytes([0, high, middle, low]);
+        let fields = match count {
+            0 | 1 => [own, 0, 0],
+            _ => [sack[3].0, own, sack[3].1],
+        };
+        Some(AccEcnOption { order1, count, fields })
     }
 
     /// IPv4 packet length: IP header, TCP header, payload.
@@ -220,7 +289,7 @@ mod tests {
         assert_eq!(Segment { options: OPTION_SACK_PERMITTED, ..syn }.header_bytes(), 28);
     }
 
-    /// RFC 9768 figure 3: AE, CWR, ECE from the left; the option with EE0B and ECEB takes 8 bytes, where they are free.
+    /// RFC 9768 figure 3: AE, CWR, ECE from the left; the option takes 12, 8, 8 and 4 bytes, beside SACK blocks 12, 8, 4 and none.
     #[test]
     fn accecn_fields() {
         for ace in 0..8 {
@@ -228,12 +297,27 @@ mod tests {
             seg.set_ace(ace);
             assert_eq!((seg.ace(), seg.flags.any(Flags::ACK)), (ace, true));
         }
-        let mut seg = Segment { flags: Flags::ACK, options: OPTION_TIMESTAMPS, sack_len: 2, ..Segment::default() };
-        seg.add_accecn(0x12_3456, 0xfe_dcba);
-        assert_eq!((seg.accecn(), seg.header_bytes()), (Some((0x12_3456, 0xfe_dcba)), 60));
-        let mut full = Segment { options: OPTION_TIMESTAMPS, sack_len: 3, ..seg };
-        full.add_accecn(1, 1);
-        assert_eq!((full.accecn(), full.header_bytes()), (None, 60));
+        let mut sack = [(1, 2); 4];
+        for (blocks, bytes) in [(0, [4, 8, 8, 12]), (1, [0, 4, 8, 12])] {
+            for (order1, count) in [false, true].into_iter().flat_map(|order| (0..=3).map(move |count| (order, count)))
+            {
+                let mut seg = Segment { flags: Flags::ACK, sack_len: blocks, ..Segment::default() };
+                let before = seg.header_bytes();
+                let fields = [0x12_3456, 0xfe_dcba, 0xff_ffff];
+                seg.add_accecn(&AccEcnOption { order1, count, fields }, &mut sack);
+                let read = seg.accecn(&sack).unwrap();
+                assert_eq!((read.count, read.order1), (count, order1 || count == 0));
+                assert_eq!(read.fields[..count.into()], fields[..count.into()]);
+                assert_eq!(seg.header_bytes() - before, bytes[usize::from(count)]);
+            }
+        }
+        // Timestamps and two blocks leave 8 bytes.
+        let full = Segment { flags: Flags::ACK, options: OPTION_TIMESTAMPS, sack_len: 2, ..Segment::default() };
+        for (count, there) in [(3, false), (2, true)] {
+            let mut seg = full;
+            seg.add_accecn(&AccEcnOption { order1: false, count, fields: [1; 3] }, &mut sack);
+            assert_eq!(seg.accecn(&sack).is_some(), there);
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The stack table: every option, its value in every stack, and where that value comes from.
 
 use crate::options::{
-    Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection, NagleRule, NewrenoTimer,
-    OptionError, Origin, Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule, RttSampling, Undo,
-    WindowProbe, WindowUpdate, options, text,
+    AccEcnOptions, AccEcnRule, Acceptance, DelayedAckRule, DsackRule, Ecn, FastOpen, LocalDrop, LossDetection,
+    NagleRule, NewrenoTimer, OptionError, Origin, Pacing, Provenance, RackRule, RecoveryRule, Reduction, Row, RtoRule,
+    RttSampling, Undo, WindowProbe, WindowUpdate, options, text,
 };
 use elephan_cc::law::{cubic::Cubic, reno::Reno};
 use elephan_cc::{Model, Spec, slow_start};
@@ -299,6 +299,29 @@ options! {
         winxp | linux_2_4 | windows = 255, "assumed: RFC 3168 section 6.1.1.1";
         linux = 0, "Linux tcp_ecn_fallback 1";
         freebsd = 1, "FreeBSD net.inet.tcp.ecn.maxretries 1";
+    }
+    /// Where AccECN of Linux differs from that of the RFC: `rfc9768` or `linux`.
+    accecn_rule: AccEcnRule {
+        rfc = AccEcnRule::Rfc9768, "RFC 9768 section 3.2";
+        winxp | linux_2_4 | windows | freebsd = AccEcnRule::Rfc9768, "assumed: RFC 9768";
+        linux = AccEcnRule::Linux, "Linux 6.18 tcp_ecn.h, tcp_accecn_process";
+    }
+    /// Which segments of AccECN carry its option: `off`, `minimum`, `acks` or `full`. A SYN-ACK does unless it is `off`.
+    accecn_option: AccEcnOptions {
+        rfc = AccEcnOptions::Acks, "RFC 9768 section 3.2.3.3";
+        winxp | linux_2_4 | windows | freebsd = AccEcnOptions::Acks, "assumed: RFC 9768 section 3.2.3.3";
+        linux = AccEcnOptions::Full, "Linux net.ipv4.tcp_ecn_option 2";
+    }
+    /// With `accecn_option` `minimum`: options in a round trip at least; 0 is none.
+    accecn_beacon: u32 {
+        rfc | winxp | linux_2_4 | windows | freebsd = 3, "RFC 9768 section 3.2.3.3";
+        linux = 3, "Linux net.ipv4.tcp_ecn_option_beacon 3";
+    }
+    /// AccECN sends no ECT if the peer says that an unmarked SYN or SYN-ACK has arrived marked.
+    accecn_check: bool {
+        rfc = true, "RFC 9768 section 3.2.2.3";
+        winxp | linux_2_4 | windows | freebsd = true, "assumed: RFC 9768 section 3.2.2.3";
+        linux = true, "Linux tcp_accecn_validate_syn_feedback, net.ipv4.tcp_ecn_fallback 1";
     }
     /// With `dctcp`, SYN, SYN-ACK and RST are ECN-capable.
     ect_syn: bool {

@@ -7,8 +7,8 @@
 
 use crate::fast_open::FastOpenOption;
 use crate::segment::{
-    Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE, SackBlocks,
-    Segment, TCP_HEADER_BYTES,
+    AccEcnOption, Flags, HEADER_AE, IP_HEADER_BYTES, OPTION_SACK_PERMITTED, OPTION_TIMESTAMPS, OPTION_WINDOW_SCALE,
+    SackBlocks, Segment, TCP_HEADER_BYTES,
 };
 
 /// Largest IP and TCP headers: 20 and 60 bytes.
@@ -33,12 +33,15 @@ mod kind {
     pub const FAST_OPEN: u8 = 34;
     /// Experiments (RFC 6994); `FAST_OPEN_MAGIC` follows.
     pub const EXPERIMENT: u8 = 254;
-    /// Accurate ECN, order 0: EE0B, ECEB (RFC 9768 section 3.2.3).
+    /// Accurate ECN in two orders (RFC 9768 section 3.2.3).
     pub const ACCECN0: u8 = 172;
+    pub const ACCECN1: u8 = 174;
 }
 
 /// The identifier of Fast Open among experiments.
 const FAST_OPEN_MAGIC: u16 = 0xF989;
+/// What stands where nothing is left of the option before.
+const REST: [u8; 2] = [kind::NOP; 2];
 
 /// Who sends to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,38 +142,60 @@ impl Headers {
             self.put(&[kind::MSS, 4]);
             self.put(&segment.mss.to_be_bytes());
         }
-        if syn && has(OPTION_SACK_PERMITTED) {
-            if !has(OPTION_TIMESTAMPS) {
-                self.put(&[kind::NOP, kind::NOP]);
-            }
-            self.put(&[kind::SACK_PERMITTED, 2]);
-        } else if has(OPTION_TIMESTAMPS) {
-            self.put(&[kind::NOP, kind::NOP]);
-        }
         if has(OPTION_TIMESTAMPS) {
+            match syn && has(OPTION_SACK_PERMITTED) {
+                true => self.put(&[kind::SACK_PERMITTED, 2]),
+                false => self.put(&REST),
+            }
             self.put(&[kind::TIMESTAMPS, 10]);
             self.put(&segment.tsval.to_be_bytes());
             self.put(&segment.tsecr.to_be_bytes());
         }
-        if syn && has(OPTION_WINDOW_SCALE) {
-            self.put(&[kind::NOP, kind::WINDOW_SCALE, 3, segment.wscale]);
+        let mut rest = segment.accecn(sack).map_or(REST, |option| self.accecn(&option));
+        if syn && has(OPTION_SACK_PERMITTED) && !has(OPTION_TIMESTAMPS) {
+            self.put(&std::mem::replace(&mut rest, REST));
+            self.put(&[kind::SACK_PERMITTED, 2]);
         }
-        if let Some((e0b, ceb)) = segment.accecn() {
-            self.put(&[kind::ACCECN0, 8]);
-            self.put(&e0b.to_be_bytes()[1..]);
-            self.put(&ceb.to_be_bytes()[1..]);
+        if syn && has(OPTION_WINDOW_SCALE) {
+            // One byte of a rest takes the place of the NOP, two do not.
+            let single = rest[1] == kind::NOP;
+            self.put(&[if single { rest[0] } else { kind::NOP }, kind::WINDOW_SCALE, 3, segment.wscale]);
+            rest = if single { REST } else { rest };
         }
         if let Some(option) = segment.fast_open(sack) {
             self.fast_open(&option);
         }
         let blocks = segment.block_count();
         if blocks != 0 {
-            self.put(&[kind::NOP, kind::NOP, kind::SACK, 2 + 8 * blocks as u8]);
+            self.put(&std::mem::replace(&mut rest, REST));
+            self.put(&[kind::SACK, 2 + 8 * blocks as u8]);
             for (left, right) in &sack[..blocks] {
                 self.put(&left.to_be_bytes());
                 self.put(&right.to_be_bytes());
             }
         }
+        if rest != REST {
+            self.put(&rest);
+            self.put(&REST);
+        }
+    }
+
+    /// Writes as much of an AccECN option as fills words, and returns the two bytes that follow (Linux `tcp_options_write`).
+    fn accecn(&mut self, option: &AccEcnOption) -> [u8; 2] {
+        let kind = if option.order1 { kind::ACCECN1 } else { kind::ACCECN0 };
+        let mut bytes = [kind::NOP; 12];
+        let len = 2 + 3 * usize::from(option.count);
+        (bytes[0], bytes[1]) = (kind, len as u8);
+        for (at, (_, counter)) in bytes[2..].chunks_exact_mut(3).zip(option.counters()) {
+            at.copy_from_slice(&counter.to_be_bytes()[1..]);
+        }
+        if option.count == 3 {
+            self.put(&bytes);
+            return REST;
+        }
+        let whole = len / 4 * 4;
+        self.put(&bytes[..whole]);
+        [bytes[whole], bytes[whole + 1]]
     }
 
     /// The Fast Open option with NOPs behind it (Linux `tcp_options_write`).
@@ -320,6 +345,39 @@ mod tests {
         assert_eq!(written(&[0xAB, 0xCD, 0x12, 0x34], false), bytes("22 06 AB CD 12 34 01 01"));
         assert_eq!(written(&[], true), bytes("FE 04 F9 89"));
         assert_eq!(written(&[1, 2, 3, 4, 5, 6, 7, 8], true), bytes("FE 0C F9 89 01 02 03 04 05 06 07 08"));
+    }
+
+    /// RFC 9768 section 3.2.3, in the layout of Linux `tcp_options_write`: all counters and a NOP; what is left of one counter, or of
+    /// none, stands in the place of NOPs.
+    #[test]
+    fn accecn_options() {
+        let option = |order1, count| AccEcnOption { order1, count, fields: [0x0001_0203, 0x0004_0506, 0x0007_0809] };
+        let mut sack = [(0xA, 0xB), (0, 0), (0, 0), (0, 0)];
+        let mut written = |segment: Segment, option: AccEcnOption| {
+            let mut segment = segment;
+            segment.add_accecn(&option, &mut sack);
+            let h = Headers::tcp(&segment, &sack, 0, &THERE);
+            assert_eq!(h.as_bytes().len() as u32, segment.ip_bytes());
+            h.as_bytes()[40..].to_vec()
+        };
+        let ack = Segment { flags: Flags::ACK, ..Segment::default() };
+        let sacks = Segment { sack_len: 1, ..ack };
+        assert_eq!(written(ack, option(true, 3)), bytes("AE 0B 010203 040506 070809 01"));
+        assert_eq!(written(ack, option(false, 2)), bytes("AC 08 010203 040506"));
+        assert_eq!(written(ack, option(false, 1)), bytes("AC 05 010203 010101"));
+        assert_eq!(written(ack, option(true, 0)), bytes("AE 02 01 01"));
+        assert_eq!(
+            written(sacks, option(true, 3)),
+            bytes("AE 0B 010203 040506 070809 01 01 01 05 0A 0000000A 0000000B")
+        );
+        assert_eq!(written(sacks, option(true, 1)), bytes("AE 05 010203 01 05 0A 0000000A 0000000B"));
+        assert_eq!(written(sacks, option(true, 0)), bytes("AE 02 05 0A 0000000A 0000000B"));
+        let syn =
+            Segment { flags: Flags::SYN | Flags::ACK, mss: 1460, options: OPTION_SACK_PERMITTED, ..Segment::default() };
+        assert_eq!(written(syn, option(true, 3)), bytes("02 04 05B4 AE 0B 010203 040506 070809 01 01 01 04 02"));
+        let scaled = Segment { options: OPTION_WINDOW_SCALE, wscale: 7, ..syn };
+        assert_eq!(written(scaled, option(true, 1)), bytes("02 04 05B4 AE 05 010203 03 03 07"));
+        assert_eq!(written(scaled, option(true, 0)), bytes("02 04 05B4 01 03 03 07 AE 02 01 01"));
     }
 
     /// Every combination of options takes the bytes that are charged for it.

@@ -89,6 +89,16 @@ impl Host {
         self.endpoint().is_some_and(|endpoint| endpoint.state() != State::Closed)
     }
 
+    /// Takes over settings. Connections that there are look at some of them with every segment.
+    pub fn set_sysctls(&mut self, sysctls: Sysctls) {
+        self.sysctls = sysctls;
+        if let Some(policy) = self.sysctls.accecn_option() {
+            for endpoint in self.sockets.iter_mut().filter_map(|socket| socket.endpoint.as_mut()) {
+                endpoint.set_accecn_option(policy);
+            }
+        }
+    }
+
     /// When the next timer is due.
     pub fn next_timer(&self) -> Time {
         let timers = self.sockets.iter().filter_map(|socket| socket.endpoint.as_ref()).map(Endpoint::next_timer);

@@ -1,7 +1,7 @@
 //! Acknowledgements: the peer's window, the scoreboard, round-trip samples, recovery, growth, the timer.
 
 use super::{Endpoint, State};
-use crate::options::{Ecn, RttSampling};
+use crate::options::{AccEcnRule, Ecn, RttSampling};
 use crate::scoreboard::Taken;
 use crate::segment::{Flags, SackBlocks, Segment};
 use crate::sender::AckEvent;
@@ -79,11 +79,11 @@ impl Endpoint {
             return false;
         }
         if self.ecn == Ecn::Accurate {
-            self.note_accurate(seg);
+            self.note_accurate(seg, sack);
         }
         let (pipe_before, flight) = (self.tx.board.pipe(), self.tx.board.flight());
         let lost_before = self.tx.board.lost_total();
-        let segments_before = self.tx.counted_segments();
+        let segments_before = self.counted_segments();
         let window_before = self.tx.window_edge;
         let disordered = self.tx.is_disordered();
         if ack >= una && !(self.accepts_as_linux() && self.keeps_window(seg, seq, ack)) {
@@ -108,6 +108,9 @@ impl Endpoint {
         }
         self.stats.dup_acks_in += u64::from(repeated);
         if acked == 0 && sacked.delivered == 0 && !repeated {
+            if self.accecn.is_some() && ack == una {
+                self.read_echo(seg, sack, 0, (0, 0));
+            }
             if window_before != self.tx.window_edge {
                 self.reconsider();
             }
@@ -122,7 +125,9 @@ impl Endpoint {
             self.progress(now);
         }
         // An acknowledgement that another has superseded says nothing of marks.
-        let (echoed, ce) = if ack >= una { self.read_echo(seg, acked, delivered) } else { (false, 0) };
+        let segments = self.counted_segments() - segments_before;
+        let (echoed, ce) =
+            if ack >= una { self.read_echo(seg, sack, acked, (delivered, segments)) } else { (false, 0) };
         let timed = if sacked.has_sample() && !cumulative.has_sample() { &sacked } else { &cumulative };
         let rtt = self.measure(now, seg, flight, timed);
         if self.tx.one_way && acked > 0 {
@@ -132,7 +137,7 @@ impl Endpoint {
             now,
             acked,
             delivered,
-            segments: self.tx.counted_segments() - segments_before,
+            segments,
             duplicate: if self.tx.sack { sacked.delivered > 0 } else { repeated },
             pipe_before,
             lost_before,
@@ -169,6 +174,13 @@ impl Endpoint {
             self.on_fin_acked(now);
         }
         true
+    }
+
+    /// Segments that have arrived at the peer, where somebody counts them.
+    #[inline]
+    fn counted_segments(&self) -> u64 {
+        let accurate = self.accecn.is_some() && self.options.accecn_rule == AccEcnRule::Linux;
+        if accurate || self.tx.counts_segments() { self.tx.board.delivered_segments() } else { 0 }
     }
 
     /// Whether an acknowledgement is older than any segment that the peer can have sent (RFC 5961 section 5.2; Linux `tcp_ack` looks at

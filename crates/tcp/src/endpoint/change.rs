@@ -49,7 +49,7 @@ pub(super) struct Aside {
 
 impl Endpoint {
     /// Gives this connection options of its own.
-    fn change(&mut self, set: impl FnOnce(&mut Options)) {
+    pub(super) fn change(&mut self, set: impl FnOnce(&mut Options)) {
         set(Arc::make_mut(&mut self.options));
     }
 

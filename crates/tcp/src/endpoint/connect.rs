@@ -119,7 +119,7 @@ impl Endpoint {
             wscale: self.own_shift(),
             ..Segment::default()
         };
-        self.set_up_ecn(answer, seg);
+        self.set_up_ecn(answer, seg, sack);
         self.syns = self.syns.saturating_add(1);
         if options & OPTION_TIMESTAMPS != 0 {
             seg.tsval = self.ts_now(now);
@@ -212,7 +212,9 @@ impl Endpoint {
         if self.state == State::SynReceived
             && let Some(accecn) = &mut self.accecn
         {
-            accecn.on_first_ack(seg.ace(), seg.len == 0 && seg.sack_len == 0);
+            let pure = seg.len == 0 && seg.sack_len == 0 && !seg.flags.any(Flags::SYN);
+            accecn.on_first_ack(seg.ace(), pure, self.options.accecn_check);
+            accecn.demand_options(1);
         }
         if self.sends_early() {
             return self.confirm(now, seg);
@@ -300,6 +302,7 @@ impl Endpoint {
         }
         let answers = self.answers_syn(seg);
         if answers {
+            self.on_crossing_syn_ack(seg);
             self.establish(now, seg);
             self.work |= work::ACK;
             if self.accepts_as_linux() {

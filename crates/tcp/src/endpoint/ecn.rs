@@ -14,21 +14,29 @@
 //! - AccECN: the SYN carries AE as well. A peer that knows RFC 3168 only answers with ECE, and both do as it does. CWR says
 //!   nothing; an ACK that tells of new marks is one with ECE.
 
-use super::{Endpoint, work};
-use crate::accecn::{ACE_SYN, AccEcn, SYN_RETRIES};
+use super::{Endpoint, State, work};
+use crate::accecn::{ACE_SYN, AccEcn, Progress, SYN_RETRIES};
 use crate::delayed_ack::QUICK_ECN;
-use crate::options::Ecn;
-use crate::segment::{ECN_CE, ECN_ECT0, Flags, SackBlocks, Segment};
+use crate::options::{AccEcnOptions, Ecn, TIMESTAMPS_BYTES};
+use crate::segment::{ECN_CE, ECN_ECT0, Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use crate::sender::AckEvent;
 use elephan_cc::Signal;
-use elephan_units::Time;
+use elephan_units::{Span, Time};
 
 /// The ACE field of a SYN that asks for RFC 3168.
 const ACE_CLASSIC_SYN: u8 = 0b011;
+/// Room for options in a TCP header.
+pub(super) const OPTIONS_BYTES: u32 = 40;
+
+/// Whether the first SACK block lies in the second: a duplicate of what is out of order (RFC 2883 section 4).
+fn inside(sack: &SackBlocks, blocks: u8) -> bool {
+    let ahead = |a: u32, b: u32| b.wrapping_sub(a) as i32 >= 0;
+    blocks > 1 && ahead(sack[1].0, sack[0].0) && ahead(sack[0].1, sack[1].1)
+}
 
 impl Endpoint {
     /// ECN in the SYN or the SYN-ACK (`answer`), of which `syns` have left before.
-    pub(super) fn set_up_ecn(&mut self, answer: bool, seg: &mut Segment) {
+    pub(super) fn set_up_ecn(&mut self, answer: bool, seg: &mut Segment, sack: &mut SackBlocks) {
         let syns = u32::from(self.syns);
         let asks = self.options.ecn != Ecn::Off && syns <= self.syn_retries();
         if !answer {
@@ -40,9 +48,17 @@ impl Endpoint {
             self.mark_control(asks && self.options.ecn == Ecn::Dctcp, seg);
             return;
         }
+        // Linux repeats the SYN-ACK of a simultaneous open as it was, the option once.
+        let simultaneous = !self.is_passive() && self.accepts_as_linux();
+        let option = self.options.accecn_option != AccEcnOptions::Off && syns <= u32::from(simultaneous);
         match &mut self.accecn {
-            Some(accecn) if syns > SYN_RETRIES => accecn.stop_ect(),
-            Some(accecn) => seg.set_ace(accecn.syn_ack_ace()),
+            Some(accecn) if syns > SYN_RETRIES && !simultaneous => accecn.stop_ect(),
+            Some(accecn) => {
+                seg.set_ace(accecn.syn_ack_ace());
+                if option {
+                    seg.add_accecn(&accecn.syn_ack_option(), sack);
+                }
+            }
             None if self.ecn != Ecn::Off => seg.flags |= Flags::ECE,
             None => {}
         }
@@ -90,12 +106,36 @@ impl Endpoint {
     /// An acceptable segment of an AccECN connection.
     #[cold]
     #[inline(never)]
-    pub(super) fn note_accurate(&mut self, seg: &Segment) {
+    pub(super) fn note_accurate(&mut self, seg: &Segment, sack: &SackBlocks) {
         let waiting = self.rx.nxt != self.rx.last_ack;
         let Some(accecn) = &mut self.accecn else { return };
         accecn.on_field(seg.ace());
-        if seg.len == 0 && accecn.on_control(seg.ecn, waiting) {
+        if let Some(option) = seg.accecn(sack) {
+            accecn.hear(&option);
+        }
+        if seg.len > 0 && self.irs.wrapping_add(self.rx.nxt as u32).wrapping_sub(seg.seq) as i32 > 0 {
+            accecn.on_duplicate(seg.seq);
+        }
+        if accecn.on_segment(seg.ecn, seg.len, waiting) {
             self.work |= work::ACK;
+        }
+    }
+
+    /// A SYN-ACK has arrived: whether it carries the AccECN option.
+    #[cold]
+    pub(super) fn hear_option(&mut self, seg: &Segment, sack: &SackBlocks) {
+        if let (Some(accecn), Some(option)) = (&mut self.accecn, seg.accecn(sack)) {
+            accecn.hear(&option);
+            // Linux tcp_ecn_rcv_synack.
+            accecn.demand_options(2);
+        }
+    }
+
+    /// The peer's SYN-ACK of a simultaneous open.
+    pub(super) fn on_crossing_syn_ack(&mut self, seg: &Segment) {
+        if let Some(accecn) = &mut self.accecn {
+            accecn.on_repeated_syn(seg.ecn, true);
+            accecn.on_syn_ack(seg.ace(), self.options.accecn_check);
         }
     }
 
@@ -124,7 +164,11 @@ impl Endpoint {
         self.no_ect =
             answer && matches!(self.ecn, Ecn::Classic | Ecn::Dctcp) && syns > tries && !self.accepts_as_linux();
         if self.ecn == Ecn::Accurate {
-            self.accecn = Some(Box::new(AccEcn::new(seg.ecn, answer)));
+            let mut accecn = AccEcn::new(self.options.accecn_rule, seg.ecn, answer);
+            if answer {
+                accecn.on_syn_ack(seg.ace(), self.options.accecn_check);
+            }
+            self.accecn = Some(Box::new(accecn));
             self.echo = true;
         }
     }
@@ -132,17 +176,55 @@ impl Endpoint {
     /// What the receiver says in a segment.
     #[cold]
     #[inline(never)]
-    pub(super) fn write_echo(&mut self, seg: &mut Segment) {
+    pub(super) fn write_echo(&mut self, now: Time, seg: &mut Segment, sack: &mut SackBlocks) {
+        let pure = seg.len == 0;
+        // Of TIME-WAIT nothing but numbers and codepoint is left (Linux `tcp_v4_timewait_ack`).
+        if self.state == State::TimeWait && self.accepts_as_linux() {
+            seg.ecn = if self.accecn.as_ref().is_some_and(|accecn| accecn.marks_all()) { ECN_ECT0 } else { seg.ecn };
+            return;
+        }
+        if let Some(accecn) = &mut self.accecn {
+            accecn.set_time(now);
+        }
+        let sends = self.sends_accecn_option(pure);
+        let space = if pure { OPTIONS_BYTES } else { (self.tx.mss - seg.len.min(self.tx.mss)).min(OPTIONS_BYTES) };
         let Some(accecn) = &mut self.accecn else {
             seg.flags |= Flags::ECE;
             self.stats.rare().ece_sent += 1;
             return;
         };
-        let (ace, (e0b, ceb)) = accecn.feedback(seg.len == 0);
-        seg.set_ace(ace);
-        if seg.len == 0 {
-            seg.add_accecn(e0b, ceb);
+        seg.set_ace(accecn.ace(pure));
+        if accecn.marks_all() {
+            seg.ecn = ECN_ECT0;
         }
+        // `mss` is without timestamps.
+        let stamps = if pure && self.timestamps { TIMESTAMPS_BYTES as u32 } else { 0 };
+        let blocks = if seg.sack_len > 0 { 4 + 8 * u32::from(seg.sack_len) } else { 0 };
+        let room = space.saturating_sub(stamps + blocks);
+        let duplicate = sack[0].0;
+        let reports = seg.sack_len > 0 && (seg.ack.wrapping_sub(duplicate) as i32 > 0 || inside(sack, seg.sack_len));
+        match accecn.fit(room, seg.sack_len).filter(|_| sends) {
+            Some((count, blocks)) => {
+                seg.sack_len = blocks;
+                seg.add_accecn(&accecn.option(count, reports.then_some(duplicate)), sack);
+            }
+            None => accecn.no_option(),
+        }
+    }
+
+    /// Whether a segment that leaves now, a `pure` ACK or data, carries the AccECN option, if there is room.
+    pub(super) fn sends_accecn_option(&self, pure: bool) -> bool {
+        let o = &self.options;
+        let beacon = match (self.tx.rtt.srtt(), o.accecn_beacon) {
+            (_, 0) => None,
+            (srtt, times) => Some(Span(srtt.unwrap_or(Span::ZERO).0 / u64::from(times))),
+        };
+        self.accecn.as_ref().is_some_and(|accecn| accecn.sends_option(o.accecn_option, pure, beacon))
+    }
+
+    /// Changes which segments carry the AccECN option.
+    pub fn set_accecn_option(&mut self, policy: AccEcnOptions) {
+        self.change(|options| options.accecn_option = policy);
     }
 
     /// A segment with data has arrived and is not accepted yet. The mark of one outside the window says nothing (RFC 3168 section 6.1.5),
@@ -168,12 +250,8 @@ impl Endpoint {
                 self.echo = ce || (self.echo && !seg.flags.any(Flags::CWR));
             }
             Ecn::Dctcp if in_window && ce != self.echo => self.turn_echo(ce),
-            Ecn::Dctcp => {}
-            Ecn::Accurate => {
-                if self.accecn.as_mut().is_some_and(|accecn| accecn.on_data(seg.ecn, seg.len)) {
-                    self.work |= work::ACK;
-                }
-            }
+            // AccECN has counted it.
+            Ecn::Dctcp | Ecn::Accurate => {}
         }
     }
 
@@ -199,12 +277,29 @@ impl Endpoint {
         (self.work, self.ack_at, self.rx.unacked, self.rx.last_ack, self.echo) = kept;
     }
 
-    /// Whether an ACK that acknowledged `acked` bytes and delivered `delivered` tells of congestion, and of how many bytes.
-    pub(super) fn read_echo(&mut self, seg: &Segment, acked: u64, delivered: u64) -> (bool, u64) {
+    /// Whether an ACK that acknowledged `acked` bytes and delivered `delivered`, in so many `segments`, tells of congestion, and of how
+    /// many bytes.
+    pub(super) fn read_echo(
+        &mut self,
+        seg: &Segment,
+        sack: &SackBlocks,
+        acked: u64,
+        (delivered, segments): (u64, u64),
+    ) -> (bool, u64) {
+        let newer = self.timestamps
+            && seg.options & OPTION_TIMESTAMPS != 0
+            && seg.tsval.wrapping_sub(self.rx.ts_recent) as i32 > 0;
         match (&mut self.accecn, self.ecn) {
             (Some(accecn), _) => {
-                let marked =
-                    accecn.take(seg.ace(), seg.accecn().map(|(_, ceb)| ceb), delivered, u64::from(self.tx.mss));
+                let progress = Progress {
+                    segments,
+                    bytes: delivered,
+                    newer,
+                    mss: u64::from(self.tx.mss),
+                    reliable: self.tx.sack || self.tx.is_open(),
+                    sent: self.stats.data_octets_out,
+                };
+                let marked = accecn.take(seg.ace(), seg.accecn(sack).as_ref(), &progress);
                 (marked.segments > 0 || marked.bytes > 0, marked.bytes.min(delivered))
             }
             (None, Ecn::Classic | Ecn::Dctcp) if seg.flags.any(Flags::ECE) => (true, acked),

@@ -148,6 +148,16 @@ info! {
     delivered_e0_bytes,
     /// AccECN: payload that the peer got with CE, bytes.
     delivered_ce_bytes,
+    /// AccECN: payload received with ECT(1), bytes.
+    received_e1_bytes,
+    /// AccECN: payload received with ECT(0), bytes.
+    received_e0_bytes,
+    /// AccECN: payload received with CE, bytes.
+    received_ce_bytes,
+    /// AccECN: what does not get through: 2 the ACE field of the peer, 4 the own option, 8 the option of the peer.
+    accecn_fail_mode,
+    /// AccECN: the option of the peer: 0 not seen, 1 without counters, 2 with, 3 with a counter that was zeroed.
+    accecn_opt_seen,
 }
 
 impl Info {
@@ -292,7 +302,11 @@ impl Endpoint {
             info.last_data_recv = ms_since(now, adaptive.last_at());
         }
         if let Some(accecn) = &self.accecn {
-            (info.received_ce, info.delivered_ce, info.delivered_ce_bytes) = accecn.counted();
+            let counted = accecn.counted();
+            (info.received_ce, info.delivered_ce) = (counted.received_ce, counted.delivered_ce);
+            [info.delivered_e1_bytes, info.delivered_e0_bytes, info.delivered_ce_bytes] = counted.delivered;
+            [info.received_e1_bytes, info.received_e0_bytes, info.received_ce_bytes] = counted.received;
+            (info.accecn_fail_mode, info.accecn_opt_seen) = (counted.fail_mode, counted.opt_seen);
         }
     }
 }

@@ -18,7 +18,10 @@ impl Endpoint {
         }
         match self.state {
             State::Listen => self.on_listen(now, seg, sack),
-            State::SynSent => self.on_syn_sent(now, seg, sack),
+            State::SynSent => {
+                self.on_syn_sent(now, seg, sack);
+                self.hear_option(seg, sack);
+            }
             _ => self.refuse(seg),
         }
     }
@@ -33,6 +36,9 @@ impl Endpoint {
         let known = ahead == 0 && newer >= 0 && seg.flags.0 & CHECKED == Flags::ACK.0;
         let plain = known && self.state != State::SynReceived;
         if !plain && !self.admit(now, seg, ahead, newer) {
+            if seg.flags.any(Flags::SYN) {
+                self.hear_option(seg, sack);
+            }
             return;
         }
         let seq = self.rx.nxt.wrapping_add_signed(ahead);
@@ -44,7 +50,7 @@ impl Endpoint {
         } else {
             self.tx.wl1 = self.tx.wl1.max(seq);
             if self.ecn == Ecn::Accurate {
-                self.note_accurate(seg);
+                self.note_accurate(seg, sack);
             }
         }
         if stamped && seq <= self.rx.last_ack && (newer >= 0 || self.has_wrapped(now)) {

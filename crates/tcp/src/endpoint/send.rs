@@ -4,11 +4,12 @@
 //! half of the largest window seen; Nagle (section 3.7.4) when asked for. A writer that is blocked on the send buffer
 //! has not pushed, so a part of a segment waits for the rest.
 
+use super::ecn::OPTIONS_BYTES;
 use super::{Endpoint, State, work};
-use crate::options::{NagleRule, WindowProbe};
+use crate::options::{NagleRule, TIMESTAMPS_BYTES, WindowProbe};
 use crate::recovery::Resend;
 use crate::scoreboard::{FIN, PUSH};
-use crate::segment::{Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
+use crate::segment::{ACCECN_MAX_BYTES, Flags, OPTION_TIMESTAMPS, SackBlocks, Segment};
 use crate::stats::Limit;
 use elephan_units::{PS_PER_S, Span, Time};
 
@@ -70,6 +71,9 @@ impl Endpoint {
                 self.emit_ack(now, seg, sack);
             }
             return due;
+        }
+        if let Some(accecn) = &mut self.accecn {
+            accecn.set_time(now);
         }
         // How the SYN-ACK was marked is said by a pure ACK (RFC 9768 section 3.2.2.1).
         let answers_syn = self.work & work::ACK != 0 && self.accecn.as_ref().is_some_and(|accecn| accecn.answers_syn());
@@ -239,7 +243,7 @@ impl Endpoint {
         let usable = self.tx.usable();
         let waiting = self.accepted().saturating_sub(self.tx.board.nxt());
         let quota = budget.min(usable).min(waiting);
-        if quota < mss || self.rx.has_blocks || self.shapes() {
+        if quota < mss || self.rx.has_blocks || self.shapes() || self.accecn.is_some() {
             return false;
         }
         self.quota = quota;
@@ -272,14 +276,17 @@ impl Endpoint {
         }
     }
 
-    /// Payload of a full segment, less what SACK blocks take in it.
+    /// Payload of a full segment, less what SACK blocks and the AccECN option take in it.
     #[inline]
     fn full_segment(&self) -> u64 {
         let mss = u64::from(self.tx.mss);
-        if !self.rx.has_blocks || !self.tx.sack {
+        if !self.rx.has_blocks && self.accecn.is_none() {
             return mss;
         }
-        mss - (4 + 8 * self.sack_room() as u64)
+        let blocks = if self.rx.has_blocks && self.tx.sack { 4 + 8 * self.sack_room() as u64 } else { 0 };
+        let option = if self.sends_accecn_option(false) { u64::from(ACCECN_MAX_BYTES) } else { 0 };
+        let stamps = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        mss - (blocks + option).min(u64::from(OPTIONS_BYTES) - stamps)
     }
 
     /// SACK blocks that fit beside the other options (RFC 2018 section 3).
@@ -295,7 +302,7 @@ impl Endpoint {
         let end = seq + u64::from(len);
         let whole = end == self.total.saturating_add(1) && !self.says_more();
         let push = len > 0 && (whole || self.ends_record(end));
-        if len < self.tx.mss {
+        if u64::from(len) < self.full_segment() {
             self.small_end = end as u32;
         }
         let marks = if fin { FIN } else { 0 } | if push { PUSH } else { 0 };
@@ -438,7 +445,7 @@ impl Endpoint {
             ..Segment::default()
         };
         if self.echo {
-            self.write_echo(seg);
+            self.write_echo(now, seg, sack);
         }
         self.rx.acked(now, len > 0);
         self.work &= !work::ACK;

@@ -163,6 +163,32 @@ pub enum FastOpen {
     Both,
 }
 
+/// What AccECN goes by where Linux differs from RFC 9768.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccEcnRule {
+    /// RFC 9768: new data alone is ECN-capable, marks are acknowledged, an ACK of many segments may hide the most that ACE allows.
+    #[default]
+    Rfc9768,
+    /// Linux: every segment is ECN-capable, changes of the codepoint are acknowledged, options are of order 1; a newer timestamp is
+    /// progress, and ACKs that cover many segments as a rule hide nothing.
+    Linux,
+}
+
+/// Which segments of AccECN carry its option, once the peer has sent one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccEcnOptions {
+    /// None.
+    Off,
+    /// The two after a change of the codepoint, and some in each round trip (Linux `tcp_ecn_option` 1, `tcp_ecn_option_beacon`).
+    Minimum,
+    /// All without data, and data if a counter has changed since the option before.
+    Acks,
+    /// All (Linux `tcp_ecn_option` 2).
+    Full,
+}
+
 /// When the receiver acknowledges segments in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -350,6 +376,7 @@ impl Options {
             ("sack_compression_acks", self.sack_compression_acks, 0, 255),
             ("unpaced_segments", self.unpaced_segments, 0, 1_000_000),
             ("ecn_syn_retries", self.ecn_syn_retries, 0, 255),
+            ("accecn_beacon", self.accecn_beacon, 0, 1000),
             ("syn_linear_timeouts", self.syn_linear_timeouts, 0, 255),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),

@@ -120,13 +120,10 @@ impl Sender {
         }
     }
 
-    /// Segments that have arrived, if the reduction counts them.
+    /// Whether the reduction counts segments.
     #[inline]
-    pub fn counted_segments(&self) -> u64 {
-        match self.rec.reducer.as_deref() {
-            Some(Reducer { rule: Rule::Counted(_), .. }) => self.board.delivered_segments(),
-            _ => 0,
-        }
+    pub fn counts_segments(&self) -> bool {
+        matches!(self.rec.reducer.as_deref(), Some(Reducer { rule: Rule::Counted(_), .. }))
     }
 
     /// The reduction is over: rate halving may have gone below ssthresh.

@@ -2,8 +2,11 @@
 
 use crate::common::*;
 use crate::lone::*;
-use elephan_tcp::options::{Ecn, Reduction};
-use elephan_tcp::{ECN_ECT0, ECN_NOT_ECT, Flags, Overrides, Segment, State};
+use elephan_tcp::options::{AccEcnOptions, Ecn, Reduction};
+use elephan_tcp::{
+    AccEcnOption, ECN_ECT0, ECN_NOT_ECT, Flags, OPTION_ACCECN, OPTION_SACK_PERMITTED, Overrides, SackBlocks, Segment,
+    State,
+};
 use elephan_units::Time;
 
 fn net(a: Ecn, b: Ecn, overrides: &Overrides) -> Net {
@@ -31,9 +34,10 @@ fn negotiation_and_fall_back() {
         let accurate = a == b;
         for (i, s) in net.trace[2..].iter().enumerate() {
             assert_eq!(s.seg.ecn, if capable && s.seg.len > 0 { ECN_ECT0 } else { ECN_NOT_ECT });
-            // EE0B counts from 1, ECEB from 0.
+            // EE0B and EE1B count from 1, ECEB from 0.
             let e0b = if s.way == Way::Back { 1 + s.seg.ack.wrapping_sub(1001) } else { 1 };
-            assert_eq!(s.seg.accecn(), (accurate && s.seg.len == 0).then_some((e0b, 0)));
+            let option = AccEcnOption { order1: false, count: 3, fields: [e0b, 0, 1] };
+            assert_eq!(s.seg.accecn(&s.sack), (accurate && s.seg.len == 0).then_some(option));
             // Table 3: the ACK of an unmarked SYN-ACK says 010; then the counter stays at 5.
             let expected = if !accurate {
                 0
@@ -57,11 +61,9 @@ fn counters_follow_the_marks() {
     net.marks = Box::new(|seg: &Segment| [3, 4, 5, 8].contains(&(seg.seq.wrapping_sub(1001) / 1000)));
     net.a.supply(12_000);
     net.run_until(|net| net.a.acked() == 12_000);
-    let acks = net
-        .trace
-        .iter()
-        .filter(|s| s.way == Way::Back && !s.seg.flags.any(Flags::SYN))
-        .map(|s| (s.seg.ack.wrapping_sub(1001) / 1000, s.seg.ace(), s.seg.accecn()));
+    let acks = net.trace.iter().filter(|s| s.way == Way::Back && !s.seg.flags.any(Flags::SYN)).map(|s| {
+        (s.seg.ack.wrapping_sub(1001) / 1000, s.seg.ace(), s.seg.accecn(&s.sack).map(|o| (o.fields[0], o.fields[1])))
+    });
     let expected = [
         (2, 5, Some((2001, 0))),
         (4, 6, Some((3001, 1000))),
@@ -217,4 +219,79 @@ fn a_pure_ack_answers_the_syn_ack_first() {
     a.end.write(Time::ZERO, 1000);
     let sent: Vec<(u32, u8)> = a.take(syn_ack(0b010, 2)).iter().map(|s| (s.0.len, s.0.ace())).collect();
     assert_eq!(sent, [(0, 0b100), (1000, 0b101)]);
+}
+
+/// Section 3.2.3.2 and `tcp_ecn_option` 2: the first SYN-ACK carries the option, retransmitted ones and SYNs do not. An end that
+/// has got no option sends none until one comes.
+#[test]
+fn the_option_is_answered_with_the_option() {
+    let begin = |order1| AccEcnOption { order1, count: 3, fields: [1, 0, 1] };
+    for (stack, order1) in [("rfc", false), ("linux", true)] {
+        let mut a = Lone::connecting(stack, &accurate());
+        assert!(a.wait(8000).iter().all(|(_, seg)| seg.options & OPTION_ACCECN == 0), "{stack}");
+        let mut b = Lone::listening(stack, &accurate());
+        let (seg, sack) = b.take(syn(0b111))[0];
+        assert_eq!(seg.accecn(&sack), Some(begin(order1)), "{stack}");
+        assert!(b.wait(8000).iter().all(|(_, seg)| seg.options & OPTION_ACCECN == 0), "{stack}");
+        let mut off = Lone::listening(stack, &Overrides { accecn_option: Some(AccEcnOptions::Off), ..accurate() });
+        assert_eq!(off.take(syn(0b111))[0].0.options & OPTION_ACCECN, 0, "{stack}");
+        let mut a = Lone::connecting(stack, &accurate());
+        let first = a.take(syn_ack(0b010, 0))[0];
+        assert_eq!((first.0.ace(), first.0.accecn(&first.1)), (0b010, None), "{stack}");
+        let (mut ack, mut sack) = (field(0b101, segment(PEER + 1, OWN + 1, 0, None)), SackBlocks::default());
+        ack.add_accecn(&begin(order1), &mut sack);
+        a.take_with(ack, &sack);
+        assert_eq!(a.end.info(Time::ZERO).accecn_opt_seen, 2, "{stack}");
+        let data = |seq| field(0b101, Segment { ecn: 2, ..segment(seq, OWN + 1, 500, None) });
+        let mut sent = a.take(data(PEER + 1));
+        sent.extend(a.take(data(PEER + 501)));
+        let (seg, sack) = sent[0];
+        let bytes = seg.ack - PEER;
+        let expected = if order1 { [1, 0, bytes] } else { [bytes, 0, 1] };
+        assert_eq!(seg.accecn(&sack), Some(AccEcnOption { order1, count: 3, fields: expected }), "{stack}");
+    }
+}
+
+/// Linux `tcp_ecn_send`: under AccECN pure ACKs and retransmissions are ECN-capable too, and the FIN. Data is shorter by the option.
+#[test]
+fn every_segment_of_linux_is_capable() {
+    let side = |stack| options(stack, &Overrides { ecn: Some(Ecn::Accurate), ..plain() });
+    for (stack, all) in [("rfc", false), ("linux", true)] {
+        let mut net = Net::new(
+            &side(stack),
+            &side(stack),
+            Box::new(|s, n| if s.seg.len > 0 && n == 4 { vec![] } else { vec![DELAY] }),
+        );
+        net.open_a();
+        net.a.supply(20_000);
+        net.run_until(|net| net.a.acked() == 20_000);
+        assert!(net.a.stats(net.now).segs_retrans > 0);
+        for s in net.trace.iter().filter(|s| !s.seg.flags.any(Flags::SYN)) {
+            let again = s.seg.len > 0 && s.seg.ecn == ECN_NOT_ECT;
+            assert!(!all || s.seg.ecn == ECN_ECT0, "{:?}", s.seg);
+            assert!(all || again || s.seg.ecn == if s.seg.len > 0 { ECN_ECT0 } else { ECN_NOT_ECT }, "{:?}", s.seg);
+        }
+        let largest = net.trace.iter().map(|s| s.seg.len).max();
+        assert_eq!(largest, Some(if all { 988 } else { 1000 }), "{stack}");
+    }
+}
+
+/// Data that comes twice says that its ACK was lost, a third time that ACKs with the option are dropped (Linux
+/// `tcp_rcv_spurious_retrans`): from then on there is none.
+#[test]
+fn options_stop_where_acks_with_them_are_dropped() {
+    let mut b = Lone::listening("linux", &accurate());
+    b.take(Segment { options: syn(0b111).options | OPTION_SACK_PERMITTED, ..syn(0b111) });
+    let (mut ack, mut sack) = (field(0b010, segment(PEER + 1, OWN + 1, 0, None)), SackBlocks::default());
+    ack.add_accecn(&AccEcnOption { order1: false, count: 3, fields: [1, 0, 1] }, &mut sack);
+    b.take_with(ack, &sack);
+    let carried: Vec<bool> = [0, 0, 0, 500]
+        .iter()
+        .map(|at| {
+            let sent = b.take(field(0b101, Segment { ecn: 2, ..segment(PEER + 1 + at, OWN + 1, 500, None) }));
+            let seg = sent.first().map(|sent| sent.0).unwrap_or_else(|| b.wait(300)[0].1);
+            seg.options & OPTION_ACCECN != 0
+        })
+        .collect();
+    assert_eq!((carried, b.end.info(Time::ZERO).accecn_fail_mode), (vec![true, true, false, false], 4));
 }
