@@ -34,11 +34,16 @@ def names_node(pattern: str, name: str) -> bool:
 
 
 def link_of(run: Run, node: str, peer: str) -> tuple[dict[str, Any], str]:
-    """The `[[links]]` entry of a port, and the key of its direction: of the two ports of a link the first is its forward one."""
+    """The `[[links]]` entry of a port, and the key of its direction: of the two ports of a link the first is its forward one.
+
+    Nothing where the table lacks one of both.
+    """
     ports = list(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True))
+    if not {(node, peer), (peer, node)} <= set(ports):
+        return {}, ""
     forward = ports.index((node, peer)) < ports.index((peer, node))
     first, second = (node, peer) if forward else (peer, node)
-    for entry in run.resolved["links"]:
+    for entry in run.resolved.get("links", []):
         a, b = entry["between"]
         if names_node(a, first) and names_node(b, second):
             return entry, "forward" if forward else "backward"

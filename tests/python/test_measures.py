@@ -14,6 +14,7 @@ from elephan.quantity import show
 from elephan.report.answer import answer
 from elephan.report.run_figures import REGISTRY, draw
 from elephan.report.view import View
+from elephan.report.warnings import warnings
 from elephan.runs import Run
 
 
@@ -541,8 +542,8 @@ def test_a_law_of_marks_without_ecn_is_named() -> None:
     kind = "bulk"
     congestion_control = "dctcp"
     """
-    assert "1 flow of dctcp has no ECN" in " ".join(answer(el.run(text)))
-    assert "no ECN" not in " ".join(answer(el.run(text, set={"traffic[0].tcp.ecn": "dctcp"})))
+    assert "1 flow of dctcp has no ECN" in " ".join(warnings(el.run(text)))
+    assert "no ECN" not in " ".join(warnings(el.run(text, set={"traffic[0].tcp.ecn": "dctcp"})))
 
 
 def test_drops_for_a_reason_are_of_the_whole_network() -> None:
@@ -606,9 +607,9 @@ def test_a_law_of_routers_without_one_is_named(law: str, kind: str) -> None:
     kind = "bulk"
     congestion_control = "{law}"
     """
-    assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(answer(el.run(text)))
+    assert f"2 flows of {law} pass no queue that tells a rate" in " ".join(warnings(el.run(text)))
     told = el.run(text, set={"template.queue": {"kind": kind}})
-    assert "tells a rate" not in " ".join(answer(told))
+    assert "tells a rate" not in " ".join(warnings(told))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import elephan as el
 import pytest
 from elephan import core
-from elephan.report.answer import answer
 from elephan.report.regard import TRAITS, ignored
+from elephan.report.warnings import warnings
 
 WEIGHT, PRIORITY = TRAITS
 WEIGHTS = """
@@ -48,7 +48,7 @@ kind = "bulk"
 def test_a_weight_that_nothing_looks_at_is_said(more: dict[str, Any], remark: bool, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(WEIGHTS, encoding="utf-8")
     said = "heavy has a weight, but no queue on the way looks at it: only those of kind fq, scfq and drr do."
-    assert any(said in line for line in answer(el.run(tmp_path / "s.toml", set=more))) == remark
+    assert any(said in line for line in warnings(el.run(tmp_path / "s.toml", set=more))) == remark
 
 
 def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_queue_that_is_not_on_the_way_does_not_count(tmp_path: Path) -> None:
 def test_a_priority_that_nothing_looks_at_is_said(more: dict[str, Any], remark: bool, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(WEIGHTS.replace("weight = 3\n", "").rstrip() + "\npriority = 3\n", encoding="utf-8")
     said = "light has a priority, but no queue on the way looks at it: only those of kind prio, ets and wrr do, and PFC."
-    assert any(said in line for line in answer(el.run(tmp_path / "s.toml", set=more))) == remark
+    assert any(said in line for line in warnings(el.run(tmp_path / "s.toml", set=more))) == remark
 
 
 def test_the_reference_says_which_queues_look_at_weights() -> None:

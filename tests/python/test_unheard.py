@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import elephan as el
 import pytest
-from elephan.report.panel_page import answer
+from elephan.report.panel_page import panel_warnings
 from elephan.report.path_page import path_warnings
 from elephan.report.unheard import unheard
 
@@ -28,7 +28,7 @@ def test_a_law_that_hears_nothing_is_named(kinds: list[str], scenario: str, said
 
 def test_a_comparison_and_a_path_say_it() -> None:
     panel = el.compare(["reno", "dctcp"], quick=True, set={"template.rate": "5 Mbps"})
-    assert any("dctcp (no ECN here) is Reno" in line for line in answer(panel))
+    assert any("dctcp (no ECN here) is Reno" in line for line in panel_warnings(panel))
     found = el.path("100 Mbps", "10 ms", size="1 MB", congestion_control=["xcp"], streams=[1])
     assert any("xcp (no queue here tells a rate) is Reno" in line for line in path_warnings(found))
 

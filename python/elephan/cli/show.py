@@ -95,11 +95,13 @@ def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
     """A run of `scenario`, as it was called: its answer, its picture in characters, its statistics, where the report is."""
     from elephan.report.run_page import answer
     from elephan.report.terminal import picture
+    from elephan.report.warnings import warnings
 
     console = _console()
     console.print(_beside(f"{done.title}  ", f"(seed {done.seed})"), style="bold")
     for line in answer(done):
         console.print(line)
+    _warnings(console, warnings(done))
     for line in picture(done, min(console.width, 100)):
         console.print(line, style="cyan" if line.startswith("  ") else "dim")
     table = _grid("statistic", "value", "of", words=("of",))
@@ -146,7 +148,10 @@ def disk(done: Measured, file: Path) -> None:
 
 def run_json(done: Run, folder: Path) -> None:
     """A run for machines."""
-    print_json({"folder": str(folder), **done.manifest, "summary": done.summary, "statistics": _statistics(done)})
+    from elephan.report.warnings import warnings
+
+    said = {"summary": done.summary, "statistics": _statistics(done), "warnings": warnings(done)}
+    print_json({"folder": str(folder), **done.manifest, **said})
 
 
 def _bounds(interval: Interval, unit: str) -> str:
@@ -165,8 +170,8 @@ def _bounds(interval: Interval, unit: str) -> str:
 def sweep(done: Sweep, folder: Path) -> None:
     """A sweep: a row per variant."""
     from elephan.report.sweep_figures import alike
-    from elephan.report.sweep_page import ALIKE
     from elephan.report.sweep_page import shown as of_sweep
+    from elephan.report.sweep_page import sweep_warnings
 
     console = _console()
     console.print(str(done.facts.get("title") or done.name), style="bold")
@@ -179,17 +184,16 @@ def sweep(done: Sweep, folder: Path) -> None:
             table.add_row(label, *(cells[s][i] for s in group))
         console.print(table)
     repetitions = len({row.seed for row in done.rows})
-    if repetitions > 1 and alike(done, statistics):
-        console.print(ALIKE, style="dim")
-    elif repetitions > 1:
+    if repetitions > 1 and not alike(done, statistics):
         console.print(
             f"Means of {repetitions} runs, ± half of the 95 % interval (in brackets one cut off where its quantity ends).",
             style="dim",
         )
+    _warnings(console, sweep_warnings(done))
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red")
     for name in done.missing:
-        console.print(f'no run has {name}: no value of "{measures.parse(name)[0].description}"', style="red")
+        console.print(f'{name}: no run has a value of "{measures.parse(name)[0].description}"', style="red")
     _report_line(console, folder)
 
 
@@ -210,12 +214,13 @@ def sweep_json(done: Sweep, folder: Path) -> None:
 
 def compare(done: Panel, folder: Path) -> None:
     """A comparison: its answer, a row per law, every pair."""
-    from elephan.report.panel_page import answer, merits, network_line, shorter
+    from elephan.report.panel_page import answer, merits, network_line, panel_warnings, shorter
 
     console = _console()
     console.print(network_line(done), style="bold")
     for line in answer(done):
         console.print(line)
+    _warnings(console, panel_warnings(done))
     merit = merits(done)
     table = _grid(*(column.title for column in merit.columns))
     for row in merit.rows:
@@ -248,8 +253,7 @@ def trace(done: Trace, folder: Path) -> None:
     console.print(_beside(f"{done.name}  ", f"({done.summary['format']})"), style="bold")
     for line in answer(done):
         console.print(line, soft_wrap=True)
-    for note in done.notes:
-        console.print(f"note: {note}", style="yellow", soft_wrap=True)
+    _warnings(console, done.notes)
     grid = _grid("connection", "number", "delivered", "goodput", "again", "least RTT", "p99 RTT", "burst")
     for row in done.ranked[:_CONNECTIONS_MAX]:
         units = {"delivered_bytes": "bytes", "goodput_bps": "bps", "segs_retrans": "1", "min_rtt_ns": "ns", "p99_rtt_ns": "ns"}

@@ -16,9 +16,7 @@ from elephan.quantity import show
 from elephan.report import curated
 from elephan.report.flow_phases import phase_lines, telling
 from elephan.report.phases import change_lines
-from elephan.report.regard import remarks
 from elephan.report.spreading_table import spread_lines
-from elephan.report.unheard import TOLD_BY, queue_kinds
 from elephan.report.view import NAMED_MAX, View, arrow
 from elephan.rows import Array, column, texts
 from elephan.runs import Run
@@ -35,9 +33,6 @@ def answer(run: Run) -> list[str]:
     parts.append(_rounds(run, found))
     changed = change_lines(view)
     parts += [
-        _without_ecn(run),
-        *_without_router(run),
-        *remarks(run),
         _copied(run),
         _hung(run),
         _stalled(run),
@@ -147,29 +142,6 @@ def _by_entry(entries: list[str], rates: Array) -> list[str]:
         least, most = show(float(mine.min()), "bps"), show(float(mine.max()), "bps")
         of = f" ({count} flows, {least} to {most} each)" if count > 1 else ""
         said.append(f"{entry} {show(float(mine.sum()), 'bps')}{of}")
-    return said
-
-
-def _without_ecn(run: Run) -> str:
-    """What a law that lives by marks is where its connections have not agreed on them."""
-    if "ecn" not in run.flows.column_names:
-        return ""
-    laws, agreed = texts(run.flows, "congestion_control"), column(run.flows, "ecn")
-    deaf = sum(law == "dctcp" and not ecn for law, ecn in zip(laws, agreed, strict=True))
-    if not deaf:
-        return ""
-    flows = "1 flow of dctcp has" if deaf == 1 else f"{deaf} flows of dctcp have"
-    return f'{flows} no ECN, and without marks dctcp is Reno: say tcp = {{ ecn = "dctcp" }}.'
-
-
-def _without_router(run: Run) -> list[str]:
-    """What a law that lives by what routers tell is where there is no such router."""
-    laws, kinds = Counter(texts(run.flows, "congestion_control")), queue_kinds(run.resolved.get("links", []))
-    said = []
-    for law, kind in TOLD_BY.items():
-        if laws[law] and kind not in kinds:
-            flows = f"1 flow of {law} passes" if laws[law] == 1 else f"{laws[law]} flows of {law} pass"
-            said.append(f'{flows} no queue that tells a rate, and without one {law} is Reno: say queue = {{ kind = "{kind}" }}.')
     return said
 
 

@@ -36,17 +36,17 @@ def _inline(drawing: Drawing) -> str:
     return picture[picture.index("<svg") :]
 
 
-def _said(title: str, lines: Sequence[str], warnings: Sequence[str]) -> str:
+def said(title: str, lines: Sequence[str], warnings: Sequence[str]) -> str:
     """A title, the answer in sentences, and apart from it, marked, what a reader must know before he uses it."""
-    said = [f"<b>{escape(title)}</b>", *(f"<p>{escape(line)}</p>" for line in lines)]
-    return "".join([*said, *(f'<p style="{_WARNING}"><b>Warning:</b> {escape(line)}</p>' for line in warnings)])
+    answer = [f"<b>{escape(title)}</b>", *(f"<p>{escape(line)}</p>" for line in lines)]
+    return "".join([*answer, *(f'<p style="{_WARNING}"><b>Warning:</b> {escape(line)}</p>' for line in warnings)])
 
 
 def _answered(
     title: str, lines: Sequence[str], warnings: Sequence[str], drawings: Sequence[Drawing], tables: Sequence[Table]
 ) -> str:
     """A title, the answer, the warnings, the first picture and table of a report."""
-    parts = [_said(title, lines, warnings), *map(_inline, drawings[:1])]
+    parts = [said(title, lines, warnings), *map(_inline, drawings[:1])]
     for table in tables[:1]:
         parts.append(_table([column.title for column in table.columns], [[cell.text for cell in row] for row in table.rows]))
     return f'<div style="{_PAPER}">{"".join(parts)}</div>'
@@ -75,6 +75,7 @@ def run_html(run: Run) -> str:
     """A run in a notebook."""
     from elephan.report.run_figures import draw
     from elephan.report.run_page import answer
+    from elephan.report.warnings import warnings
 
     try:
         picture = _inline(draw(run, run.curated_figure))
@@ -85,14 +86,14 @@ def run_html(run: Run) -> str:
         [name, show(value, measures.unit_of(name), 4), measures.place_of(run, name), measures.time_of(run, name)]
         for name, value in found.items()
     ]
-    parts = [f"<b>{escape(run.title)}</b> (seed {run.seed})", *(f"<p>{escape(line)}</p>" for line in answer(run))]
-    return f'<div style="{_PAPER}">{"".join(parts)}{picture}{_table(["statistic", "value", "port", "time"], rows)}</div>'
+    words = said(f"{run.title} (seed {run.seed})", answer(run), warnings(run))
+    return f'<div style="{_PAPER}">{words}{picture}{_table(["statistic", "value", "port", "time"], rows)}</div>'
 
 
 def sweep_html(sweep: Sweep) -> str:
     """A sweep in a notebook."""
     from elephan.report.sweep_figures import draw_all
-    from elephan.report.sweep_page import shown
+    from elephan.report.sweep_page import shown, sweep_warnings
 
     statistics = shown(sweep)[:5]
     drawings = draw_all(sweep, statistics[:1])
@@ -101,4 +102,5 @@ def sweep_html(sweep: Sweep) -> str:
         [label, *(interval_text(sweep.interval(label, s), measures.unit_of(s), 3) for s in statistics)] for label in sweep.labels
     ]
     background = "background:white;color:#1b1f24;padding:8px"
-    return f'<div style="{background}"><b>{escape(sweep.name)}</b>{picture}{_table(["variant", *statistics], rows)}</div>'
+    words = said(sweep.name, [], sweep_warnings(sweep))
+    return f'<div style="{background}">{words}{picture}{_table(["variant", *statistics], rows)}</div>'

@@ -12,6 +12,7 @@ from elephan.panel.experiments import STATISTICS
 from elephan.panel.panel import Panel
 from elephan.quantity import show
 from elephan.report import panel_figures as figures
+from elephan.report.notebook import said
 from elephan.report.page import Cell, Column, Group, Page, Section, Table, interval_cell, of_failures, parameter_groups, write_page
 from elephan.report.run_page import facts
 from elephan.report.style import Drawing
@@ -74,9 +75,6 @@ def answer(panel: Panel) -> list[str]:
     far = _span(panel, lambda law: panel.interval("rtt", law, "long_over_short"), "1", "With four times the round trip a flow gets")
     sentences.append(f"{far} of what the near one has.")
     sentences.append(_joined(panel))
-    # The routers of all experiments are alike.
-    network = next(iter(panel.facts["scenarios"].values()), "")
-    sentences.append(unheard([law.kind for law in panel.laws], network))
     return [sentence for sentence in sentences if sentence.strip(" .")]
 
 
@@ -233,6 +231,13 @@ def shorter(panel: Panel) -> str:
     return " The quick cut: runs and warm-ups are shorter, so what is still on its way counts for more than in the full comparison."
 
 
+def panel_warnings(panel: Panel) -> list[str]:
+    """What a reader of the answer must know before he uses it."""
+    network = next(iter(panel.facts["scenarios"].values()), "")  # the routers of all experiments are alike
+    deaf = unheard([law.kind for law in panel.laws], network)
+    return [*of_failures(panel.failures), *([deaf] if deaf else [])]
+
+
 def panel_page(panel: Panel) -> Page:
     """The page of a comparison."""
     manifest = panel.manifest()
@@ -244,7 +249,7 @@ def panel_page(panel: Panel) -> Page:
         question=f"How do they behave alone, beside each other and beside Reno on {network_line(panel)}?",
         answer=answer(panel),
         fine=runs + shorter(panel),
-        warnings=of_failures(panel.failures),
+        warnings=panel_warnings(panel),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=_sections(panel),
@@ -265,6 +270,6 @@ def panel_html(panel: Panel) -> str:
     table = merits(panel)
     heads = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
     rows = "".join("<tr>" + "".join(f"<td>{escape(cell.text)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    lines = "".join(f"<p>{escape(line)}</p>" for line in answer(panel))
+    lines = said("Comparison", answer(panel), panel_warnings(panel))
     style = "background:white;color:#1b1f24;padding:8px;max-width:820px"
     return f'<div style="{style}">{lines}{picture}<table><tr>{heads}</tr>{rows}</table></div>'

@@ -36,10 +36,10 @@ def _regards(trait: Trait, queue: Any) -> bool:
     return queue.get("kind") in trait.queues or any(_regards(trait, part) for part in queue.values())
 
 
-def _queues(run: Run, node: str, peer: str) -> Iterator[Any]:
+def port_queues(run: Run, node: str, peer: str) -> Iterator[Any]:
     """The queues that a port may have: its direction's or its link's, and those of single ports of these links."""
     entry, direction = link_of(run, node, peer)
-    shared = "host_queue" if node.partition("[")[0] in run.resolved["hosts"] else "queue"
+    shared = "host_queue" if node.partition("[")[0] in run.resolved.get("hosts", {}) else "queue"
     yield entry.get(direction, {}).get("queue", entry.get(shared))
     yield from (port.get("queue") for port in entry.get("ports", {}).values())
 
@@ -60,7 +60,7 @@ def ignored(run: Run, trait: Trait) -> list[str]:
         return []
     ports = zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True)
     regarding = {
-        port for port in ports if any(_regards(trait, queue) for queue in _queues(run, *port)) or _controlled(run, trait, *port)
+        port for port in ports if any(_regards(trait, queue) for queue in port_queues(run, *port)) or _controlled(run, trait, *port)
     }
     ends: dict[str, set[tuple[str, str]]] = {}
     for name, source, destination in zip(*(texts(run.flows, key) for key in ("traffic", "source", "destination")), strict=True):

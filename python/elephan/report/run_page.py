@@ -16,6 +16,7 @@ from elephan.report.page import Cell, Column, Page, Section, Table, interval_cel
 from elephan.report.run_figures import draw_all
 from elephan.report.spreading_table import victim_table
 from elephan.report.view import View, arrow
+from elephan.report.warnings import warnings
 from elephan.rows import column, texts
 from elephan.runs import Run
 
@@ -176,6 +177,7 @@ def run_page(run: Run) -> Page:
         question=run.question,
         answer=answer(run),
         fine=fine,
+        warnings=warnings(run),
         version=str(run.manifest.get("elephan", "")),
         command=str(run.manifest.get("command", "")),
         sections=sections,

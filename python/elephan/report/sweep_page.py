@@ -16,6 +16,7 @@ from elephan.report.sweep_figures import alike, draw_all, span, x_axis
 from elephan.sweeps import Sweep, as_text
 
 ALIKE = "The repetitions of a variant are all alike: nothing in them is random."
+PHASES = "Where a queue overflows, which flow loses follows from phases (Floyd and Jacobson 1992) that no seed changes."
 SHOWN_MAX = 8  # statistics with a figure or a column; all of them are in means.parquet
 
 
@@ -126,6 +127,14 @@ def _comparisons(sweep: Sweep, statistics: list[str]) -> Table | None:
     return Table(columns, rows, note)
 
 
+def sweep_warnings(sweep: Sweep) -> list[str]:
+    """What a reader of the answer must know before he uses it."""
+    found = [*of_failures(sweep.failures), *(f"No run has {name}." for name in sweep.missing)]
+    if len({row.seed for row in sweep.rows}) > 1 and alike(sweep, shown(sweep)):
+        found.append(f"{ALIKE} {PHASES}")
+    return found
+
+
 def sweep_page(sweep: Sweep) -> Page:
     """The page of a sweep."""
     statistics = shown(sweep)
@@ -136,8 +145,6 @@ def sweep_page(sweep: Sweep) -> Page:
     sections = [Section("", str(sweep.facts.get("look_for", "")), drawings[:1], look=True), Section("Results", tables=tables)]
     if drawings[1:]:
         sections.append(Section("More figures", drawings=drawings[1:]))
-    warnings = of_failures(sweep.failures)
-    warnings += [f"No run has {name}." for name in sweep.missing]
     manifest = sweep.manifest()
     return Page(
         kicker=f"elephan · sweep of {sweep.name}",
@@ -145,7 +152,7 @@ def sweep_page(sweep: Sweep) -> Page:
         question=str(sweep.facts.get("question", "")),
         answer=_answer(sweep, statistics),
         fine=f"{sweep.size}, the same seeds in each; {_intervals(sweep, statistics)}",
-        warnings=warnings,
+        warnings=sweep_warnings(sweep),
         version=str(manifest["elephan"]),
         command=str(manifest["command"]),
         sections=sections,

@@ -1,0 +1,159 @@
+"""Warnings stand apart from the answer, marked: in the terminal, the report, the notebook and JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import elephan as el
+import pytest
+from elephan import cli
+from elephan.report.answer import answer
+from elephan.report.warnings import draws, warnings
+
+# Round trips of 220 and 232 ms over a drop-tail queue of 15 packets (issue 32; Floyd and Jacobson 1992, section 3).
+PHASES = """
+duration = "60 s"
+stack    = "rfc"
+[template]
+kind         = "dumbbell"
+pairs        = 2
+rate         = "800 kbps"
+delay        = "100 ms"
+access_rate  = "8 Mbps"
+access_delay = { linear = ["5 ms", "8 ms"] }
+queue        = { kind = "fifo", limit = "15 p" }
+[[traffic]]
+name = "long"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+congestion_control = "reno"
+"""
+STAR = """
+duration = "100 ms"
+stack    = "rfc"
+[switches.sw]
+memory       = "200 KB"
+flow_control = { kind = "pause", xoff = "100 KB", xon = "50 KB" }
+[hosts.c]
+count = 3
+[hosts.s]
+[[links]]
+between = ["c", "sw"]
+rate    = "1 Gbps"
+delay   = "5 us"
+queue   = { kind = "fifo", limit = "%s" }
+[[links]]
+between = ["sw", "s"]
+rate    = "1 Gbps"
+delay   = "5 us"
+queue   = { kind = "fifo", limit = "%s" }
+[[traffic]]
+name = "up"
+from = "c"
+to   = "s"
+kind = "bulk"
+start = { uniform = ["0 s", "1 ms"] }
+"""
+MARKS = """
+duration = "5 s"
+stack    = "rfc"
+[template]
+kind  = "dumbbell"
+pairs = 2
+rate  = "20 Mbps"
+delay = "10 ms"
+queue = { kind = "codel", ecn = true }
+[[traffic]]
+name = "marked"
+from = "sender[0]"
+to   = "receiver[0]"
+kind = "bulk"
+tcp  = { ecn = "classic" }
+[[traffic]]
+name = "plain"
+from = "sender[1]"
+to   = "receiver[1]"
+kind = "bulk"
+"""
+
+
+def about(run: Any, words: str) -> list[str]:
+    return [line for line in warnings(run) if words in line]
+
+
+def test_phase_effects_are_said_and_every_seed_gives_the_same() -> None:
+    shares = set()
+    for seed in (1, 2, 3):
+        run = el.run(PHASES, seed=seed)
+        assert about(run, "phases (Floyd and Jacobson 1992)")
+        assert not any("Floyd" in line for line in answer(run))
+        shares.add(tuple(run.flows["delivered_bytes"].to_pylist()))
+    assert len(shares) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"traffic.long.start": {"uniform": ["0 s", "1 s"]}},  # what is drawn differs from seed to seed
+        {"template.queue.kind": "red"},
+        {"template.loss": {"bernoulli": 1e-2}},
+        {"template.pairs": 1},  # a flow alone has no share
+        {"template.queue.limit": "10 MB"},  # nothing overflows
+        {"traffic.long.congestion_control": "bbr"},  # which draws the phases of its probes
+    ],
+)
+def test_what_is_random_or_loses_nothing_has_no_phase_effects(change: dict[str, Any]) -> None:
+    run = el.run(PHASES, set={"duration": "20 s", **change})
+    assert not about(run, "phases")
+    if "template.pairs" not in change and "template.queue.limit" not in change:
+        other = el.run(PHASES, seed=2, set={"duration": "20 s", **change})
+        assert run.flows["delivered_bytes"].to_pylist() != other.flows["delivered_bytes"].to_pylist()
+
+
+def test_what_draws() -> None:
+    assert draws({"traffic": [{"gaps": "exponential"}]})
+    assert draws({"links": [{"delay": {"uniform": ["1 ms", "2 ms"]}}]})
+    assert not draws({"links": [{"delay": {"linear": ["1 ms", "2 ms"]}, "queue": {"kind": "fifo"}}]})
+
+
+@pytest.mark.parametrize(("limit", "never"), [("10 p", True), ("30 KB", False)])
+def test_a_pause_that_can_never_fire(limit: str, never: bool) -> None:
+    """Four ports hold ten frames of 1518 B and one on the wire each, 66.8 kB, below xoff of 100 kB; with 30 KB each 126 kB."""
+    run = el.run(STAR % (limit, limit))
+    assert bool(about(run, "PAUSE of sw can never fire")) == never
+    if never:
+        assert sum(run.ports["pauses_sent"].to_pylist()) == 0
+
+
+def test_no_ecn_beside_marks() -> None:
+    run = el.run(MARKS)
+    assert sum(run.ports["marks"].to_pylist()) > 0
+    assert about(run, "1 flow of reno has no ECN beside flows whose packets left → right marks")
+    both = el.run(MARKS, set={"traffic.plain.tcp.ecn": "classic"})
+    assert not about(both, "beside flows")
+
+
+def test_warnings_stand_apart_everywhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "phases.toml"
+    file.write_text(PHASES)
+    assert cli.status_of(["run", str(file), "--out", str(tmp_path / "o")]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    (marked,) = [i for i, line in enumerate(lines) if line.startswith("warning: ")]
+    assert "Nothing in this scenario is drawn at random" in lines[marked]
+    assert '<p class="warning">Nothing in this scenario' in (tmp_path / "o" / "report.html").read_text()
+    run = el.load(tmp_path / "o")
+    assert "<b>Warning:</b> Nothing in this scenario" in run._repr_html_()
+    assert cli.status_of(["run", str(file), "--out", str(tmp_path / "p"), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["warnings"] == warnings(run)
+
+
+def test_a_sweep_whose_seeds_are_alike_warns(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "phases.toml"
+    file.write_text(PHASES)
+    words = ["sweep", str(file), "-s", "template.queue.limit=15 p,20 p", "-s", "duration=10 s", "--repetitions", "2"]
+    assert cli.status_of([*words, "--out", str(tmp_path / "o")]) == 0
+    assert "warning: The repetitions of a variant are all alike: nothing in them is random." in capfd.readouterr().out
+    assert '<p class="warning">The repetitions' in (tmp_path / "o" / "report.html").read_text()
