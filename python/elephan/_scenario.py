@@ -43,8 +43,8 @@ class Scenario(ScenarioModel):
     links: Full-duplex links: `[[links]]`. Default: [].
     traffic: Who sends what when: `[[traffic]]`. Default: [].
     change: What changes during the run: `[[change]]`.
-    record: What is written down. Default: { flows = true, statistics = false, ports = "switches", messages = true, events = true,
-        datagrams = 0, captures = "none" }.
+    record: What is written down. Default: { flows = true, statistics = false, info = false, ports = "switches", messages = true,
+        events = true, datagrams = 0, captures = "none" }.
     sweep: Parameters to vary; `run` ignores it.
     """
 
@@ -4171,6 +4171,8 @@ class Record(Table):
     flows: Whether connections are sampled. Default: true.
     statistics: Whether all that a connection counts (the instruments of RFC 4898) is sampled too, in `statistics`: 90 columns.
         Default: false.
+    info: Whether what Linux's `tcp_info` shows of the sending end of a connection is sampled too, in `info`, with its names and
+        units. Default: false.
     ports: Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as `["sw->server",
         "client[0]->sw"]`. Default: "switches".
     messages: Whether each message and transfer has its row in `messages`. Default: true.
@@ -4185,6 +4187,7 @@ class Record(Table):
     every: Time | None = None
     flows: bool | None = None
     statistics: bool | None = None
+    info: bool | None = None
     ports: Literal["switches", "all", "none"] | list[str] | None = None
     messages: bool | None = None
     events: bool | None = None

@@ -29,6 +29,7 @@ TABLES = (
     "datagrams",
     "flow_samples",
     "statistics",
+    "info",
     "ports",
     "port_samples",
     "switch_samples",
@@ -52,6 +53,7 @@ _TELLING = {
     "datagrams": ("flow", "payload_bytes"),
     "flow_samples": ("flow", "srtt_ns"),
     "statistics": ("time_ns", "count_rtt"),
+    "info": ("time_ns", "ca_state"),
     "ports": ("port", "queue_max_bytes"),
     "port_samples": ("port", "queue_bytes", "tx_bytes"),
     "switch_samples": ("switch", "memory_bytes"),
@@ -164,6 +166,11 @@ class Run:
     def statistics(self) -> pa.Table:
         """What each connection counts at sample times, the instruments of RFC 4898 (`record.statistics`)."""
         return self.tables["statistics"]
+
+    @property
+    def info(self) -> pa.Table:
+        """What Linux's `tcp_info` shows of the sending end of each connection at sample times (`record.info`)."""
+        return self.tables["info"]
 
     @property
     def ports(self) -> pa.Table:

@@ -13,6 +13,7 @@ mod copies;
 mod dictionary;
 mod flows;
 mod hosts;
+mod info;
 mod names;
 mod recorder;
 mod rows;
@@ -29,6 +30,7 @@ pub use copies::{CopyRow, CopySampleRow};
 pub use dictionary::data_dictionary;
 pub use flows::{FlowRow, StatisticsRow};
 pub use hosts::{HostRow, HostSampleRow, LoggerGapRow};
+pub use info::InfoRow;
 pub use names::Text;
 pub use recorder::{Recorder, TableData, Tables, TraceRecorder, specs, trace_specs};
 pub use rows::{

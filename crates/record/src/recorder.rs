@@ -12,6 +12,7 @@ use crate::closures::{HoldRow, PauseRow};
 use crate::copies::{CopyRow, CopySampleRow};
 use crate::flows::{FlowRow, StatisticsRow};
 use crate::hosts::{HostRow, HostSampleRow, LoggerGapRow};
+use crate::info::InfoRow;
 use crate::names::{self, Names, SharedNames, Text};
 use crate::rows::{
     DatagramRow, EventRow, FlowSampleRow, LimiterSampleRow, MessageRow, PortRow, PortSampleRow, SwitchSampleRow,
@@ -111,6 +112,7 @@ recorder! {
     datagrams: DatagramRow,
     flow_samples: FlowSampleRow,
     statistics: StatisticsRow,
+    info: InfoRow,
     ports: PortRow,
     port_samples: PortSampleRow,
     switch_samples: SwitchSampleRow,

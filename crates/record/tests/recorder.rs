@@ -113,6 +113,7 @@ fn every_table_is_there_even_when_empty() {
         "datagrams",
         "flow_samples",
         "statistics",
+        "info",
         "ports",
         "port_samples",
         "switch_samples",

@@ -222,6 +222,8 @@ pub struct Record {
     pub ports: PortSelection,
     /// Rows of `statistics`.
     pub statistics: bool,
+    /// Rows of `info`.
+    pub info: bool,
     /// Rows of `messages`.
     pub messages: bool,
     /// Rows of `events`.

@@ -13,6 +13,7 @@ mod flow;
 mod guests;
 mod host;
 mod ideal;
+mod info;
 mod instruments;
 mod limits;
 mod net;

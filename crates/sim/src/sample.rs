@@ -53,6 +53,9 @@ impl World<'_> {
         if self.plan.record.statistics {
             self.sample_statistics(now);
         }
+        if self.plan.record.info {
+            self.sample_info(now);
+        }
         self.sample_ports(now);
         self.sample_switches(now);
         self.sample_limiters(now);

@@ -31,12 +31,16 @@ impl Resolver<'_> {
         if words.statistics && words.every.is_none() {
             self.report(at!["record", "statistics"], "statistics are sampled: give record.every their interval");
         }
+        if words.info && words.every.is_none() {
+            self.report(at!["record", "info"], "info is sampled: give record.every its interval");
+        }
         let captures = self.captures(words);
         Record {
             every: words.every,
             flows: words.flows,
             ports,
             statistics: words.statistics,
+            info: words.info,
             messages: words.messages,
             events: words.events,
             datagrams: words.datagrams,

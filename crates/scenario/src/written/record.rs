@@ -17,6 +17,8 @@ pub struct RecordWords {
     pub flows: bool,
     /// Whether all that a connection counts (the instruments of RFC 4898) is sampled too, in `statistics`: 90 columns.
     pub statistics: bool,
+    /// Whether what Linux's `tcp_info` shows of the sending end of a connection is sampled too, in `info`, with its names and units.
+    pub info: bool,
     /// Ports to sample: `"switches"` (where queues form), `"all"`, `"none"`, or an array of names such as
     /// `["sw->server", "client[0]->sw"]`.
     pub ports: PortChoice,
@@ -44,6 +46,7 @@ impl Default for RecordWords {
             every: None,
             flows: true,
             statistics: false,
+            info: false,
             ports,
             messages: true,
             events: true,

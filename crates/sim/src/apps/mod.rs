@@ -152,8 +152,12 @@ impl World<'_> {
             {
                 controller.recall(memory);
             }
+            let mut endpoint = Endpoint::new(options, controller, isn);
+            if world.plan.record.info {
+                endpoint.keep_times();
+            }
             Socket {
-                endpoint: Endpoint::new(options, controller, isn),
+                endpoint,
                 alarm: Alarm::default(),
                 route,
                 first_link,

@@ -37,6 +37,7 @@ impl Builder {
                 changes: vec![],
                 record: Record {
                     statistics: false,
+                    info: false,
                     every: None,
                     flows: true,
                     ports: PortSelection::All,

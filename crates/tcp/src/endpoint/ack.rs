@@ -12,6 +12,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn on_ack(&mut self, now: Time, seg: &Segment, seq: u64, sack: &SackBlocks) -> bool {
         self.tx.note_most();
+        self.note_ack(now);
         let una = self.tx.board.una();
         let ahead = seg.ack.wrapping_sub(self.isn.wrapping_add(una as u32));
         let flight = self.tx.board.flight();

@@ -45,6 +45,8 @@ pub(super) struct Aside {
     busy: Chrono,
     /// The writer waits for room in the send buffer, of which all has been sent.
     blocked: Chrono,
+    /// When the last acknowledgement arrived.
+    acked_at: Time,
 }
 
 impl Endpoint {
@@ -122,7 +124,7 @@ impl Endpoint {
         self.aside().blocked.set(now, blocked);
     }
 
-    /// Keeps the times that `busy_time` and `sndbuf_limited` of [`Endpoint::info`] need; to be called before the connection opens.
+    /// Keeps the times that `busy_time`, `sndbuf_limited` and `last_ack_recv` of [`Endpoint::info`] need; to be called before the connection opens.
     pub fn keep_times(&mut self) {
         self.aside();
     }
@@ -140,6 +142,19 @@ impl Endpoint {
         if let Some(aside) = &mut self.aside {
             aside.blocked.set(now, blocked);
         }
+    }
+
+    /// An acknowledgement has arrived.
+    #[inline]
+    pub(super) fn note_ack(&mut self, now: Time) {
+        if let Some(aside) = &mut self.aside {
+            aside.acked_at = now;
+        }
+    }
+
+    /// When the last acknowledgement arrived; none if that is not kept.
+    pub(super) fn acked_at(&self) -> Option<Time> {
+        self.aside.as_ref().map(|aside| aside.acked_at)
     }
 
     /// Time busy and time blocked until `now`; none if they are not kept.

@@ -76,6 +76,8 @@ info! {
     last_data_sent,
     /// Time since data last arrived, ms.
     last_data_recv,
+    /// Time since an acknowledgement last arrived, ms; 0 without [`Endpoint::keep_times`].
+    last_ack_recv,
     /// Packets of the path, bytes.
     pmtu,
     /// Smoothed round-trip time, us.
@@ -278,6 +280,7 @@ impl Endpoint {
         info.rwnd_limited = stats.snd_lim_time_rwin_ns / 1000;
         let (busy, blocked) = self.busy(now).unwrap_or_default();
         (info.busy_time, info.sndbuf_limited) = (us(busy), us(blocked));
+        info.last_ack_recv = self.acked_at().map_or(0, |at| ms_since(now, at));
         if let Some(sample) = tx.log.as_ref().and_then(|log| log.last()) {
             info.delivery_rate = sample.bps.map_or(0, |bps| (bps / 8.0) as u64);
             info.delivery_rate_app_limited = u64::from(sample.app_limited);
