@@ -27,13 +27,15 @@ def Endpoint(stack: str = "rfc", *, isn: int = 0, auto_read: bool = False, **opt
     `options` are the TCP options of a scenario; here a number for a time is seconds and for a size bytes, and `congestion_control`
     may be a class. `isn`: initial sequence number. `auto_read`: the application reads at once what arrives, instead of by `read`.
 
-    `connect(now)`, `listen(now)`: TCP Fast Open is `connect(now, fast_open=True, cookie=, mss=)`, which asks for a cookie or sends what
-    has been written so far in the SYN (`mss`: what the server announced before), and `listen(now, cookie=)`. `close(now)`, `abort(now)` (a reset goes out); `write(now, n, more=False, eor=False)` and
+    `connect(now)`, `listen(now)`, `close(now)`, `abort(now)` (a reset goes out); `write(now, n, more=False, eor=False)` and
     `read(n)` return how many bytes were taken; `on_segment(now, seg)`; `on_timer(now)`, due at `next_timer()` (None: never);
     `poll_transmit(now)` returns the list of segments to send, and `on_local_drop(now, seg)` says that the host refused one of
     them. `set(now, nodelay=, cork=, send_buffer=, receive_buffer=, congestion_control=)` changes what an application may change
     while the connection lives. `info()` returns a dict with the names and units of Linux's `tcp_info` (`state` and `ca_state` as
     words), `ss()` the same as a line.
+
+    TCP Fast Open: `connect(now, fast_open=True, cookie=, mss=)` asks for a cookie, or with a cookie sends what has been written
+    so far in the SYN (`mss`: what the server announced before). `listen(now, cookie=)` grants the cookie and takes such data.
 
     Properties: `state` (such as "established"), `phase`, `cwnd`, `ssthresh`, `pacing_rate` (bit/s), `inflight`, `pipe`, `acked`,
     `received`, `mss`, `srtt`, `rto`, and `stats`, the statistics of RFC 4898 as a dict (times in ns).

@@ -470,7 +470,7 @@ def test_rounds_are_asked_for_in_numbers(arguments: tuple[Any, ...], message: st
 
 
 def test_fast_open_carries_data_in_the_syn() -> None:
-    """RFC 7413: the first connection earns a cookie, the next sends data with it (MSS less 40 bytes at most), and the server answers early."""
+    """RFC 7413: the first connection earns a cookie; the next sends data with it, MSS less 40 bytes."""
 
     def ends() -> tuple[Any, Any]:
         a, b = (el.tcp.Endpoint("rfc", isn=isn, mss=1000, timestamps=False) for isn in (100, 500))
