@@ -156,6 +156,13 @@ class Tcp(Table):
         (`minshall`).
     window_probe: How a closed window is probed: with a `byte` of new data or an `old` number and no data.
     window_update: When a reader tells the sender of the room that it has made: `two-segments` or `doubled`.
+    syn_retries: How many SYNs are retransmitted before the client gives up; with `syn_linear_timeouts` so many more.
+    syn_ack_retries: How many SYN-ACKs are retransmitted before the server listens again.
+    data_retries: How long data is retransmitted before the connection is given up: as long as so many retries of the standard
+        timeouts take.
+    orphan_retries: The same of a connection whose application is gone; 0 stands for 8 while the timeout grows.
+    user_timeout: Gives up instead when nothing has been answered for so long; 0: never.
+    fin_timeout: How long FIN-WAIT-2 lasts without an application.
     fast_open: Which ends of connections may use TCP Fast Open, if their applications ask for it: `off`, `client`, `server` or
         `both`.
     fast_open_blackhole_timeout: How long clients of a host do without Fast Open after a path has swallowed it, at first; 0: they
@@ -307,6 +314,12 @@ class Tcp(Table):
     nagle_rule: Literal["rfc9293", "minshall"] | None = None
     window_probe: Literal["byte", "old"] | None = None
     window_update: Literal["two-segments", "doubled"] | None = None
+    syn_retries: int | None = None
+    syn_ack_retries: int | None = None
+    data_retries: int | None = None
+    orphan_retries: int | None = None
+    user_timeout: Time | None = None
+    fin_timeout: Time | None = None
     fast_open: Literal["off", "both", "client", "server"] | None = None
     fast_open_blackhole_timeout: Time | None = None
     time_wait: Time | None = None

@@ -7,18 +7,15 @@ use crate::script::{Action, Call, Packet, Script, TcpOption, Value};
 use std::path::Path;
 
 /// Constants of what is not modelled, with what they stand for.
-const NOT_MODELLED: [(&str, &str); 16] = [
+const NOT_MODELLED: [(&str, &str); 13] = [
     ("MSG_OOB", "urgent data"),
     ("TCP_MD5SIG", "TCP MD5 signatures"),
-    ("TCP_USER_TIMEOUT", "TCP_USER_TIMEOUT"),
-    ("TCP_SYNCNT", "TCP_SYNCNT"),
     ("TCP_KEEPIDLE", "keep-alive"),
     ("TCP_KEEPINTVL", "keep-alive"),
     ("TCP_KEEPCNT", "keep-alive"),
     ("SO_KEEPALIVE", "keep-alive"),
     ("TCP_DEFER_ACCEPT", "TCP_DEFER_ACCEPT"),
     ("TCP_WINDOW_CLAMP", "TCP_WINDOW_CLAMP"),
-    ("TCP_LINGER2", "TCP_LINGER2"),
     ("TCP_QUICKACK", "TCP_QUICKACK"),
     ("IP_TOS", "IP_TOS"),
     ("SO_RCVLOWAT", "SO_RCVLOWAT"),

@@ -2,7 +2,7 @@
 
 use elephan_tcp::options::{AccEcnOptions, LossDetection, Pacing};
 use elephan_tcp::{Options, law_in};
-use elephan_units::Bytes;
+use elephan_units::{Bytes, Span};
 use std::collections::BTreeMap;
 
 /// What a host knows of its sysctls: those that a script has set.
@@ -17,7 +17,7 @@ pub struct Sysctls {
 
 /// Settings without a meaning here: segments leave one by one and at once, routes and listeners have no limits, and what the others
 /// rule is not modelled and does nothing unless a script asks for it in other ways too.
-const WITHOUT_MEANING: [&str; 16] = [
+const WITHOUT_MEANING: [&str; 14] = [
     "tcp_autocorking",
     "tcp_base_mss",
     "tcp_fack",
@@ -32,12 +32,10 @@ const WITHOUT_MEANING: [&str; 16] = [
     "tcp_tso_rtt_log",
     "tcp_tso_win_divisor",
     "tcp_tw_reuse",
-    "tcp_synack_retries",
-    "tcp_syn_retries",
 ];
 
 /// Settings that have a meaning in [`Sysctls::apply`] or elsewhere, with the largest number that they may have.
-const NUMBERS: [(&str, u64); 20] = [
+const NUMBERS: [(&str, u64); 25] = [
     ("tcp_timestamps", 1),
     ("tcp_sack", 1),
     ("tcp_dsack", 1),
@@ -56,6 +54,11 @@ const NUMBERS: [(&str, u64); 20] = [
     ("tcp_pacing_ca_ratio", 1000),
     ("tcp_mtu_probing", 0),
     ("tcp_notsent_lowat", 0xFFFF_FFFF),
+    ("tcp_syn_retries", 127),
+    ("tcp_synack_retries", 255),
+    ("tcp_retries2", 255),
+    ("tcp_orphan_retries", 255),
+    ("tcp_fin_timeout", 86_400),
     ("tcp_fastopen", 0xFFFF_FFFF),
     ("tcp_fastopen_blackhole_timeout_sec", 86_400),
 ];
@@ -142,6 +145,18 @@ impl Sysctls {
         }
         if let Some(value) = self.number("tcp_pacing_ca_ratio") {
             o.pacing_ca_ratio = value as u32;
+        }
+        let counts = [
+            ("tcp_syn_retries", &mut o.syn_retries),
+            ("tcp_synack_retries", &mut o.syn_ack_retries),
+            ("tcp_retries2", &mut o.data_retries),
+            ("tcp_orphan_retries", &mut o.orphan_retries),
+        ];
+        for (name, option) in counts {
+            *option = self.number(name).map_or(*option, |value| value as u32);
+        }
+        if let Some(value) = self.number("tcp_fin_timeout") {
+            o.fin_timeout = Span::from_s(value);
         }
         if self.fair_queue {
             o.pacing = Pacing::Window;

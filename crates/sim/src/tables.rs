@@ -139,7 +139,13 @@ impl Tables {
             };
             let at_port = !matches!(
                 o.kind,
-                Kind::FastRetransmit | Kind::Timeout | Kind::Law | Kind::Cnp | Kind::Refused | Kind::LoggerGap
+                Kind::FastRetransmit
+                    | Kind::Timeout
+                    | Kind::Law
+                    | Kind::Cnp
+                    | Kind::Refused
+                    | Kind::LoggerGap
+                    | Kind::GiveUp
             );
             recorder.events.push(EventRow {
                 time_ns: o.time.ns(),

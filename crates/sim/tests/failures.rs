@@ -331,3 +331,27 @@ fn a_link_may_begin_down() {
     let (tables, summary) = run(&b.plan, false);
     assert_eq!((sent(&tables, up)[0], &summary["drops"]), (0, &json!(0)));
 }
+
+/// A path that breaks for good: stack `rfc` gives the transfer up after 123 s (RFC 1122 section 4.2.3.5: R2 is 100 s at least), the user's SYNs
+/// after 183 s (three minutes at least). Both are events, and both flows are over.
+#[test]
+fn a_broken_path_is_given_up() {
+    let mut b = Builder::new(Span::from_s(400));
+    let (from, s, to) = (b.host(), b.switch(None, Span::ZERO, FlowControl::None), b.host());
+    b.link(from, s, GIG, SHORT, None);
+    let second = b.link(s, to, GIG, Span::from_ms(10), None);
+    let options = b.options("rfc", json!({}));
+    b.traffic(json!({ "kind": "bulk", "size": "10 GB" }), &[(from, to)], options);
+    b.traffic(json!({ "kind": "bulk", "size": "10 KB" }), &[(from, to)], options);
+    b.plan.traffic[1].start = serde_json::from_value(json!("2 s")).unwrap();
+    outage(&mut b, second, Span::from_s(1), Span::from_s(500));
+    b.plan.record.events = true;
+    let (tables, _) = run(&b.plan, false);
+    let (times, kinds) = (ints(&tables, "events", "time_ns"), words(&tables, "events", "kind"));
+    let given_up: Vec<i64> =
+        times.iter().zip(&kinds).filter(|(_, kind)| *kind == "give_up").map(|(ns, _)| ns / 1_000_000_000).collect();
+    // The last ACK came just before 1 s.
+    assert_eq!(given_up, [123, 185]);
+    assert!(ints(&tables, "flows", "end_ns").iter().all(|ns| *ns > 0));
+    assert!(ints(&tables, "flows", "fct_ns").iter().all(|ns| *ns < 0));
+}

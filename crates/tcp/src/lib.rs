@@ -24,7 +24,7 @@ mod trains;
 mod validation;
 pub mod wire;
 
-pub use endpoint::{Endpoint, Info, Phase, SSTHRESH_INFINITE, State};
+pub use endpoint::{Endpoint, Info, Linger, Phase, SSTHRESH_INFINITE, State};
 pub use fast_open::{
     COOKIE_MAX_BYTES, COOKIE_MIN_BYTES, Cookie, FastOpenFailure, FastOpenLesson, FastOpenListener, FastOpenMemory,
     FastOpenOption, FastOpenPause, FastOpenRequest,

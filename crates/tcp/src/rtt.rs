@@ -89,6 +89,13 @@ impl Estimator {
         Estimator::new(o.rto_rule, o.rto_initial, o.rto_min, o.rto_max, o.clock_granularity)
     }
 
+    /// The timeout without back-off, and how long the timeouts since the first that expired have lasted.
+    pub fn waited(&self) -> (Span, Span) {
+        let first = if self.sampled { self.compute() } else { Span(self.rto.0 >> self.backoffs.min(63)) };
+        let nth = |n: u32| Span(first.0.saturating_mul(1 << n.min(40))).min(self.max);
+        (first, (1..=self.backoffs).fold(Span::ZERO, |sum, n| Span(sum.0.saturating_add(nth(n).0))))
+    }
+
     /// Takes a sample that was finished at `now`.
     pub fn sample(&mut self, now: Time, rtt: Span) {
         self.sample_of(now, rtt, 1.0);

@@ -538,6 +538,44 @@ options! {
         linux_2_4 | linux = WindowUpdate::Doubled, "Linux __tcp_cleanup_rbuf";
         freebsd = WindowUpdate::TwoSegments, "FreeBSD tcp_output: two segments or half the buffer";
     }
+    /// How many SYNs are retransmitted before the client gives up; with `syn_linear_timeouts` so many more.
+    syn_retries: u32 {
+        rfc = 7, "RFC 1122 section 4.2.3.5: R2 of a SYN is 3 min at least (183 s)";
+        linux_2_4 = 5, "Linux 2.4 net.ipv4.tcp_syn_retries";
+        linux = 6, "Linux net.ipv4.tcp_syn_retries";
+        winxp = 2, "Windows XP TcpMaxConnectRetransmissions";
+        windows | freebsd = 6, "assumed: as Linux";
+    }
+    /// How many SYN-ACKs are retransmitted before the server listens again.
+    syn_ack_retries: u32 {
+        rfc = 7, "RFC 1122 section 4.2.3.5: R2 of a SYN is 3 min at least (183 s)";
+        linux_2_4 | linux = 5, "Linux net.ipv4.tcp_synack_retries";
+        winxp | windows | freebsd = 5, "assumed: as Linux";
+    }
+    /// How long data is retransmitted before the connection is given up: as long as so many retries of the standard timeouts take.
+    data_retries: u32 {
+        rfc = 6, "RFC 1122 section 4.2.3.5: R2 is 100 s at least (123 s)";
+        linux_2_4 | linux = 15, "Linux net.ipv4.tcp_retries2";
+        winxp | windows | freebsd = 15, "assumed: as Linux";
+    }
+    /// The same of a connection whose application is gone; 0 stands for 8 while the timeout grows.
+    orphan_retries: u32 {
+        rfc = 6, "assumed: as with an application";
+        linux_2_4 | linux = 0, "Linux net.ipv4.tcp_orphan_retries";
+        winxp | windows | freebsd = 0, "assumed: as Linux";
+    }
+    /// Gives up instead when nothing has been answered for so long; 0: never.
+    user_timeout: Span {
+        rfc = Span::ZERO, "RFC 9293 section 3.9.1: an argument of OPEN, optional";
+        linux_2_4 | linux = Span::ZERO, "Linux TCP_USER_TIMEOUT, 0 by default";
+        winxp | windows | freebsd = Span::ZERO, "assumed: as Linux";
+    }
+    /// How long FIN-WAIT-2 lasts without an application.
+    fin_timeout: Span {
+        rfc = Span::from_s(60), "assumed: as Linux; RFC 9293 has no limit";
+        linux_2_4 | linux = Span::from_s(60), "Linux net.ipv4.tcp_fin_timeout";
+        winxp | windows | freebsd = Span::from_s(60), "assumed: as Linux";
+    }
     /// Which ends of connections may use TCP Fast Open, if their applications ask for it: `off`, `client`, `server` or `both`.
     fast_open: FastOpen {
         rfc = FastOpen::Both, "RFC 7413";

@@ -366,6 +366,7 @@ impl Host {
                 endpoint.abort(now);
             } else {
                 endpoint.close(now);
+                endpoint.orphan(now);
             }
         }
         self.settle(index);

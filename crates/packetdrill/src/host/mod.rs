@@ -115,8 +115,10 @@ impl Host {
         self.now = self.now.max(next);
         for index in 0..self.sockets.len() {
             let now = self.now;
+            let before = self.sockets[index].state();
             if let Some(endpoint) = self.sockets[index].endpoint.as_mut().filter(|e| e.next_timer() <= now) {
                 endpoint.on_timer(now);
+                self.sockets[index].note_given_up(before);
                 self.settle(index);
                 self.keep_fast_open(index);
             }
@@ -171,6 +173,7 @@ impl Host {
         let mut endpoint = Endpoint::new(&options, options.controller(), ISN);
         endpoint.set_auto_read(false);
         endpoint.keep_times();
+        endpoint.set_linger(self.sockets[index].linger_of());
         let listener = self.sockets[index].listener.filter(|_| passive);
         match listener.and_then(|listener| self.fast_open_listener(listener)) {
             Some(fast) => endpoint.listen_fast(&fast),

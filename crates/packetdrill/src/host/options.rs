@@ -7,6 +7,7 @@ use crate::script::Value;
 use crate::symbols::named;
 use crate::sysctl;
 use crate::verdict::Stop;
+use elephan_units::Span;
 
 const SOL_IP: i64 = 0;
 const SOL_SOCKET: i64 = 1;
@@ -104,6 +105,31 @@ impl Host {
                 socket.fast.connect = given != 0;
             }
             (SOL_TCP, 34) => socket.fast.no_cookie = given != 0,
+            (SOL_TCP, 7) => {
+                if !(1..=127).contains(&given) {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                socket.syn_count = Some(given as u32);
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_syn_retries(given as u32);
+                }
+            }
+            (SOL_TCP, 8) => {
+                socket.linger = given.max(-1);
+                let linger = socket.linger_of();
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_linger(linger);
+                }
+            }
+            (SOL_TCP, 18) => {
+                if given < 0 {
+                    return Ok(Outcome::Fail("EINVAL"));
+                }
+                socket.user_timeout = size;
+                if let Some(endpoint) = &mut socket.endpoint {
+                    endpoint.set_user_timeout(Span::from_ms(size));
+                }
+            }
             (SOL_TCP, 25) => {
                 socket.low_water = Some(given as u32 as u64).filter(|bytes| *bytes != 0);
                 socket.queue.low_water = socket.low_water.unwrap_or(self.sysctls.low_water());
@@ -174,6 +200,7 @@ impl Host {
             (SOL_TCP, 3) => i64::from(socket.cork),
             (SOL_TCP, 25) => socket.low_water.map_or(0, |bytes| bytes as i64),
             (SOL_TCP, 36) => i64::from(socket.reports_inq),
+            (SOL_TCP, 18) => socket.user_timeout as i64,
             _ => return missing(option_name(level, option)),
         };
         let Some(expected) = args.get(3).filter(|value| !is_open(value)) else { return Ok(Outcome::Done(0)) };

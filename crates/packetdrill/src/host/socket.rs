@@ -4,8 +4,8 @@ use super::errors::ErrorQueue;
 use super::fast_open::Asked;
 use super::queue::{SEND_BUFFER, SendQueue};
 use crate::symbols::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP};
-use elephan_tcp::{Endpoint, Flags, Options, Segment, State};
-use elephan_units::{Bytes, Time};
+use elephan_tcp::{Endpoint, Flags, Linger, Options, Segment, State};
+use elephan_units::{Bytes, Span, Time};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,10 @@ pub(super) struct Socket {
     /// SO_LINGER with a time of 0: close resets.
     pub aborts: bool,
     pub reports_inq: bool,
+    /// TCP_SYNCNT, TCP_USER_TIMEOUT in ms, TCP_LINGER2 in s.
+    pub syn_count: Option<u32>,
+    pub user_timeout: u64,
+    pub linger: i64,
     pub fast: Asked,
     seen: Seen,
 }
@@ -95,6 +99,9 @@ impl Socket {
             law: None,
             aborts: false,
             reports_inq: false,
+            syn_count: None,
+            user_timeout: 0,
+            linger: 0,
             fast: Asked::default(),
             seen: Seen::default(),
         }
@@ -114,8 +121,21 @@ impl Socket {
             law: self.law.clone(),
             aborts: self.aborts,
             reports_inq: self.reports_inq,
+            syn_count: self.syn_count,
+            user_timeout: self.user_timeout,
+            linger: self.linger,
             errors: self.errors.child(),
             ..Socket::new(None)
+        }
+    }
+
+    /// What TCP_LINGER2 says of FIN-WAIT-2: two minutes at most.
+    pub fn linger_of(&self) -> Linger {
+        const MOST_S: i64 = 120;
+        match self.linger {
+            0 => Linger::Default,
+            seconds if seconds < 0 => Linger::Never,
+            seconds => Linger::For(Span::from_s(seconds.min(MOST_S).cast_unsigned())),
         }
     }
 
@@ -128,6 +148,10 @@ impl Socket {
         if let Some(bytes) = self.receive_buffer {
             o.receive_window = Bytes(bytes.max(o.mss.0));
         }
+        if let Some(retries) = self.syn_count {
+            (o.syn_retries, o.syn_ack_retries) = (retries, retries);
+        }
+        o.user_timeout = Span::from_ms(self.user_timeout);
         if let Some(law) = &self.law {
             o.congestion_control = law.clone();
         }
@@ -174,6 +198,14 @@ impl Socket {
                 State::CloseWait => "EPIPE",
                 _ => "ECONNRESET",
             });
+        }
+    }
+
+    /// A timer has run: the peer may have been given up (Linux `tcp_write_err`).
+    pub fn note_given_up(&mut self, before: State) {
+        let over = self.state() == State::Closed && before != State::Closed;
+        if over && self.endpoint.as_ref().is_some_and(Endpoint::gave_up) {
+            self.error = Some("ETIMEDOUT");
         }
     }
 

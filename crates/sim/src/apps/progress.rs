@@ -6,7 +6,7 @@ use elephan_units::Time;
 
 use crate::clocks::room;
 use crate::flow::{Application, Flow};
-use crate::net::NONE;
+use crate::net::{Kind, NONE, Occurrence};
 use crate::world::World;
 
 impl World<'_> {
@@ -15,6 +15,10 @@ impl World<'_> {
         let s = &mut self.sockets[socket as usize];
         let id = s.flow;
         s.seen = s.endpoint.state();
+        if s.seen == State::Closed && s.endpoint.gave_up() {
+            self.give_up(now, socket);
+        }
+        let s = &mut self.sockets[socket as usize];
         let Some(flow) = &mut self.flows[id as usize] else { return };
         if s.is_sender {
             if flow.established.is_none() && s.endpoint.is_established() {
@@ -52,6 +56,17 @@ impl World<'_> {
             s.wake = flow.wake(s.is_sender);
         }
         self.finish_if_closed(now, id);
+    }
+
+    /// An end has given its peer up: the flow is over, and whatever the other end still sends is lost on nobody.
+    #[cold]
+    fn give_up(&mut self, now: Time, socket: u32) {
+        let s = &self.sockets[socket as usize];
+        let (peer, link, flow) = (s.peer, s.first_link, s.number);
+        self.sockets[peer as usize].endpoint.forget(now);
+        if let Some(log) = &mut self.net.log {
+            log.push(Occurrence { time: now, kind: Kind::GiveUp, link, flow, bytes: 0, value: None, reason: "" });
+        }
     }
 
     fn attend_receiver(&mut self, now: Time, socket: u32) {

@@ -96,10 +96,12 @@ pub enum Kind {
     LoggerGap,
     /// A host's own queue refuses a segment.
     SendStall,
+    /// A connection is given up.
+    GiveUp,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 18] = [
         Kind::Drop,
         Kind::Mark,
         Kind::Pause,
@@ -117,6 +119,7 @@ impl Kind {
         Kind::Refused,
         Kind::LoggerGap,
         Kind::SendStall,
+        Kind::GiveUp,
     ];
 
     pub fn name(self) -> &'static str {
@@ -136,6 +139,7 @@ impl Kind {
             Kind::Watchdog => "watchdog",
             Kind::LoggerGap => "logger_gap",
             Kind::SendStall => "send_stall",
+            Kind::GiveUp => "give_up",
         }
     }
 }

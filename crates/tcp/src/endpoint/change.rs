@@ -1,5 +1,6 @@
 //! What an application changes while a connection lives: Nagle, corking, buffers, ends of records; and giving up at once.
 
+use super::patience::Patience;
 use super::{Endpoint, State, work};
 use crate::delayed_ack::{DELAY_MAX, QUICK_MAX};
 use crate::fast_open::FastOpen;
@@ -41,7 +42,9 @@ pub(super) struct Aside {
     pub fast_open: Option<Box<FastOpen>>,
     /// Where records end that are not wholly acknowledged: no segment reaches beyond such an end.
     records: VecDeque<u64>,
-    /// Data is to be sent or in flight.
+    pub patience: Patience,
+    /// Times are kept: data is to be sent or in flight.
+    timed: bool,
     busy: Chrono,
     /// The writer waits for room in the send buffer, of which all has been sent.
     blocked: Chrono,
@@ -59,7 +62,7 @@ impl Endpoint {
     pub fn set_nodelay(&mut self, _now: Time, on: bool) {
         self.change(|options| options.nagle = !on);
         // What a cork holds back leaves (Linux __tcp_sock_set_nodelay: TCP_NAGLE_PUSH).
-        self.small_due |= on && self.aside.is_some() && self.backlog() > 0;
+        self.small_due |= on && self.shapes() && self.backlog() > 0;
         self.reconsider();
     }
 
@@ -107,6 +110,16 @@ impl Endpoint {
         }
     }
 
+    /// Changes the user timeout (TCP_USER_TIMEOUT), zero for none.
+    pub fn set_user_timeout(&mut self, span: Span) {
+        self.change(|options| options.user_timeout = span);
+    }
+
+    /// Changes how many SYNs are retransmitted (TCP_SYNCNT).
+    pub fn set_syn_retries(&mut self, retries: u32) {
+        self.change(|options| options.syn_retries = retries);
+    }
+
     /// Changes the size of the send buffer.
     pub fn set_send_buffer(&mut self, bytes: u64) {
         self.change(|options| options.send_buffer = Bytes(bytes));
@@ -126,20 +139,20 @@ impl Endpoint {
 
     /// Keeps the times that `busy_time`, `sndbuf_limited` and `last_ack_recv` of [`Endpoint::info`] need; to be called before the connection opens.
     pub fn keep_times(&mut self) {
-        self.aside();
+        self.aside().timed = true;
     }
 
     /// Data is to be sent or in flight, or neither is; `blocked` says that the writer waits.
     #[inline]
     pub(super) fn note_busy(&mut self, now: Time, busy: bool) {
-        if let Some(aside) = &mut self.aside {
+        if let Some(aside) = self.aside.as_mut().filter(|aside| aside.timed) {
             aside.busy.set(now, busy);
         }
     }
 
     /// Sending has stopped for another reason than before.
     pub(super) fn note_blocked(&mut self, now: Time, blocked: bool) {
-        if let Some(aside) = &mut self.aside {
+        if let Some(aside) = self.aside.as_mut().filter(|aside| aside.timed) {
             aside.blocked.set(now, blocked);
         }
     }
@@ -159,7 +172,7 @@ impl Endpoint {
 
     /// Time busy and time blocked until `now`; none if they are not kept.
     pub(super) fn busy(&self, now: Time) -> Option<(Span, Span)> {
-        self.aside.as_ref().map(|aside| (aside.busy.until(now), aside.blocked.until(now)))
+        self.aside.as_ref().filter(|aside| aside.timed).map(|aside| (aside.busy.until(now), aside.blocked.until(now)))
     }
 
     /// Whether segments end elsewhere than at full length, or wait.

@@ -328,7 +328,10 @@ impl Endpoint {
     /// The FIN was acknowledged.
     pub(super) fn on_fin_acked(&mut self, now: Time) {
         match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                self.wait_for_fin(now, true);
+            }
             State::Closing => self.time_wait(now),
             State::LastAck => self.finish(now),
             _ => {}

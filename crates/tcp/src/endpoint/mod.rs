@@ -13,6 +13,7 @@ mod ecn;
 mod fast_open;
 mod info;
 mod local;
+mod patience;
 mod receive;
 mod send;
 mod small_queues;
@@ -22,6 +23,7 @@ mod timers;
 mod watch;
 
 pub use self::info::{Info, SSTHRESH_INFINITE};
+pub use self::patience::Linger;
 use crate::accecn::AccEcn;
 use crate::options::{Ecn, Options};
 use crate::receiver::Receiver;

@@ -39,6 +39,7 @@ impl Endpoint {
     fn on_retransmission_timer(&mut self, now: Time) {
         match self.state {
             State::Closed | State::Listen => self.rtx_at = Time::NEVER,
+            State::SynSent | State::SynReceived if self.tires_of_handshake(now) => self.give_up(now),
             State::SynSent | State::SynReceived => {
                 self.backoffs = self.backoffs.saturating_add(1);
                 self.doubt_timeouts(u32::from(self.backoffs));
@@ -52,12 +53,15 @@ impl Endpoint {
                 self.work |= work::CONTROL;
             }
             State::TimeWait => self.finish(now),
+            // No application waits for the peer's FIN.
+            State::FinWait2 if self.tx.board.flight() == 0 => self.finish(now),
             _ if self.persist => self.on_persist_timer(now),
             _ if self.tx.rec.alarm() != Alarm::Rto => self.on_alarm(now),
+            _ if self.tires_of_retransmitting(now) => self.give_up(now),
             _ => {
                 self.tx.timeout(now, &self.options, &mut self.stats);
                 self.doubt_timeouts(self.tx.rtt.backoffs());
-                self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+                self.rtx_at = self.timeout_at(now);
                 self.watch_timer(now, true, false, false);
                 self.reconsider();
             }
@@ -67,9 +71,12 @@ impl Endpoint {
     /// Probes a closed window; the interval doubles (RFC 9293 section 3.8.6.1). A window too small for a full segment
     /// is used after all.
     fn on_persist_timer(&mut self, now: Time) {
+        if self.tires_of_probing(now) {
+            return self.give_up(now);
+        }
         self.backoffs = self.backoffs.saturating_add(1);
         let interval = self.tx.rtt.rto().saturating_mul(1 << self.backoffs.min(20));
-        self.rtx_at = now.saturating_add(interval.min(self.options.rto_max));
+        self.rtx_at = now.saturating_add(self.probe_interval(now, interval.min(self.options.rto_max)));
         if self.tx.usable() == 0 {
             self.work |= work::CONTROL;
         } else {

@@ -70,7 +70,7 @@ impl Endpoint {
 
     /// The retransmission timer starts anew.
     pub(super) fn rearm(&mut self, now: Time) {
-        self.rtx_at = now.saturating_add(self.tx.rtt.rto());
+        self.rtx_at = self.timeout_at(now);
         self.tx.rec.set_rto(self.rtx_at);
         self.aim_timer();
     }

@@ -378,6 +378,10 @@ impl Options {
             ("ecn_syn_retries", self.ecn_syn_retries, 0, 255),
             ("accecn_beacon", self.accecn_beacon, 0, 1000),
             ("syn_linear_timeouts", self.syn_linear_timeouts, 0, 255),
+            ("syn_retries", self.syn_retries, 0, 255),
+            ("syn_ack_retries", self.syn_ack_retries, 0, 255),
+            ("data_retries", self.data_retries, 0, 255),
+            ("orphan_retries", self.orphan_retries, 0, 255),
             ("pacing_ss_ratio", self.pacing_ss_ratio, 1, 1000),
             ("pacing_ca_ratio", self.pacing_ca_ratio, 1, 1000),
         ];
@@ -412,6 +416,8 @@ impl Options {
             ("invalid_ratelimit", self.invalid_ratelimit),
             ("sack_compression_delay", self.sack_compression_delay),
             ("sack_compression_slack", self.sack_compression_slack),
+            ("user_timeout", self.user_timeout),
+            ("fin_timeout", self.fin_timeout),
             ("fast_open_blackhole_timeout", self.fast_open_blackhole_timeout),
         ];
         for (option, value) in waits {

@@ -97,7 +97,10 @@ fn overrides() -> impl Strategy<Value = Overrides> {
 
 /// Both ways at once, then both close; everything arrives and both connections end.
 fn deliver(stack: &str, overrides: &Overrides, path: &Path, host: (u64, u64), forth: u64, back: u64) -> Net {
-    let o = options(stack, overrides);
+    // These paths are so bad that seven retransmissions in a row may be lost.
+    let patient =
+        Overrides { data_retries: Some(255), syn_retries: Some(255), syn_ack_retries: Some(255), ..overrides.clone() };
+    let o = options(stack, &patient);
     let mut net = Net::with_isns(&o, &o, fate(path), path.seed as u32, (path.seed >> 32) as u32);
     let (refusals, marks) = host;
     let (mut refuse, mut mark) = (draws(path.seed ^ 1), draws(path.seed ^ 2));

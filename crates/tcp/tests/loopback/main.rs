@@ -17,6 +17,7 @@ mod linux;
 mod local;
 mod lone;
 mod one_way;
+mod patience;
 mod pushing;
 mod recovery;
 mod reduction;
