@@ -148,8 +148,13 @@ impl Host {
         }
         let socket = &self.sockets[index];
         if socket.role == Role::Fresh && socket.open == Open::No {
-            let request = self.fast_open_request(index);
-            progress.moved = self.begin_fast(index, &request, transfer.bytes);
+            let mut request = self.fast_open_request(index);
+            let mut bytes = transfer.bytes;
+            if matches!(args.get(1), Some(Value::Word(name)) if name == "NULL") {
+                // What cannot be read is not sent: the SYN asks for a cookie (the fallback of tcp_send_syn_data).
+                (request.memory.cookie, bytes) = (None, 0);
+            }
+            progress.moved = self.begin_fast(index, &request, bytes);
             progress.opened = true;
             if !waits {
                 let moved = progress.moved as i64;

@@ -36,6 +36,8 @@ pub(super) struct Aside {
     /// TCP_CORK; the last write said MSG_MORE.
     cork: bool,
     more: bool,
+    /// Segments that had arrived when it said so: what arrives later lets the rest out.
+    more_at: u64,
     /// A writer waits for the connection: the ACK of the SYN-ACK waits for what it writes.
     writer_waits: bool,
     /// Of a client or a server that uses Fast Open.
@@ -73,11 +75,14 @@ impl Endpoint {
         self.reconsider();
     }
 
-    /// Whether the last write said that more follows (MSG_MORE), which corks until the next write.
+    /// Whether the last write said that more follows (MSG_MORE), which corks until the next write, or until a segment arrives (Linux
+    /// `tcp_data_snd_check` pushes without the flag).
     pub fn set_more(&mut self, more: bool) {
         if more || self.aside.is_some() {
             self.small_due &= !more;
-            self.aside().more = more;
+            let heard = self.stats.segs_in;
+            let aside = self.aside();
+            (aside.more, aside.more_at) = (more, heard);
         }
     }
 
@@ -214,7 +219,8 @@ impl Endpoint {
         let len = waiting.min(mss);
         let Some(aside) = &self.aside else { return (len, false) };
         let end = aside.records.iter().find(|end| **end > seq);
-        let corked = (aside.cork || aside.more) && !self.small_due;
+        let more = aside.more && aside.more_at == self.stats.segs_in;
+        let corked = (aside.cork || more) && !self.small_due;
         (end.map_or(len, |end| len.min(end - seq)), corked)
     }
 

@@ -4,7 +4,7 @@
 use crate::common::*;
 use crate::lone::*;
 use elephan_tcp::{Flags, Overrides, Segment};
-use elephan_units::{Bytes, Time};
+use elephan_units::{Bytes, Span, Time};
 
 const BOTH: [&str; 2] = ["rfc", "linux"];
 
@@ -142,5 +142,25 @@ fn a_window_that_is_said_again() {
             a.end.stats(Time::ZERO).cur_rwin_rcvd
         };
         assert_eq!([3000, 6000, 0].map(&mut window), [smaller, 6000, 0], "{stack}");
+    }
+}
+
+/// Linux `tcp_data_snd_check`: what a write with MSG_MORE holds back leaves with the next ACK, without PSH; a cork holds it.
+#[test]
+fn an_ack_lets_out_what_more_holds_back() {
+    for corked in [false, true] {
+        let mut net = Net::perfect(&options("linux", &plain()));
+        net.open();
+        net.a.set_cork(net.now, corked);
+        net.a.write(net.now, 1300);
+        net.a.set_more(true);
+        net.run_for(Span::from_ms(15));
+        assert_eq!(net.data(1000).len(), 1);
+        // The ACK of the first segment is delayed by 40 ms unless the receiver is quick; the cork opens after 200 ms.
+        net.run_for(Span::from_ms(100));
+        let sent: Vec<(u32, Flags)> =
+            net.trace.iter().filter(|s| s.seg.len > 0).map(|s| (s.seg.len, s.seg.flags)).collect();
+        let all = [(1000, Flags::ACK), (300, Flags::ACK)];
+        assert_eq!(sent, all[..if corked { 1 } else { 2 }]);
     }
 }
