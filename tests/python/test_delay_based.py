@@ -4,6 +4,7 @@ import elephan as el
 import pytest
 from elephan import measures
 
+KEYS = ("time_ns", "flow", "delivered_bytes")
 SWIFT = '{ kind = "swift", over_min = false, base_target = "40 us" }'
 
 
@@ -63,3 +64,30 @@ def test_a_late_flow_of_swift_gets_a_third(law: str) -> None:
     run = star("rfc", 3, "10 Gbps", "60 ms", flows, warmup="20 ms")
     last = measures.statistic(run, "goodput_bps[f2].mean")
     assert last == pytest.approx(3.138e9, rel=0.02)
+
+
+def test_copa_forgets_a_base_with_the_queue_of_others() -> None:
+    """Ten flows fill the path with a few segments each, so that most of them never meet an empty queue before their minimum of 10 s
+    (Arun and Balakrishnan 2018) slides. Each has a tenth of the payload of 100 Mb/s after that.
+    """
+    link = {"rate": "100 Mbps", "delay": "1 ms", "queue": {"kind": "fifo", "limit": "1000 packets"}}
+    law = {"kind": "copa", "competitive": False}
+    run = el.run(
+        {
+            "title": "Ten flows",
+            "duration": "20 s",
+            "template": {"kind": "path", "framing": "none", "hops": [{"rate": "100 Gbps", "delay": "0 s"}, link]},
+            "traffic": [
+                {"name": f"f{i}", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": law} for i in range(10)
+            ],
+            "record": {"every": "1 s"},
+        }
+    )
+    samples = run.flow_samples.to_pydict()
+    sent = {(time // 10**9, flow): sent for time, flow, sent in zip(*(samples[k] for k in KEYS), strict=True)}
+
+    def shares(begin: int, end: int) -> list[float]:
+        return [(sent[end, flow] - sent[begin, flow]) * 8e-6 / (end - begin) for flow in range(10)]
+
+    assert max(shares(1, 5)) > 3 * min(shares(1, 5))
+    assert shares(16, 20) == pytest.approx([9.66] * 10, rel=0.07)
