@@ -37,7 +37,7 @@
 //! `bbr_reset_probe_bw_mode`); with `phase` always with that one.
 //!
 //! Different from Linux: the window grows by ACKs only where it was the limit. Pacing lets out bursts of `burst_segments`, Linux's
-//! least; longer ones at high rates, which belong to segmentation offload, are left out.
+//! least; longer ones at high rates, which belong to segmentation offload, are left out. The window has room for them all the same.
 
 mod parameters;
 mod probe_bw;
@@ -58,6 +58,10 @@ pub use parameters::Parameters;
 
 /// Below this pacing rate a burst is one segment (Linux `bbr_min_tso_rate`).
 const SLOW_BPS: f64 = 1.2e6;
+/// What Linux asks its devices to segment at once: the bytes of a millisecond (`sk_pacing_shift` 10: 1/1024 s), at most those of a packet
+/// of 64 KiB less headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`).
+const OFFLOAD_PER_S: f64 = 1024.0;
+const OFFLOAD_MAX_BYTES: f64 = 65_215.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
@@ -267,10 +271,16 @@ impl Bbr {
 
     /// Bytes in flight at `gain` times `bw` and delay, with room for bursts; none while the path is unknown.
     fn inflight(&self, w: &Window, bw: f64, gain: f64) -> Option<f64> {
-        let segments = ceiling(gain * self.path.bdp(bw)? / w.mss) + BURSTS * self.burst_segments();
+        let segments = ceiling(gain * self.path.bdp(bw)? / w.mss) + BURSTS * self.offloaded_segments(w);
         let probing = matches!(self.mode, Mode::ProbeBw { phase: probe_bw::PROBING, .. });
         let extra = if probing { PROBE_EXTRA_SEGMENTS } else { 0.0 };
         Some(w.mss * (2.0 * ceiling(segments / 2.0) + extra))
+    }
+
+    /// Segments that the sender's system may hold back to send them together (Linux `bbr_tso_segs_goal`).
+    fn offloaded_segments(&self, w: &Window) -> f64 {
+        let bytes = (self.pacing / 8.0 / OFFLOAD_PER_S).min(OFFLOAD_MAX_BYTES);
+        (bytes / w.mss).floor().max(self.burst_segments())
     }
 
     /// STARTUP doubles the rate each round until the bandwidth stops growing; DRAIN then empties the queue that this built.

@@ -371,3 +371,15 @@ fn parameters_that_make_no_sense_are_refused() {
     let bad = super::Parameters { bw_rounds: 0, ..super::Parameters::default() };
     assert!(matches!(bad.in_range(), Err(Invalid { parameter: "bw_rounds", .. })));
 }
+
+/// Linux `bbr_tso_segs_goal`: the bytes of 1/1024 s in segments of 1448 B, two at least from 1.2 Mb/s on, at most 65,215 B. The room for
+/// three of them is what makes Linux 6.18 send 256 to 258 segments in the STARTUP of docs/kernel.md, where three bursts of two gave 249.
+#[test]
+fn the_window_has_room_for_bursts_of_a_millisecond() {
+    let mut law = Bbr::new(&Default::default());
+    let w = Window { cwnd: 14_480.0, ssthresh: f64::INFINITY, mss: 1448.0 };
+    for (rate_bps, segments) in [(1e6, 1.0), (19.2e6, 2.0), (55.2e6, 4.0), (200e6, 16.0), (1e9, 45.0), (100e9, 45.0)] {
+        law.pacing = rate_bps;
+        assert_eq!(law.offloaded_segments(&w), segments, "{rate_bps}");
+    }
+}
