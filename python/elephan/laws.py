@@ -47,7 +47,8 @@ class Law:
         return isinstance(self.value, str)
 
 
-def _from_text(text: str) -> Law:
+def law_of(text: str) -> Law:
+    """A congestion control as a command line names it."""
     if text.startswith("{"):
         table = value(text)
         if not isinstance(table, Mapping):
@@ -134,7 +135,7 @@ def read_laws(given: str | Sequence[Any], python_from: Any = None) -> list[Law]:
         if isinstance(one, Mapping):
             law = _from_table(one)
         elif isinstance(one, str) and one.strip():
-            law = _from_text(one.strip())
+            law = law_of(one.strip())
         elif isinstance(one, str):
             raise InputError("an empty name in the list of congestion controls")
         elif callable(one) or hasattr(one, "on_congestion"):

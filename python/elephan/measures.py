@@ -260,6 +260,8 @@ _OF_ALL_PORTS = {"queue_full_drops", "memory_full_drops"}
 _COUNTS_WARMUP = _OF_WHOLE_RUNS | _OF_ALL_PORTS
 _COUNTS_WARMUP -= {"goodput_bps", "utilisation", "queue_mean_bytes", "cpu", "round_time"}
 _COUNTS_WARMUP -= {"burst_first_lost", "burst_lost", "burst_memory_bytes"}
+# Shares of the time of a flow or a transfer, and rates of transfers, are over its own time, wherever the warm-up ends.
+_COUNTS_WARMUP |= {"sender_limited", "receiver_limited", "congestion_limited"}
 OF_PORTS |= {"hurst_variance_time", "hurst_wavelet", "memory_bytes", "pauses_sent", "paused_ns", "notifications", "sampled_drops"}
 
 
@@ -389,7 +391,7 @@ def describe(name: str) -> str:
 # Traffic whose flows have no end that could be timed; so has bulk without a size.
 _ENDLESS = {"messages", "cbr", "frames", "onoff", "incast"}
 _COMPLETIONS = {"fct_ns", "fct_rto_ns", "fct_no_rto_ns", "sender_fct_ns", "slowdown"}
-_SAMPLED = {"delivered_bps", "silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
+_SAMPLED = {"silence_ns", "goodput_1ms_bps", "goodput_10ms_bps", "goodput_1s_bps", "jain_1ms", "jain_10ms"}
 _SAMPLED |= {
     "hurst_variance_time",
     "hurst_wavelet",

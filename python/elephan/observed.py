@@ -46,20 +46,28 @@ def receiver_ports(run: Run) -> list[int]:
 
 
 def wire(run: Run) -> Array:
-    """Wire bits a second on the last hops, within the measured time when those ports were sampled."""
+    """Wire bits a second on the last hops, within the measured time: between samples, else by the busy time of each port."""
     last = receiver_ports(run)
     samples = run.port_samples
-    ids = column(samples, "port")
-    if samples.num_rows and set(last) <= set(ids.astype(int).tolist()):
-        time, tx, rates = column(samples, "time_ns"), column(samples, "tx_bytes"), []
-        for port in last:
-            t, b = time[ids == port], tx[ids == port]
-            first = int(np.searchsorted(t, run.warmup_ns))
-            if first < t.size - 1:
-                rates.append((b[-1] - b[first]) * 8e9 / (t[-1] - t[first]))
-        return np.asarray(rates)
-    chosen = np.isin(column(run.ports, "port"), last)
-    return np.asarray(column(run.ports, "tx_bytes")[chosen] * 8e9 / run.duration_ns)
+    ids, time, tx = (column(samples, name) for name in ("port", "time_ns", "tx_bytes"))
+    rates = []
+    for port in last:
+        t, b = time[ids == port], tx[ids == port]
+        first = int(np.searchsorted(t, run.warmup_ns))
+        if first < t.size - 1:
+            rates.append((b[-1] - b[first]) * 8e9 / (t[-1] - t[first]))
+        elif not _is_timed(run):
+            row = column(run.ports, "port") == port
+            rates += list(column(run.ports, "utilisation")[row] * column(run.ports, "rate_bps")[row])
+    return np.asarray(rates)
+
+
+def _is_timed(run: Run) -> bool:
+    """Whether a run is the part of one between two times."""
+    if not isinstance(run, Part):
+        return False
+    whole = run.of_all_times()
+    return (run.warmup_ns, run.duration_ns) != (whole.warmup_ns, whole.duration_ns)
 
 
 def latency(run: Run) -> Array:
@@ -143,6 +151,8 @@ def _by(rows: pa.Table, key: str, name: str) -> list[tuple[Array, Array]]:
 def _lived(run: Run) -> tuple[Array, Array, Array]:
     """When each flow began and ended within the measured time, in ns, and what it delivered between; flows without such a time
     are left out."""
+    if not _is_timed(run):
+        return _counted(run)
     whole = run.of_all_times() if isinstance(run, Part) else run
     found = []
     for time, total in delivered_curves(whole).values():
@@ -152,6 +162,15 @@ def _lived(run: Run) -> tuple[Array, Array, Array]:
             found.append((begin, end, last - first))
     begins, ends, counts = np.asarray(found, dtype=np.float64).reshape(-1, 3).T
     return begins, ends, counts
+
+
+def _counted(run: Run) -> tuple[Array, Array, Array]:
+    """The same of a whole run, by the counts of its flows: no sample decides."""
+    start, end, counts = (column(run.flows, name) for name in ("start_ns", "end_ns", "measured_bytes"))
+    begin = np.maximum(start, run.warmup_ns)
+    end = np.minimum(np.where(np.isnan(end), run.duration_ns, end), run.duration_ns)
+    ran = end > begin
+    return begin[ran], end[ran], counts[ran]
 
 
 def delivered(run: Run) -> Array:

@@ -19,6 +19,15 @@ def value(text: str) -> Any:
         return text
 
 
+def _of(key: str, text: str) -> Any:
+    """The value of a key. A congestion control may be written as `compare` takes it: `cubic:preset=linux`, `mine.py:Mine`."""
+    if key.rpartition(".")[2] == "congestion_control" and ":" in text and not text.lstrip().startswith(("{", '"', "'")):
+        from elephan.laws import law_of
+
+        return law_of(text).value
+    return value(text)
+
+
 def split(text: str) -> list[str]:
     """Parts between commas; commas within quotes, brackets and braces do not separate."""
     parts, depth, quote = [""], 0, ""
@@ -50,7 +59,7 @@ def _pairs(arguments: Sequence[str]) -> list[tuple[str, str]]:
 
 def settings(arguments: Sequence[str]) -> dict[str, Any]:
     """`-s key=value` as overrides of one run; later ones win."""
-    return {key: value(text) for key, text in _pairs(arguments)}
+    return {key: _of(key, text) for key, text in _pairs(arguments)}
 
 
 def hint_of_sweep(arguments: Sequence[str], problem: str) -> str:
@@ -65,7 +74,7 @@ def axes(arguments: Sequence[str]) -> dict[str, Any]:
     for key, text in _pairs(arguments):
         if key in found:
             raise InputError(f"-s {key}: given twice; write all its values as one list, -s {key}=v1,v2")
-        values = [value(part) for part in split(text)]
+        values = [_of(key, part) for part in split(text)]
         if "" in values:
             raise InputError(f"-s {key}={text}: an empty value")
         found[key] = values if len(values) > 1 else values[0]

@@ -8,9 +8,10 @@ from typing import Any
 
 import elephan as el
 import pytest
-from elephan import cc
+from elephan import cc, cli
 from elephan.errors import InputError
 from elephan.laws import read_laws
+from elephan.settings import axes, settings
 
 
 class Steady(el.CongestionControl):
@@ -137,3 +138,50 @@ def test_a_wrong_law_of_ones_own_is_one_line(given: Any, line: str) -> None:
     with pytest.raises(InputError) as error:
         read_laws(given)
     assert str(error.value) == line
+
+
+SCENARIO = """
+duration = "1 s"
+[template]
+kind = "path"
+hops = [{ rate = "10 Gbps", delay = "0 s" }, { rate = "50 Mbps", delay = "5 ms", queue = { kind = "fifo", limit = "60 KB" } }]
+[[traffic]]
+name = "flow"
+from = "sender"
+to   = "receiver"
+kind = "bulk"
+"""
+LAW = "traffic.flow.congestion_control"
+
+
+def test_settings_name_a_law_as_compare_does() -> None:
+    assert settings([f"{LAW}=cubic:preset=linux"]) == {LAW: {"kind": "cubic", "preset": "linux"}}
+    assert settings([f"{LAW}=mine.py:Mine:gain=0.1"]) == {LAW: {"python": "mine.py:Mine", "params": {"gain": 0.1}}}
+    assert settings([f"{LAW}=reno", f'{LAW.replace("flow", "b")}={{ kind = "bic" }}', "a.b=c:d"]) == {
+        LAW: "reno",
+        LAW.replace("flow", "b"): {"kind": "bic"},
+        "a.b": "c:d",
+    }
+    assert axes([f"{LAW}=reno,mine.py:Mine"]) == {LAW: ["reno", {"python": "mine.py:Mine"}]}
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_law_of_ones_own_in_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], beside: bool
+) -> None:
+    """A file of the working directory, named on the command line as in `compare`, wherever the scenario lies."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(OWN.format(gain=0.1))
+    file = tmp_path / ("s.toml" if beside else "far/s.toml")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(SCENARIO)
+    words = ["run", str(file), "-s", f"{LAW}=mine.py:Mine", "--json", "--out", str(tmp_path / "o")]
+    assert cli.status_of(words) == 0, capfd.readouterr().err
+    (flow,) = el.load(tmp_path / "o").flows.to_pylist()
+    assert flow["congestion_control"] == "Mine"
+    assert flow["delivered_bytes"] > 0
+    capfd.readouterr()
+    words = ["sweep", str(file), "-s", f"{LAW}=reno,mine.py:Mine", "--repetitions", "1", "--json", "--out", str(tmp_path / "p")]
+    assert cli.status_of(words) == 0, capfd.readouterr().err
+    assert cli.status_of(["run", str(file), "-s", f"{LAW}=none.py:Mine", "--out", str(tmp_path / "q")]) == 2
+    assert len(capfd.readouterr().err.strip().splitlines()) == 1
