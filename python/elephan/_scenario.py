@@ -1467,6 +1467,7 @@ class Pi2(Table):
 class Dualpi2(Table):
     """DualPI2 (RFC 9332): a queue of low latency for scalable senders beside a classic one, coupled so that both share alike
 
+    preset: A published set that fills in the keys which are not given; without it the defaults, those of Linux.
     limit: Most that may wait in both queues, in bytes ("2 MB"), packets ("100 p") or bandwidth-delay products ("1 bdp"). Default:
         "10000 p".
     target: Delay that the controller holds the classic queue at. Default: "15 ms".
@@ -1475,6 +1476,8 @@ class Dualpi2(Table):
     beta: Gain of the change of the delay, per second. Default: 3.2.
     coupling_factor: k: how much likelier a packet of the L queue is marked than the controller says. Default: 2.0.
     step_thresh: Packets of the L queue that have waited for longer are marked. Default: "1 ms".
+    step_range: Delay beyond `step_thresh` within which the probability of such a mark rises to 1; 0 is a step. Default: "0 s".
+    th_len: Th_len: packets in the L queue, the one that leaves included, up to which `step_thresh` is not looked at. Default: 0.
     min_qlen_step: Waiting packets that the L queue must have when a packet comes for `step_thresh` to be looked at. Default: 0.
     classic_protection: wc: share of the link in percent that the classic queue keeps against the L queue. Default: 10.0.
     drop_enqueue: Whether packets are dropped or marked as they come instead of as they leave. Default: false.
@@ -1484,6 +1487,7 @@ class Dualpi2(Table):
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "dualpi2")
 
+    preset: Literal["rfc9332"] | None = None
     limit: Limit | None = None
     target: Time | None = None
     tupdate: Time | None = None
@@ -1491,6 +1495,8 @@ class Dualpi2(Table):
     beta: float | None = None
     coupling_factor: float | None = None
     step_thresh: Time | None = None
+    step_range: Time | None = None
+    th_len: int | None = None
     min_qlen_step: int | None = None
     classic_protection: float | None = None
     drop_enqueue: bool | None = None

@@ -136,6 +136,55 @@ def test_no_ecn_beside_marks() -> None:
     assert not about(both, "beside flows")
 
 
+SLOW = """
+duration = "40 s"
+warmup   = "10 s"
+stack    = "rfc"
+[template]
+kind  = "dumbbell"
+pairs = 2
+rate  = "%s"
+delay = "10 ms"
+queue = { kind = "dualpi2", any_ect = true%s }
+[[traffic]]
+name = "scalable"
+from = "sender[0]"
+to   = "receiver[0]"
+kind = "bulk"
+congestion_control = "dctcp"
+tcp  = { ecn = "dctcp" }
+[[traffic]]
+name = "classic"
+from = "sender[1]"
+to   = "receiver[1]"
+kind = "bulk"
+congestion_control = "reno"
+"""
+
+
+def test_dualpi2_on_a_slow_link() -> None:
+    """A frame takes 1.23 ms at 10 Mb/s: a step of 1 ms marks what waits for another packet. Issue 32: 0.1 of the classic flow."""
+    shares = {}
+    for name, rate, more in (("slow", "10 Mbps", ""), ("fast", "100 Mbps", ""), ("wide", "10 Mbps", ', step_thresh = "10 ms"')):
+        run = el.run(SLOW % (rate, more))
+        assert bool(about(run, "longer than step_thresh of dualpi2")) == (name == "slow")
+        scalable, classic = run.flows["goodput_bps"].to_pylist()
+        shares[name] = scalable / classic
+    assert shares["slow"] < 0.3
+    assert shares["wide"] > 3 * shares["slow"]
+    assert shares["fast"] > 3 * shares["slow"]
+
+
+def test_the_preset_of_the_rfc_spares_a_packet_alone() -> None:
+    """Th_len of RFC 9332 appendix A.1 is one packet."""
+    plain, rfc = (el.run(SLOW % ("10 Mbps", more)) for more in ("", ', preset = "rfc9332"'))
+    assert rfc.flows["goodput_bps"].to_pylist()[0] > plain.flows["goodput_bps"].to_pylist()[0]
+    queue = el.queue.new("dualpi2", preset="rfc9332", link_rate=10e6)
+    assert el.queue.parameters(queue)["th_len"] == 1
+    queue.enqueue(0.0, 1500, ect=1)
+    assert queue.dequeue(0.05) == (0, False)
+
+
 def test_warnings_stand_apart_everywhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "phases.toml"
     file.write_text(PHASES)

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::error::Errors;
 use crate::near::hint;
-use crate::preset::expand_management;
+use crate::preset::{expand_management, expand_queues};
 use crate::resolve::limit_of;
 use crate::shape::{Shape, branches, by_tag, resolve};
 use crate::tree::{Node, Origin, Path};
@@ -53,12 +53,14 @@ pub fn queue(name: &str, kind: &str, table: Map<String, Json>, bdp_bytes: u64) -
     let own = by_tag(&all, &tag).and_then(Result::ok).map_or(words, |member| resolve(root, member));
     let given = table.into_iter().map(|(key, value)| with_unit(root, own, key, value));
     let given = Json::Object(std::iter::once(("kind".to_owned(), Json::from(kind))).chain(given).collect());
-    let problems = walk(root, words, &Node::from_json(&given, Origin::Program), &Path::default());
+    let mut tree = Node::from_json(&given, Origin::Program);
+    expand_queues(&mut tree);
+    let problems = walk(root, words, &tree, &Path::default());
     if !problems.is_empty() {
         return Err(Errors::from(problems, &Source::value(name, Json::Null), &[]));
     }
     let spec: QueueSpec =
-        serde_json::from_value(given).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
+        serde_json::from_value(tree.to_json()).map_err(|e| Errors::one(name, "", e.to_string().replace('\n', " ")))?;
     let limit = match limit_of(&spec) {
         Some(Size::Packets(0) | Size::Bytes(0) | Size::MilliBdp(0)) => Some("0: a queue holds one packet at least"),
         Some(Size::MilliBdp(_)) if bdp_bytes == 0 => {

@@ -2,6 +2,7 @@
 //! `[congestion_management]`.
 
 use elephan_link::congestion::QcnPreset;
+use elephan_link::queue::Dualpi2Preset;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,34 @@ pub(crate) fn expand_management(tree: &mut Node) {
     table.node.fill_from(&below);
 }
 
+/// The keys that a published set of parameters of `dualpi2` says other than the defaults.
+fn keys_of_dualpi2(preset: Dualpi2Preset) -> &'static str {
+    match preset {
+        Dualpi2Preset::Rfc9332 => {
+            r#"step_thresh = "800 us"
+            step_range = "400 us"
+            th_len = 1"#
+        }
+    }
+}
+
+/// Fills in the keys of every queue below `node` that names a preset.
+pub(crate) fn expand_queues(node: &mut Node) {
+    if node.get("kind").and_then(Node::as_text) == Some("dualpi2")
+        && let Some(name) = node.get("preset").and_then(Node::as_text)
+        && let Ok(preset) = serde_json::from_value::<Dualpi2Preset>(name.into())
+        && let Ok(mut below) = toml::parse(keys_of_dualpi2(preset))
+    {
+        fill_origin(&mut below);
+        node.fill_from(&below);
+    }
+    match &mut node.value {
+        Value::Table(table) => table.values_mut().for_each(|entry| expand_queues(&mut entry.node)),
+        Value::Array(entries) => entries.iter_mut().for_each(expand_queues),
+        _ => {}
+    }
+}
+
 fn fill_origin(node: &mut Node) {
     node.origin = Origin::Filled;
     if let Value::Table(table) = &mut node.value {
@@ -155,6 +184,40 @@ mod tests {
             CongestionManagement::Qcn(words) => words.law,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// RFC 9332 appendix A.1: minTh 800 us, range 400 us, Th_len 1 packet. What is said holds, and overrides choose the preset too.
+    #[test]
+    fn a_preset_of_dualpi2_fills_in_what_is_not_said() {
+        let found = |queue: &str| {
+            let text = format!(
+                "duration = '1 s'
+                hosts = {{ a = {{}}, b = {{}} }}
+                [switches.sw]
+                [[links]]
+                between = ['a', 'sw']
+                rate = '1 Gbps'
+                delay = '1 us'
+                [[links]]
+                between = ['sw', 'b']
+                rate = '10 Mbps'
+                delay = '1 us'
+                queue = {queue}
+                [[traffic]]
+                kind = 'bulk'
+                from = 'a'
+                to = 'b'"
+            );
+            read(&Source::toml("t", text), &[], None).unwrap().toml
+        };
+        let plain = found("{ kind = 'dualpi2', preset = 'rfc9332' }");
+        for words in ["step_thresh = \"800 us\"", "step_range = \"400 us\"", "th_len = 1", "target = \"15 ms\""] {
+            assert!(plain.contains(words), "{words} in {plain}");
+        }
+        let own = found("{ kind = 'dualpi2', preset = 'rfc9332', step_thresh = '2 ms' }");
+        assert!(own.contains("step_thresh = \"2 ms\"") && own.contains("th_len = 1"), "{own}");
+        let linux = found("{ kind = 'dualpi2' }");
+        assert!(linux.contains("step_thresh = \"1 ms\"") && linux.contains("th_len = 0"), "{linux}");
     }
 
     /// Notifications come as often as the congestion control looks for cuts: every 4 us under `mellanox-cx4` (HPCC's simulator, rate

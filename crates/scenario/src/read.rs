@@ -156,6 +156,7 @@ pub(crate) fn prepare(source: &Source, overrides: &[Override], seed: Option<u64>
     }
     preset::expand(&mut tree);
     preset::expand_management(&mut tree);
+    preset::expand_queues(&mut tree);
     problems.extend(traces::read(&mut tree, source.name()));
     problems.extend(disks::read(&mut tree, source.name()));
     problems.extend(walk(root, root, &tree, &Path::default()));

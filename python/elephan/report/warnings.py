@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from elephan.quantity import show, size_bytes
+from elephan.quantity import seconds, show, size_bytes
 from elephan.report.regard import port_queues, remarks
 from elephan.report.unheard import TOLD_BY, queue_kinds
 from elephan.report.view import arrow
@@ -27,12 +27,21 @@ DRAWN = frozenset(
 )
 DRAWN_LAWS = frozenset(("bbr", "bbr3", "pcp"))  # whose probes begin at random
 FRAME_BEYOND_MSS = 58  # bytes of a frame beside the payload of its segment: Ethernet, IP and TCP headers, checksum
+FRAMING = 20  # bytes of preamble and gap
 PORTS_MAX = 3  # that a warning names
 
 
 def warnings(run: Run) -> list[str]:
     """The warnings of a run, each a sentence or two."""
-    found = [_without_ecn(run), *_without_router(run), _beside_marks(run), *_pauses_never(run), *remarks(run), _phases(run)]
+    found = [
+        _without_ecn(run),
+        *_without_router(run),
+        _beside_marks(run),
+        _slow_steps(run),
+        *_pauses_never(run),
+        *remarks(run),
+        _phases(run),
+    ]
     return [one for one in found if one]
 
 
@@ -100,6 +109,27 @@ def _beside_marks(run: Run) -> str:
     return (
         f"{flows} beside flows whose packets {_named(marking)} marks: where those are marked, packets without ECN are dropped or "
         'wait, so the shares are no comparison of congestion controls. Say tcp = { ecn = "classic" } for them.'
+    )
+
+
+def _slow_steps(run: Run) -> str:
+    """Ports with `dualpi2` whose step is shorter than a full frame takes, so that it marks every packet behind another one."""
+    rates = dict(
+        zip(zip(texts(run.ports, "node"), texts(run.ports, "peer"), strict=True), column(run.ports, "rate_bps"), strict=True)
+    )
+    busy, frame = _ports_with(run, "marks"), _frame_bytes(run) + FRAMING
+    slow = {}
+    for port in busy:
+        for queue in port_queues(run, *port):
+            if _kind(queue) == "dualpi2" and (takes := frame * 8 / rates[port]) > seconds(queue.get("step_thresh", "1 ms")):
+                slow[port] = (takes, seconds(queue.get("step_thresh", "1 ms")))
+    if not slow:
+        return ""
+    takes, step = max(slow.values())
+    return (
+        f"A full frame takes {show(takes, 's')} at {_named(slow)}, longer than step_thresh of dualpi2, {show(step, 's')}: every "
+        "packet of the L queue that waits for another one is marked, so scalable flows get less than their share. Raise "
+        'step_thresh to two frames or more; preset = "rfc9332" spares only packets that are alone.'
     )
 
 

@@ -3,6 +3,7 @@
 mod header;
 pub mod part;
 
+pub use dualpi2::Dualpi2Preset;
 pub use ets::mask as priority_bits;
 pub use fifo::Limit;
 pub use header::{Answer, CongestionHeader, RateRequest, Request, WindowRequest};

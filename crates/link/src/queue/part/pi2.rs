@@ -78,6 +78,11 @@ impl Pi2 {
         self.probability * law.coupling_factor > 1.0
     }
 
+    /// The probability with which a packet of a scalable sender is picked.
+    pub fn coupled(&self, law: &Law) -> f64 {
+        (self.probability * law.coupling_factor).min(1.0)
+    }
+
     /// A packet of a classic sender; `marks` says whether it may be marked.
     #[inline]
     pub fn classic(&self, law: &Law, stream: &mut Stream, marks: bool) -> Pick {
