@@ -134,6 +134,9 @@ class Tcp(Table):
     invalid_ratelimit: Time between two ACKs that answer unacceptable segments without data; 0 is no limit.
     window_scaling: Window scaling.
     receive_window: Largest receive window offered, which is the size of the receive buffer.
+    receive_window_initial: Receive window that a connection begins with; the buffer grows to `receive_window` with what the
+        application reads. Where it is no smaller, `delayed_ack_rule` is not `linux`, or `receive_window` is given alone, the buffer
+        has its full size from the start.
     send_buffer: Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     delayed_ack_segments: Segments received in order that make the receiver send an ACK.
     delayed_ack_timeout: Longest time that an ACK waits.
@@ -295,6 +298,7 @@ class Tcp(Table):
     invalid_ratelimit: Time | None = None
     window_scaling: bool | None = None
     receive_window: Size | None = None
+    receive_window_initial: Size | None = None
     send_buffer: Size | None = None
     delayed_ack_segments: int | None = None
     delayed_ack_timeout: Time | None = None

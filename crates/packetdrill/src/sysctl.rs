@@ -161,8 +161,10 @@ impl Sysctls {
         if self.fair_queue {
             o.pacing = Pacing::Window;
         }
-        if let Some([_, _, most]) = self.set.get("tcp_rmem").and_then(|value| triple(value)) {
-            o.receive_window = Bytes(most.clamp(o.mss.0, elephan_tcp::options::WINDOW_MAX));
+        if let Some([_, default, most]) = self.set.get("tcp_rmem").and_then(|value| triple(value)) {
+            // Half of a buffer is window (tcp_win_from_space).
+            let window = |bytes: u64| Bytes((bytes / 2).clamp(o.mss.0, elephan_tcp::options::WINDOW_MAX));
+            (o.receive_window, o.receive_window_initial) = (window(most), window(default));
         }
         if let Some(law) = self.set.get("tcp_congestion_control").and_then(|name| law(name)) {
             o.congestion_control = law;

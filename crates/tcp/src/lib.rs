@@ -12,6 +12,7 @@ mod fast_open;
 pub mod options;
 pub mod prr;
 mod reassembly;
+mod receive_buffer;
 mod receiver;
 mod recovery;
 pub mod rtt;

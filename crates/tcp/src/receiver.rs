@@ -7,6 +7,7 @@
 use crate::delayed_ack::DelayedAck;
 use crate::options::{Acceptance, DelayedAckRule, Options, WindowUpdate};
 use crate::reassembly::{Interval, Reassembly};
+use crate::receive_buffer::ReceiveBuffer;
 use crate::segment::SackBlocks;
 use elephan_units::{Span, Time};
 
@@ -34,6 +35,8 @@ pub(crate) struct Rare {
     silent_until: Time,
     /// How many SACK blocks were more recent than the one that the last arrival beyond a hole extends.
     rank: usize,
+    /// The buffer grows; with Linux's rule for ACKs only.
+    growing: Option<ReceiveBuffer>,
 }
 
 #[derive(Debug)]
@@ -88,12 +91,14 @@ impl Receiver {
     pub fn new(o: &Options) -> Receiver {
         let adaptive = (o.delayed_ack_rule == DelayedAckRule::Linux).then(|| Box::new(DelayedAck::new(o)));
         let segments = u16::try_from(o.delayed_ack_segments).unwrap_or(u16::MAX);
+        let growing =
+            ReceiveBuffer::of(o.receive_window_initial.0, o.receive_window.0, o.mss.0).filter(|_| adaptive.is_some());
         Receiver {
             nxt: 0,
             edge: 0,
             last_ack: 0,
             read: 0,
-            buffer: o.receive_window.0,
+            buffer: growing.as_ref().map_or(o.receive_window.0, |growing| growing.size(0)),
             mss: o.mss.0,
             shift: 0,
             peer_mss: 0,
@@ -112,7 +117,7 @@ impl Receiver {
             has_blocks: false,
             duplicate: None,
             reassembly: None,
-            rare: None,
+            rare: growing.map(|growing| Box::new(Rare { growing: Some(growing), ..Rare::default() })),
             max_window: 0,
             ts_recent: 0,
         }
@@ -129,7 +134,12 @@ impl Receiver {
 
     /// The handshake begins anew.
     pub fn restart(&mut self, o: &Options) {
-        *self = Receiver { auto_read: self.auto_read, rare: self.rare.take(), ..Receiver::new(o) };
+        let mut rare = self.rare.take();
+        let new = Receiver::new(o);
+        if let Some(rare) = &mut rare {
+            rare.growing = new.rare.as_ref().and_then(|rare| rare.growing);
+        }
+        *self = Receiver { auto_read: self.auto_read, rare: rare.or(new.rare), ..Receiver::new(o) };
     }
 
     /// Whether an unacceptable segment without data is answered at `now`; if so, none is for `limit`.
@@ -145,14 +155,61 @@ impl Receiver {
         may
     }
 
-    /// The buffer holds so many bytes from now on.
+    /// The buffer holds so many bytes from now on, and does not grow by itself.
     pub fn set_buffer(&mut self, bytes: u64) {
         self.buffer = bytes;
+        self.stop_growing();
         self.field_holds = false;
     }
 
-    /// Nothing is acknowledged later.
+    /// The connection begins.
+    pub fn begin(&mut self, now: Time) {
+        if let Some(growing) = self.growing() {
+            growing.begin(now);
+        }
+    }
+
+    /// Whether the buffer grows by itself.
+    #[inline]
+    pub fn grows(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.growing.is_some())
+    }
+
+    fn growing(&mut self) -> Option<&mut ReceiveBuffer> {
+        self.rare.as_mut()?.growing.as_mut()
+    }
+
+    /// The buffer keeps its size from now on; returns the largest that it might have had.
+    fn stop_growing(&mut self) -> Option<u64> {
+        let growing = self.rare.as_mut()?.growing.take()?;
+        Some(growing.most())
+    }
+
+    /// A segment of `len` bytes has come, and perhaps been read; it echoes a timestamp sent so long ago.
+    pub fn grow(&mut self, now: Time, len: u64, echo: Option<(u32, Span)>) {
+        let (nxt, unread) = (self.nxt, self.unread());
+        let full = self.adaptive.as_ref().map_or(len, |adaptive| adaptive.full_segment());
+        if let Some(growing) = self.growing() {
+            growing.on_data(now, len, full, echo, (nxt, unread));
+        }
+        self.grow_by_reading(now);
+    }
+
+    /// The application may have read.
+    pub fn grow_by_reading(&mut self, now: Time) {
+        let (read, unread) = (self.read, self.unread());
+        if let Some(growing) = self.growing() {
+            growing.on_read(now, read);
+            self.buffer = growing.size(unread);
+            self.field_holds = false;
+        }
+    }
+
+    /// Nothing is acknowledged later; a buffer that grows has its largest size then.
     pub fn acknowledge_each(&mut self) {
+        if let Some(most) = self.stop_growing() {
+            self.set_buffer(most);
+        }
         (self.segments_per_ack, self.adaptive) = (1, None);
     }
 

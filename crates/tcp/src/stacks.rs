@@ -397,9 +397,16 @@ options! {
         rfc = Bytes(65_535 << 14), "RFC 7323 section 2.3: the largest window";
         winxp = Bytes(64_240), "Windows XP above 100 Mbit/s: 64 KB rounded to whole segments";
         linux_2_4 = Bytes(65_535), "Linux 2.4 tcp_rmem 87380 with tcp_adv_win_scale 2: three quarters; tuned hosts give more";
-        linux = Bytes(16 << 20), "Linux tcp_rmem (since 6.16): 32 MiB at most, of which half is window; grows to it at once here";
+        linux = Bytes(16 << 20), "Linux tcp_rmem (since 6.16): 32 MiB at most, of which half is window";
         windows = Bytes(16 << 20), "Windows autotuninglevel normal: 16 MB at most; grows to it at once here";
         freebsd = Bytes(2 << 20), "FreeBSD net.inet.tcp.recvbuf_max 2 MiB; grows to it at once here";
+    }
+    /// Receive window that a connection begins with; the buffer grows to `receive_window` with what the application reads. Where it is
+    /// no smaller, `delayed_ack_rule` is not `linux`, or `receive_window` is given alone, the buffer has its full size from the start.
+    receive_window_initial: Bytes {
+        rfc | winxp | linux_2_4 = Bytes(65_535 << 14), "assumed: the buffer has a fixed size";
+        linux = Bytes(65_536), "Linux tcp_rmem: 128 KiB at first, of which half is window (tcp_win_from_space)";
+        windows | freebsd = Bytes(65_535 << 14), "assumed: grows to its largest size at once";
     }
     /// Bytes that the socket holds beyond what is acknowledged; a writer blocks when they are full.
     send_buffer: Bytes {

@@ -147,6 +147,7 @@ impl Socket {
         }
         if let Some(bytes) = self.receive_buffer {
             o.receive_window = Bytes(bytes.max(o.mss.0));
+            o.receive_window_initial = o.receive_window;
         }
         if let Some(retries) = self.syn_count {
             (o.syn_retries, o.syn_ack_retries) = (retries, retries);

@@ -299,8 +299,9 @@ impl Endpoint {
     }
 
     /// Takes up to `bytes` from the receive buffer; returns how many there were.
-    pub fn read(&mut self, _now: Time, bytes: u64) -> u64 {
+    pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let (taken, update) = self.rx.take(bytes);
+        self.rx.grow_by_reading(now);
         if update && self.state >= State::Established {
             self.work |= work::ACK;
         }
@@ -309,10 +310,11 @@ impl Endpoint {
 
     /// The application reads by itself as data come, but no further than `offset` of the stream until it is told again: what
     /// comes beyond waits in the receive buffer, and the window closes.
-    pub fn read_until(&mut self, _now: Time, offset: u64) {
+    pub fn read_until(&mut self, now: Time, offset: u64) {
         if self.rx.read_until(offset) && self.state >= State::Established {
             self.work |= work::ACK;
         }
+        self.rx.grow_by_reading(now);
     }
 
     /// Payload bytes received in order, read or not.

@@ -164,6 +164,11 @@ impl Endpoint {
         if seg.flags.any(Flags::FIN) && self.rx.nxt == end && self.state == State::Established {
             (arrival.closes, arrival.unacked) = (true, arrival.unacked + 1);
         }
+        if self.rx.grows() {
+            let stamped = self.timestamps && seg.options & OPTION_TIMESTAMPS != 0 && seg.tsecr != 0;
+            let echo = stamped.then(|| (seg.tsecr, self.echoed_rtt(now, seg.tsecr)));
+            self.rx.grow(now, u64::from(seg.len), echo);
+        }
         let Some(adaptive) = &mut self.rx.adaptive else { return };
         let when = if self.rx.nxt > nxt {
             let when = adaptive.on_data(&arrival);

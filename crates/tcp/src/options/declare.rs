@@ -149,6 +149,10 @@ macro_rules! options {
                         self.given.push(stringify!($name));
                     }
                 } )+
+                // Who sets a size does not let it grow (SO_RCVBUF).
+                if overrides.receive_window.is_some() && overrides.receive_window_initial.is_none() {
+                    self.receive_window_initial = self.receive_window;
+                }
                 self.validate()
             }
 

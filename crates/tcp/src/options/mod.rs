@@ -345,7 +345,11 @@ impl Options {
         if !(MSS_MIN..=65_495).contains(&mss.0) {
             return fail("mss", format!("must be from {MSS_MIN} B to 65495 B, not {} B", mss.0));
         }
-        let windows = [("receive_window", self.receive_window), ("send_buffer", self.send_buffer)];
+        let windows = [
+            ("receive_window", self.receive_window),
+            ("receive_window_initial", self.receive_window_initial),
+            ("send_buffer", self.send_buffer),
+        ];
         for (name, Bytes(bytes)) in windows {
             if bytes < mss.0 {
                 return fail(name, format!("must hold one MSS ({} B), not {bytes} B", mss.0));

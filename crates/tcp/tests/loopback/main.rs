@@ -11,6 +11,7 @@ mod ecn;
 mod exact;
 mod fast_open;
 mod fuzz;
+mod growing;
 mod handshake;
 mod kernels;
 mod linux;
