@@ -31,7 +31,7 @@ class Scenario(ScenarioModel):
     duration: Simulated time.
     warmup: Goodput, delivered bytes and utilisation count from here on; tables hold everything. Default: "0 s".
     seed: All random draws follow from it. `--seed` overrides it; repetition i of a sweep uses seed + i. Default: 1.
-    stack: Stack of the hosts that name none. Default: "rfc".
+    stack: Stack of the hosts that name none: what they run today. Default: "linux".
     tcp: TCP options of all hosts, over their stack; a host's own `tcp` wins key by key.
     template: A common topology; it adds hosts, switches and links, which the tables of the same names may refine.
     hosts: Hosts by group name: `[hosts.client]`.

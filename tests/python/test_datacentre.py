@@ -10,6 +10,7 @@ import pytest
 # have 10 us, as in ns-3's example.
 _TWO_BOTTLENECKS = """
 title    = "DCTCP across two bottlenecks"
+stack    = "rfc"
 duration = "2 s"
 warmup   = "1 s"
 [switches]

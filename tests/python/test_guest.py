@@ -23,7 +23,7 @@ import pytest
 from elephan.source import library
 
 LAW = "traffic.reno.congestion_control"
-SHORT = {"duration": "12 s", "warmup": "1 s"}
+SHORT = {"duration": "12 s", "warmup": "1 s", "stack": "rfc"}
 
 
 class Reno(el.CongestionControl):
@@ -72,6 +72,7 @@ def test_reno_in_python_on_a_pacing_free_path_with_timeouts_and_many_flows() -> 
     """One object for each connection: fifty of them lose and time out as the built-in ones do."""
     text = """
 duration = "3 s"
+stack    = "rfc"
 [hosts.sender]
 count = 50
 [hosts.receiver]

@@ -236,7 +236,8 @@ def test_a_law_of_ones_own_on_the_command_line(tmp_path: Path, monkeypatch: pyte
     """Reno in Python is Reno to the packet, so every run is the same."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(OWN)
-    call = ["compare", "reno,own.py:Reno", "--scenario", "sawtooth", "-s", "duration=12 s", "-n", "1", "--out", "r", "--json"]
+    call = ["compare", "reno,own.py:Reno", "--scenario", "sawtooth", "-s", "duration=12 s", "-s", "stack=rfc"]
+    call += ["-n", "1", "--out", "r", "--json"]
     assert cli.status_of(call) == 0
     found = json.loads((tmp_path / "r" / "compare.json").read_text())["variants"]
     assert [one["variant"] for one in found] == ["reno", "Reno"]

@@ -199,7 +199,7 @@ def test_a_plateau_below_what_the_series_shows_is_not_the_path_s() -> None:
 def test_no_plateau_of_a_run_is_above_the_wire() -> None:
     """Slow start loses every second packet of a long queue, and each that is repaired delivers two: 18.5 Mb/s for a while."""
     overshoot = {"template.queue": {"kind": "fifo", "limit": "50 p"}, "template.rate": "10 Mbps", "template.delay": "6 ms"}
-    overshoot["record.every"] = "10 ms"
+    overshoot |= {"record.every": "10 ms", "stack": "rfc"}
     run = el.run(NOTHING, set=overshoot)
     row = chosen_flow(run)
     found = run.phases()

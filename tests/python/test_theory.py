@@ -112,6 +112,7 @@ def test_htcp_against_simulation(delay: str, options: dict[str, bool]) -> None:
         f"""
         duration = "220 s"
         warmup = "120 s"
+        stack = "rfc"
         [template]
         kind = "path"
         hops = [
@@ -222,6 +223,7 @@ def test_bic() -> None:
 
 PERIODIC = """
 duration = "{duration}"
+stack = "rfc"
 warmup = "{warmup}"
 [tcp]
 receive_window = "400 MB"

@@ -30,7 +30,7 @@ pub use fast_open::{
     COOKIE_MAX_BYTES, COOKIE_MIN_BYTES, Cookie, FastOpenFailure, FastOpenLesson, FastOpenListener, FastOpenMemory,
     FastOpenOption, FastOpenPause, FastOpenRequest,
 };
-pub use options::{OptionError, Options, Overrides, law_in, stack, stacks};
+pub use options::{DEFAULT_STACK, OptionError, Options, Overrides, law_in, stack, stacks};
 pub use recovery::CaState;
 pub use segment::*;
 pub use stats::{Snapshot, Stats};

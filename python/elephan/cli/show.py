@@ -17,6 +17,7 @@ from elephan import measures
 from elephan.errors import escaped_json, shown
 from elephan.quantity import POINTS, scale_for
 from elephan.quantity import show as quantity
+from elephan.rows import texts
 from elephan.stats import Interval
 
 if TYPE_CHECKING:
@@ -112,7 +113,10 @@ def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
         words = f"The scenario has a [sweep], which a single run ignores: elephan sweep {scenario}"
         console.print(words, style="dim", soft_wrap=True)
     hops = done.manifest["packet_hops"]
-    console.print(f"{quantity(hops, '1', len(str(hops)))} packet-hops in {quantity(done.manifest['wall_s'], 's')}", style="dim")
+    stacks = ", ".join(sorted({stack for stack in texts(done.flows, "stack") if stack}))
+    said = f"; TCP stack {stacks}" if stacks else ""
+    took = quantity(done.manifest["wall_s"], "s")
+    console.print(f"{quantity(hops, '1', len(str(hops)))} packet-hops in {took}{said}", style="dim")
     if done.captures:
         console.print(f"captures: {_captures(done.captures)}", soft_wrap=True)
     _report_line(console, folder)

@@ -43,7 +43,7 @@ pub struct Scenario {
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub seed: u64,
-    /// Stack of the hosts that name none.
+    /// Stack of the hosts that name none: what they run today.
     #[serde(default = "stack")]
     #[schemars(extend("enum" = stack_names()))]
     pub stack: String,
@@ -111,5 +111,5 @@ fn one() -> u64 {
 }
 
 fn stack() -> String {
-    "rfc".to_owned()
+    elephan_tcp::DEFAULT_STACK.to_owned()
 }

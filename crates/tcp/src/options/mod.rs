@@ -252,6 +252,9 @@ pub enum NewrenoTimer {
     SlowButSteady,
 }
 
+/// The stack of a scenario, comparison or path that names none: what most hosts run.
+pub const DEFAULT_STACK: &str = "linux";
+
 /// The stack called `name`.
 pub fn stack(name: &str) -> Option<Options> {
     crate::stacks::by_name(name)
