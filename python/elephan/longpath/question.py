@@ -56,6 +56,7 @@ class Question:
     stack: str
     window_bytes: int | None  # None: the stack's
     assumed: tuple[str, ...] = ()  # what was not given
+    window_grows: bool = False  # towards window_bytes, as with the maxima of sysctls, from Linux's first 64 KiB
     txqueuelen: int | None = None  # packets; None with ring and pacing: a sender whose queue is without bound
     ring: int | None = None
     pacing_bps: float | None = None  # by the sender's device, on the wire
@@ -150,6 +151,8 @@ hops = [
     def scenario(self) -> str:
         """The path as a scenario; what varies from run to run is set over it."""
         window = f', receive_window = "{self.window_bytes} B", send_buffer = "{self.window_bytes} B"' if self.window_bytes else ""
+        if self.window_grows:
+            window += ', receive_window_initial = "64 KiB"'
         return f"""title    = "One long path"
 question = "{self.text}"
 duration = "1 s"
@@ -186,6 +189,7 @@ events   = false
             "laws": [{"label": law.label, "congestion_control": law.value} for law in self.laws],
             "stack": self.stack,
             "window_bytes": self.window_bytes,
+            "window_grows": self.window_grows,
             "assumed": list(self.assumed),
             "txqueuelen": self.txqueuelen,
             "ring": self.ring,

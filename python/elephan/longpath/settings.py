@@ -84,6 +84,7 @@ class Tuning:
             laws=(self.law,),
             streams=(self.streams,),
             window_bytes=memory if self.window else question.window_bytes,
+            window_grows=self.window,
             fq_bps=fq_rate(question, self.streams) * 1000 / _seen(question) if self.fq else None,
             txqueuelen=self.txqueuelen or question.txqueuelen,
         )
