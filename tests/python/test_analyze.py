@@ -303,7 +303,7 @@ def test_one_direction_says_what_it_cannot_know(
 ) -> None:
     file = pcap(tmp_path / "c.pcap", frames)
     said = command("analyze", file, "--out", tmp_path / "t")
-    (line,) = [line for line in said.splitlines() if line.startswith("note: ")]
+    (line,) = [line for line in said.splitlines() if line.startswith("warning: ")]
     assert note in line
     assert line.endswith("what was in flight, bursts and phases are not known" if "ACKs" in note else "and phases are not known")
     head, row = (line for line in said.splitlines() if line.startswith(("connection ", "10.0.0.")))

@@ -21,6 +21,7 @@ PATH = """
 title    = "A fast link before a slow one"
 question = "What is lost?"
 duration = "{duration:.6f} s"
+stack    = "rfc"
 
 [tcp]
 rto_min               = "200 ms"

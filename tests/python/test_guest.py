@@ -464,7 +464,7 @@ def test_every_byte_is_told_once_though_segments_overtake_each_other() -> None:
     )
     flow = run.flows.to_pylist()[0]
     assert (flow["delivered_bytes"], flow["segs_retrans"]) == (4_000_000, 0)
-    assert flow["dup_acks_in"] > 10
+    assert flow["dup_acks_in"] > 5
     assert Counting.told == 4_000_001  # the FIN counts as one
 
 

@@ -173,7 +173,7 @@ def test_reno_by_rounds_under_loss() -> None:
     ],
 )
 def test_rounds_go_on_as_the_whole_simulation_does(few_packets: None, path: dict[str, Any], laws: str) -> None:
-    part, whole = (el.path(**path, streams=1, congestion_control=laws, whole=whole) for whole in (False, True))
+    part, whole = (el.path(**path, streams=1, congestion_control=laws, stack="rfc", whole=whole) for whole in (False, True))
     for row in part.rows:
         assert row.method == BY_ROUNDS
         assert row.simulated_share < 0.6
@@ -596,7 +596,7 @@ def test_a_short_transfer_is_limited_by_slow_start(streams: int) -> None:
 def test_data_behind_a_hole_are_waited_for() -> None:
     """BBR's start overflows the queue so that nothing arrives for a second. By that second a terabyte took 80 days; a full wire
     takes 85 s."""
-    row = el.path("100 Gbps", "10 ms", size="1 TB", streams=1, congestion_control="bbr").rows[0]
+    row = el.path("100 Gbps", "10 ms", size="1 TB", streams=1, congestion_control="bbr", stack="rfc").rows[0]
     assert 85 < row.time_s.mean < 100
 
 

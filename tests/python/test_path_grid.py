@@ -96,7 +96,7 @@ def check(paths: list[Path], packets: float, simulated: int) -> None:
     for path, law in itertools.product(paths, LAWS):
         part, whole = rows(path, law, packets, simulated)
         if not part.is_estimate:
-            assert part.time_s.mean == whole.time_s.mean
+            assert part.time_s.mean == pytest.approx(whole.time_s.mean, rel=1e-3)  # between samples, which are not the same
             continue
         errors.append(abs(part.time_s.mean / whole.time_s.mean - 1))
         if not part.time_s.low <= whole.time_s.mean <= part.time_s.high:

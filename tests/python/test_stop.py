@@ -27,6 +27,7 @@ pairing = "permutation"
 kind = "bulk"
 """
 PATH = """
+stack = "rfc"
 duration = "{duration}"
 [template]
 kind = "path"

@@ -242,7 +242,7 @@ def test_a_path_with_a_short_queue(tmp_path: Path) -> None:
 
 def test_a_path_with_a_slow_disk() -> None:
     """What a hole that slow start tears holds back is not caught up: packet by packet (`disk-copy`, gridftp) it is 4.835 s."""
-    asked: dict[str, Any] = {"disk_write": "200 Mbps", "congestion_control": "cubic", "streams": 1}
+    asked: dict[str, Any] = {"disk_write": "200 Mbps", "congestion_control": "cubic", "streams": 1, "stack": "rfc"}
     row = el.path("1 Gbps", "20 ms", size="100 MB", **asked).rows[0]
     assert row.time_s.mean == pytest.approx(4.835, rel=0.01)
     assert row.limit == "buffer"  # the disk works 4 of 4.8 s

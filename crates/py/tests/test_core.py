@@ -43,6 +43,7 @@ TABLES = [
     "datagrams",
     "flow_samples",
     "statistics",
+    "info",
     "ports",
     "port_samples",
     "switch_samples",

@@ -89,7 +89,7 @@ def _report_line(console: Console, folder: Path) -> None:
 def _warnings(console: Console, lines: Sequence[str]) -> None:
     """What a reader must know before he uses an answer, apart from it."""
     for line in lines:
-        console.print(Text.assemble(("warning: ", "bold yellow"), (shown(line), "yellow")))
+        console.print(Text.assemble(("warning: ", "bold yellow"), (shown(line), "yellow")), soft_wrap=True)
 
 
 def run(done: Run, folder: Path, scenario: str, ignored_sweep: bool) -> None:
