@@ -42,6 +42,7 @@ impl World<'_> {
         let totals = &self.tables.totals;
         put("flows", json!(totals.goodputs.len()));
         put("completed", json!(totals.completed));
+        put("given_up", json!(totals.given_up));
         put("goodput_bps", json!(totals.goodputs.iter().sum::<f64>()));
         put("jain", jain(&totals.goodputs));
         put("drops", json!(self.net.dropped));

@@ -168,6 +168,7 @@ impl Tables {
 pub struct Totals {
     pub goodputs: Vec<f64>,
     pub completed: u64,
+    pub given_up: u64,
     pub retransmitted: i64,
     pub timeouts: i64,
 }

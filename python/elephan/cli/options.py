@@ -43,8 +43,8 @@ PythonFrom = Annotated[
     typer.Option(
         "--python-from",
         metavar="MODULE|PATH",
-        help="Let congestion controls of a module, file or folder run, besides those beside the scenario; none: no code at all; "
-        "may be repeated.",
+        help="Let congestion controls of a module, file or folder run, besides those beside the scenario; none: only what the "
+        "command line itself names; may be repeated.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

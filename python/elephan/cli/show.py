@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 def print_json(value: Any) -> None:
     """JSON on standard output."""
-    escaped = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    escaped = not (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     print(escaped_json(json_module.dumps(_plain(value), indent=1, ensure_ascii=escaped)))
 
 

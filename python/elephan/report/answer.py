@@ -30,7 +30,7 @@ def answer(run: Run) -> list[str]:
     asked = next(iter(run.curated_statistics), "").startswith("latency_ns")
     took = _took(found)
     parts = [took if asked else "", _delivered(view, found), _repaired(run, found), _at_hosts(run), "" if asked else took]
-    parts.append(_rounds(run, found))
+    parts += [_rounds(run, found), _given_up(run)]
     changed = change_lines(view)
     parts += [
         _copied(run),
@@ -110,8 +110,9 @@ def _completed(view: View, found: dict[str, float]) -> str:
     )
     what = "streams of transfers from disk to disk" if view.run.copies.num_rows else "transfers"
     said = f"{done} of {begun} {what} completed, in {mean} on average, {tail} at the 99th percentile and {worst} at most."
-    if cut := begun - done:
-        ran = np.where(finite, view.run.duration_ns - column(flows, "start_ns"), 0.0)[np.isnan(column(flows, "fct_ns"))]
+    over = ~np.isnan(column(flows, "end_ns")) & np.isnan(column(flows, "fct_ns"))
+    if cut := begun - done - int(np.sum(over & finite & (column(flows, "start_ns") >= view.run.warmup_ns))):
+        ran = np.where(finite & ~over, view.run.duration_ns - column(flows, "start_ns"), 0.0)[np.isnan(column(flows, "fct_ns"))]
         rest = "The other one" if cut == 1 else f"The other {cut}"
         said += f" {rest} had run for up to {show(float(ran.max()), 'ns')} at the end of the run."
     others = np.flatnonzero(~finite)
@@ -120,6 +121,15 @@ def _completed(view: View, found: dict[str, float]) -> str:
     rates, names = column(flows, "goodput_bps"), list(view.flow_names.values())
     beside = [f"{names[i]} delivered {show(rates[i], 'bps')}" for i in others]
     return f"{said} Beside them {_listed(beside)}."
+
+
+def _given_up(run: Run) -> str:
+    """How many connections ended because one end did not answer any more."""
+    count = int(run.summary.get("given_up", 0))
+    if not count:
+        return ""
+    which = "One connection was" if count == 1 else f"{count} connections were"
+    return f"{which} given up: the peer did not answer any more."
 
 
 def _rounds(run: Run, found: dict[str, float]) -> str:

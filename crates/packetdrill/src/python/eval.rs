@@ -20,6 +20,9 @@ pub struct Scope {
     names: BTreeMap<String, Item>,
 }
 
+/// Most that a value holds, with its parts.
+const SIZE_MAX_BYTES: usize = 1_000_000;
+
 /// An error within an expression: `Ok` what Python would raise, `Err` what this evaluator does not have.
 type Trouble = Result<String, String>;
 
@@ -112,7 +115,7 @@ impl Scope {
                 let chosen = if self.value(test, printed)?.truth() { yes } else { no };
                 self.value(chosen, printed)?
             }
-            Expr::Tuple(items) => Item::Tuple(self.values(items, printed)?),
+            Expr::Tuple(items) => Item::Tuple(self.values(items, printed)?).bounded()?,
             Expr::Call(name, arguments) => {
                 let arguments = self.values(arguments, printed)?;
                 call(name, &arguments, printed)?
@@ -182,6 +185,22 @@ impl Item {
         }
     }
 
+    fn size_bytes(&self) -> usize {
+        match self {
+            Item::Text(text) => text.len(),
+            Item::Tuple(items) => 16 + items.iter().map(Item::size_bytes).sum::<usize>(),
+            _ => 16,
+        }
+    }
+
+    /// The item if it is not absurdly large: a text that is doubled in each line would take all memory.
+    fn bounded(self) -> Result<Item, Trouble> {
+        if self.size_bytes() > SIZE_MAX_BYTES {
+            return Err(Err("Python values above 1 MB".to_owned()));
+        }
+        Ok(self)
+    }
+
     /// As `print` shows it.
     pub fn shown(&self) -> String {
         match self {
@@ -205,10 +224,10 @@ fn overflow() -> Trouble {
 
 fn binary(operator: Operator, left: Item, right: Item) -> Result<Item, Trouble> {
     if let (Operator::Modulo, Item::Text(text)) = (operator, &left) {
-        return formatted(text, right).map(Item::Text);
+        return formatted(text, right).map(Item::Text)?.bounded();
     }
     if let (Operator::Add, Item::Text(a), Item::Text(b)) = (operator, &left, &right) {
-        return Ok(Item::Text(format!("{a}{b}")));
+        return Item::Text(format!("{a}{b}")).bounded();
     }
     let zero = || Ok("ZeroDivisionError: division by zero".to_owned());
     let bits = matches!(
@@ -393,6 +412,20 @@ mod tests {
             "assert 1e3 == 1000 and 2.5 > 2 and (1 if 0 else 2) == 2",
         ] {
             assert_eq!(run(code).0, Ok(()), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_grows_without_end() {
+        for (begin, line) in
+            [("x = 'aaaa'", "x = x + x"), ("x = 'aaaa'", "x = '%s%s' % (x, x)"), ("x = (1, 2)", "x = (x, x)")]
+        {
+            let code = format!("{begin}\n{}", format!("{line}\n").repeat(60));
+            assert_eq!(run(&code).0, Err(Failure::Unknown("Python values above 1 MB".to_owned())), "{line}");
+        }
+        for link in ["1+", "1 and ", "1 or ", "-1*", "0 or not ", "1-"] {
+            assert!(program(&format!("assert {}1", link.repeat(30_000))).is_err(), "{link}");
+            assert!(program(&format!("assert {}1", link.repeat(400))).is_ok(), "{link}");
         }
     }
 

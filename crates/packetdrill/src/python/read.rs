@@ -7,12 +7,14 @@ pub type Program = Vec<(u32, Statement)>;
 
 /// Deepest nesting of an expression.
 const DEPTH_MAX: u32 = 64;
+/// Operators in a statement: each is a level of its tree.
+const OPERATORS_MAX: u32 = 1000;
 
 /// Reads code. An error says what elephan does not read.
 pub fn program(code: &str) -> Result<Program, String> {
     let mut statements = Vec::new();
     for (line, text) in pieces(code)? {
-        let mut reader = Reader { rest: &text, depth: 0 };
+        let mut reader = Reader { rest: &text, depth: 0, operators: 0 };
         statements.push((line, reader.statement()?));
         reader.blanks();
         if !reader.rest.is_empty() {
@@ -78,6 +80,7 @@ fn pieces(code: &str) -> Result<Vec<(u32, String)>, String> {
 struct Reader<'a> {
     rest: &'a str,
     depth: u32,
+    operators: u32,
 }
 
 impl Reader<'_> {
@@ -151,6 +154,14 @@ impl Reader<'_> {
         Ok(Statement::Evaluate(self.tuple()?))
     }
 
+    fn count_operator(&mut self) -> Result<(), String> {
+        self.operators += 1;
+        if self.operators > OPERATORS_MAX {
+            return Err(format!("more than {OPERATORS_MAX} operators in Python code"));
+        }
+        Ok(())
+    }
+
     /// Expressions with commas between are a tuple.
     fn tuple(&mut self) -> Result<Expr, String> {
         let first = self.choice()?;
@@ -192,6 +203,7 @@ impl Reader<'_> {
     fn disjunction(&mut self) -> Result<Expr, String> {
         let mut left = self.conjunction()?;
         while self.keyword("or") {
+            self.count_operator()?;
             left = Expr::Or(Box::new(left), Box::new(self.conjunction()?));
         }
         Ok(left)
@@ -200,6 +212,7 @@ impl Reader<'_> {
     fn conjunction(&mut self) -> Result<Expr, String> {
         let mut left = self.negation()?;
         while self.keyword("and") {
+            self.count_operator()?;
             left = Expr::And(Box::new(left), Box::new(self.negation()?));
         }
         Ok(left)
@@ -252,6 +265,7 @@ impl Reader<'_> {
             });
             let Some((mark, operator)) = found else { return Ok(left) };
             self.eat(mark);
+            self.count_operator()?;
             left = Expr::Binary(*operator, Box::new(left), Box::new(self.binary(level + 1)?));
         }
     }

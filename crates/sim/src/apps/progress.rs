@@ -64,6 +64,7 @@ impl World<'_> {
         let s = &self.sockets[socket as usize];
         let (peer, link, flow) = (s.peer, s.first_link, s.number);
         self.sockets[peer as usize].endpoint.forget(now);
+        self.tables.totals.given_up += 1;
         if let Some(log) = &mut self.net.log {
             log.push(Occurrence { time: now, kind: Kind::GiveUp, link, flow, bytes: 0, value: None, reason: "" });
         }

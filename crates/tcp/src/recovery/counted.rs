@@ -12,7 +12,7 @@
 //! RFC 9937 counts bytes, and takes for `prior_cwnd` what was in flight when recovery began.
 
 /// One reduction. All in segments.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     prior: u64,
     ssthresh: u64,

@@ -38,7 +38,7 @@ impl Reducer {
             Reduction::RateHalving => Rule::Halving(RateHalving::default()),
             Reduction::PrrRfc9937 => Rule::Prr(Prr::new(Variant::Rfc9937)),
             Reduction::PrrRfc6937 => Rule::Prr(Prr::new(Variant::Rfc6937)),
-            Reduction::PrrLinux => Rule::Counted(Counted::default()),
+            Reduction::PrrLinux => Rule::Counted(Counted::start(1, 0)),
         };
         Some(Box::new(Reducer { rule, idle: false }))
     }

@@ -32,11 +32,12 @@ pub(super) fn detect(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Sta
 
 fn start(tx: &mut Sender, e: &AckEvent, o: &Options, stats: &mut Stats) {
     let lost = tx.board.lost_bytes().max(u64::from(tx.mss));
-    let (window, reduced) = (tx.cwnd, tx.has_reduced());
+    // A mark within another episode has lowered the threshold, but has begun no reduction.
+    let (window, reducing) = (tx.cwnd, tx.rec.mode == Mode::Cwr && tx.has_reduced());
     tx.enter(e.now, lost, stats);
     tx.rec.head_due = tx.board.keeps_times() || !tx.board.first_is_resent();
     tx.board.restart_resend();
-    if !reduced {
+    if !reducing {
         tx.start_reduction(window, e.delivered);
     }
     tx.rec.rescue = match o.loss_detection {
