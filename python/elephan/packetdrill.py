@@ -10,6 +10,7 @@ have) or "invalid" (with `message`: the text is no script). What of the language
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,8 +48,13 @@ class Report:
 
 def scripts(paths: Iterable[str | Path]) -> list[Path]:
     """Returns the files given, and of folders all `.pkt` files below, in order."""
+    if isinstance(paths, (str, os.PathLike)) or not isinstance(paths, Iterable):
+        raise InputError(f"{paths!r} is no list of files and folders")
     found: list[Path] = []
-    for given in map(Path, paths):
+    for one in paths:
+        if not isinstance(one, (str, os.PathLike)) or not str(one):
+            raise InputError(f"{one!r} is no file or folder")
+        given = Path(one)
         if given.is_dir():
             below = sorted(path for path in given.rglob("*.pkt") if path.is_file())
             if not below:

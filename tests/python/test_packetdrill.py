@@ -1,10 +1,12 @@
 """The command `elephan packetdrill` and `el.packetdrill`: verdicts, exit status, tables. The scripts run in the crate."""
 
 import json
+from typing import Any
 
 import elephan as el
 import pytest
 from elephan import cli
+from elephan.errors import InputError
 
 PASSES = """// RFC 9293 section 3.5
 0  socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -137,3 +139,9 @@ def test_records_more_abort_and_local_drop():
     (reset,) = a.poll_transmit(0.1)
     assert "RST" in reset["flags"]
     assert a.state == "closed"
+
+
+@pytest.mark.parametrize("paths", [None, 5, "one.pkt", [None], [b"one.pkt"], [""]])
+def test_what_is_no_list_of_scripts(paths: Any) -> None:
+    with pytest.raises(InputError, match="is no "):
+        list(el.packetdrill.run(paths))

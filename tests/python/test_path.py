@@ -643,3 +643,9 @@ def test_runs_without_a_loss_give_no_interval() -> None:
     assert math.isnan(row.time_s.low)
     assert math.isnan(row.goodput_bps.high)
     assert how(row) == "simulated, 3 runs, none of which lost a packet"
+
+
+@pytest.mark.parametrize("streams", [float("nan"), object(), b"x", [1, "x"], [[1]], 1.5])
+def test_streams_that_are_no_numbers(streams: Any) -> None:
+    with pytest.raises(InputError, match="streams: "):
+        el.path("1 Gbps", "10 ms", streams=streams)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -210,7 +210,9 @@ def from_dict(found: Mapping[str, Any]) -> Question:
 def _streams(given: str | int | Sequence[int] | None) -> tuple[int, ...]:
     if given is None:
         return STREAMS
-    listed: Any = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
+    listed: Any = given.split(",") if isinstance(given, str) else given if isinstance(given, Iterable) else [given]
+    if isinstance(given, bytes):
+        raise InputError(f"streams: a list of different numbers such as 1,4, not {given!r}")
     found = []
     for one in listed:
         try:
