@@ -206,3 +206,22 @@ def test_a_sweep_whose_seeds_are_alike_warns(tmp_path: Path, capfd: pytest.Captu
     assert cli.status_of([*words, "--out", str(tmp_path / "o")]) == 0
     assert "warning: The repetitions of a variant are all alike: nothing in them is random." in capfd.readouterr().out
     assert '<p class="warning">The repetitions' in (tmp_path / "o" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("queue", "warned"), [("", False), ('queue = { kind = "fifo", limit = "20 p" }', True)])
+def test_a_queue_of_a_link_without_a_switch(queue: str, warned: bool) -> None:
+    run = el.run(
+        f"""
+        duration = "100 ms"
+        hosts = {{ a = {{ count = 2 }}, b = {{}} }}
+        links = [{{ between = ["a", "b"], rate = "10 Mbps", delay = "1 ms"{", " + queue if queue else ""} }}]
+        [[traffic]]
+        from = "a"
+        to = "b"
+        kind = "bulk"
+        """
+    )
+    found = [one for one in warnings(run) if "host_queue" in one]
+    assert found == (
+        ["links[0].queue has no effect: it is of switch ports, and a and b are hosts; say host_queue."] if warned else []
+    )

@@ -28,6 +28,7 @@ DRAWN = frozenset(
 DRAWN_LAWS = frozenset(("bbr", "bbr3", "pcp"))  # whose probes begin at random
 FRAME_BEYOND_MSS = 58  # bytes of a frame beside the payload of its segment: Ethernet, IP and TCP headers, checksum
 FRAMING = 20  # bytes of preamble and gap
+_DEFAULT_QUEUE = {"kind": "fifo"}
 PORTS_MAX = 3  # that a warning names
 
 
@@ -36,6 +37,7 @@ def warnings(run: Run) -> list[str]:
     found = [
         _without_ecn(run),
         *_without_router(run),
+        *_without_switch(run),
         _beside_marks(run),
         _slow_steps(run),
         *_pauses_never(run),
@@ -65,6 +67,16 @@ def _without_router(run: Run) -> list[str]:
         if laws[law] and kind not in kinds:
             flows = f"1 flow of {law} passes" if laws[law] == 1 else f"{laws[law]} flows of {law} pass"
             said.append(f'{flows} no queue that tells a rate, and without one {law} is Reno: say queue = {{ kind = "{kind}" }}.')
+    return said
+
+
+def _without_switch(run: Run) -> list[str]:
+    """Queues of switch ports that are given to links without a switch."""
+    hosts, said = run.resolved.get("hosts", {}), []
+    for i, link in enumerate(run.resolved.get("links", [])):
+        one, other = (str(end).split("[")[0] for end in link["between"])
+        if {one, other} <= hosts.keys() and link.get("queue", _DEFAULT_QUEUE) != _DEFAULT_QUEUE:
+            said.append(f"links[{i}].queue has no effect: it is of switch ports, and {one} and {other} are hosts; say host_queue.")
     return said
 
 
