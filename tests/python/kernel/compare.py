@@ -1,6 +1,7 @@
 """One TCP connection through a link, as this machine's kernel does it and as the stack `linux` does.
 
-`python compare.py PICTURE` draws windows and round trips of both (docs/kernel.md).
+`python compare.py PICTURE` draws windows and round trips of both, `python compare.py table [NAME...]` prints the table of
+docs/kernel.md, or the rows of some connections.
 """
 
 from __future__ import annotations
@@ -10,47 +11,28 @@ import platform
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import elephan as el
 import numpy as np
 from elephan.report.style import BLUE, ORANGE, new_figure
+from kernel.courses import COURSES, Course
 
-RATE_BPS, DELAY_S, MSS = 20e6, 0.025, 1448
+MSS = 1448
 SAMPLE_S = 0.005
 # BBR begins PROBE_BW with one of these phases, drawn alike (Linux bbr_reset_probe_bw_mode). Which one the kernel has drawn it does
 # not say.
 PHASES = (0, 2, 3, 4, 5, 6, 7)
 # Of the packets so many may be late by more than three packets of 0.6 ms.
 LATE_SHARE = 0.003
+# Runs of a link that draws.
+SEEDS = 20
 
 
 class TooBusy(Exception):
     """The machine could not keep the time of a link."""
-
-
-@dataclass
-class Course:
-    law: str
-    buffer: int
-    duration_s: int
-    lost: tuple[int, ...] = ()
-    paced: bool = False
-
-
-COURSES = {
-    "cubic": Course("cubic", 83, 15),
-    "reno": Course("reno", 83, 20),
-    "bbr": Course("bbr", 83, 9),
-    "one loss": Course("reno", 1000, 4, (300,)),
-    "ten losses in a row": Course("cubic", 1000, 4, tuple(range(300, 310))),
-    "every second of twenty": Course("reno", 1000, 4, tuple(range(300, 321, 2))),
-    "bbr, losses in STARTUP": Course("bbr", 1000, 6, (800, 801, 802, 850)),
-    "reno, paced": Course("reno", 83, 20, paced=True),
-    "cubic, paced": Course("cubic", 83, 15, paced=True),
-}
 
 
 @dataclass
@@ -64,9 +46,15 @@ class Seen:
     retransmits: int
 
 
-def kernel(case: Course, folder: Path) -> Seen:
-    given = {"rate_bps": RATE_BPS, "delay_s": DELAY_S, "buffer_packets": case.buffer, "duration_s": case.duration_s}
-    given |= {"congestion_control": case.law, "lost": case.lost, "paced": case.paced, "sysctl": {}}
+def kernel(case: Course, folder: Path, seed: int = 0) -> Seen:
+    sysctl: dict[str, dict[str, int]] = {"sender": {}, "receiver": {}}
+    if case.mark_above is not None:
+        sysctl["sender"]["net.ipv4.tcp_ecn"] = 1
+    if case.fast_open:
+        # What the connection that earns the cookie learns of the path stays unused.
+        sysctl["sender"]["net.ipv4.tcp_no_metrics_save"] = 1
+        sysctl["receiver"]["net.ipv4.tcp_fastopen"] = 3
+    given = asdict(case) | {"sysctl": sysctl, "seed": seed}
     given["out"] = str(folder / "kernel.json")
     (folder / "given.json").write_text(json.dumps(given))
     for _ in range(5):
@@ -87,42 +75,125 @@ def kernel(case: Course, folder: Path) -> Seen:
     )
 
 
-def simulated(case: Course, real: Seen) -> Seen:
-    """Returns what the stack `linux` does; under BBR the run of the phase whose window is the nearest to the kernel's."""
+def simulated(case: Course, reals: list[Seen]) -> list[Seen]:
+    """Returns what the stack `linux` does: a run for each of the kernel's, or of other draws of the link.
+
+    Under BBR it is the run of the phase whose window is the nearest to the kernel's.
+    """
+    if case.drawn:
+        return [_simulated(case, case.law, seed) for seed in range(SEEDS)]
     if case.law != "bbr":
-        return _simulated(case, case.law)
+        return [_simulated(case, case.law)] * len(reals)
     runs = [_simulated(case, {"kind": "bbr", "phase": phase}) for phase in PHASES]
-    return min(runs, key=lambda ours: distance(case, real, ours))
+    return [min(runs, key=lambda ours: distance(case, real, ours)) for real in reals]
+
+
+def figures(case: Course, runs: list[Seen]) -> dict[str, float]:
+    """Returns the means over runs of what is compared: window in segments and round trip in ms over the time of the connection."""
+    grid = grid_of(case)
+    return {
+        "window": float(np.mean([np.interp(grid, seen.time_s, seen.cwnd).mean() for seen in runs])),
+        "trip": 1e3 * float(np.mean([np.interp(grid, seen.time_s, seen.srtt_s).mean() for seen in runs])),
+        "retransmits": float(np.mean([seen.retransmits for seen in runs])),
+        "acked": float(np.mean([seen.acked_bytes for seen in runs])),
+    }
+
+
+def inside(quantity: str, real: float, ours: float) -> bool:
+    """Returns whether elephan's figure is within the margin of the kernel's."""
+    if quantity == "retransmits":
+        return abs(ours - real) <= max(0.1 * real, 2)
+    return abs(ours - real) <= {"window": 0.03, "trip": 0.03, "acked": 0.01}[quantity] * real
+
+
+def grid_of(case: Course) -> np.ndarray[Any, Any]:
+    """Returns the times that are compared, from half a round trip after the handshake on."""
+    return np.arange(max(0.1, 3 * case.delay_s), case.duration_s - 0.1, SAMPLE_S)
 
 
 def distance(case: Course, real: Seen, ours: Seen) -> float:
     """Returns the median over time of how far the windows are from each other, as a share of the kernel's."""
-    grid = np.arange(0.1, case.duration_s - 0.1, SAMPLE_S)
+    grid = grid_of(case)
     windows = [np.interp(grid, seen.time_s, seen.cwnd) for seen in (real, ours)]
     return float(np.median(np.abs(windows[1] / windows[0] - 1)))
 
 
-def _simulated(case: Course, law: str | dict[str, Any]) -> Seen:
-    queue = {"kind": "fifo", "limit": f"{case.buffer} packets"}
-    hop = {"rate": f"{RATE_BPS} bps", "delay": f"{DELAY_S} s", "queue": queue}
+def _simulated(case: Course, law: str | dict[str, Any], seed: int = 0) -> Seen:
+    queue: dict[str, Any] = {"kind": "fifo", "limit": f"{case.buffer} packets"}
+    forward: dict[str, Any] = {"queue": queue, "packets": "data"}
+    if case.mark_above is not None:
+        queue["mark_above"] = f"{case.mark_above} packets"
     if case.lost:
-        hop |= {"loss": {"listed": list(case.lost)}, "packets": "data"}
-    near = {"rate": "100 Gbps", "delay": "0 s"}
+        forward["loss"] = {"listed": list(case.lost)}
+    if case.reorder[0]:
+        forward["reorder"] = {"share": case.reorder[0], "extra": f"{case.reorder[1]} s"}
+    if case.duplicate:
+        forward["duplicate"] = case.duplicate
+    tcp: dict[str, Any] = {"pacing": "window" if case.paced else "law"}
+    tcp |= {"ecn": "classic"} if case.mark_above is not None else {}
+    tcp |= {"fast_open": "both"} if case.fast_open else {}
+    receive = {"reader": f"{case.reader_bps} bps", "interrupts_per_s": 0, "napi": True}
+    # The connection of Fast Open comes second, after one that earns the cookie.
+    begin_s = 1 if case.fast_open else 0
+    traffic: dict[str, Any] = {"from": "sender", "to": "receiver", "kind": "bulk", "fast_open": case.fast_open}
+    measured = traffic | {"name": "measured", "congestion_control": law, "start": f"{begin_s} s"}
+    if case.writes is not None:
+        measured |= {"kind": "messages", "size": f"{case.writes[0]} B", "gap": f"{case.writes[1]} s"}
+    earning = [traffic | {"name": "earning", "size": "1000 B"}] if case.fast_open else []
     scenario = {
         "title": "Beside a kernel",
-        "duration": f"{case.duration_s} s",
+        "duration": f"{case.duration_s + begin_s} s",
+        "seed": seed,
         "stack": "linux",
-        "tcp": {"pacing": "window" if case.paced else "law"},
-        "template": {"kind": "path", "framing": "none", "hops": [near, hop]},
-        "traffic": [{"name": "bulk", "from": "sender", "to": "receiver", "kind": "bulk", "congestion_control": law}],
+        "tcp": tcp,
+        "hosts": {"sender": {}, "receiver": {"receive": receive} if case.reader_bps else {}},
+        "switches": {"middle": {}},
+        "links": [
+            {"between": ["sender", "middle"], "rate": "100 Gbps", "delay": "0 s", "framing": "none"},
+            {
+                "between": ["middle", "receiver"],
+                "rate": f"{case.rate_bps} bps",
+                "delay": f"{case.delay_s} s",
+                "framing": "none",
+                "forward": forward,
+            },
+        ],
+        "traffic": [measured, *earning],
         "record": {"every": f"{SAMPLE_S} s"},
     }
     run = el.run(scenario)
-    samples, flow = run.flow_samples.to_pydict(), run.flows.to_pylist()[0]
-    time_s = np.array(samples["time_ns"]) / 1e9
-    cwnd = np.array([w or np.nan for w in samples["cwnd_bytes"]], dtype=float) / MSS
-    srtt_s = np.array([r or np.nan for r in samples["srtt_ns"]], dtype=float) / 1e9
-    return Seen(time_s, cwnd, srtt_s, flow["delivered_bytes"], flow["segs_retrans"])
+    flow = run.flows.to_pylist()[0]
+    samples = run.flow_samples.to_pydict()
+    own = np.array(samples["flow"]) == flow["flow"]
+
+    def column(name: str) -> np.ndarray[Any, Any]:
+        return np.array([value or np.nan for value in samples[name]], dtype=float)[own]
+
+    time_s = column("time_ns") / 1e9 - begin_s
+    return Seen(time_s, column("cwnd_bytes") / MSS, column("srtt_ns") / 1e9, flow["thru_octets_acked"], flow["segs_retrans"])
+
+
+def table(names: list[str]) -> None:
+    """Prints a row for each connection, kernel and elephan; a star marks what is outside its margin.
+
+    The last column is how far the windows are from each other half of the time.
+    """
+    print("| connection | window | round trip [ms] | acknowledged [MB] | retransmitted | windows apart |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for name in names:
+        case = COURSES[name]
+        with tempfile.TemporaryDirectory() as folder:
+            reals = [kernel(case, Path(folder), seed) for seed in range(case.draws)]
+        runs = simulated(case, reals)
+        both = [figures(case, seen) for seen in (reals, runs)]
+        cells = []
+        for quantity, unit, digits in (("window", 1, 1), ("trip", 1, 1), ("acked", 1e6, 2), ("retransmits", 1, 0)):
+            real, ours = (told[quantity] for told in both)
+            star = "" if inside(quantity, real, ours) else " *"
+            cells.append(f"{real / unit:.{digits}f}, {ours / unit:.{digits}f}{star}")
+        far = max(distance(case, *pair) for pair in zip(reals, runs, strict=False))
+        cells.append("drawn" if case.drawn else f"{100 * far:.1f} %")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def draw(picture: Path) -> None:
@@ -132,7 +203,7 @@ def draw(picture: Path) -> None:
     for top, below, law in zip(axes[:3], axes[3:], ("cubic", "reno", "bbr"), strict=True):
         with tempfile.TemporaryDirectory() as folder:
             real = kernel(COURSES[law], Path(folder))
-            both = (real, simulated(COURSES[law], real))
+            both = (real, simulated(COURSES[law], [real])[0])
         for seen, name, color, width in zip(both, (system, "elephan"), (ORANGE, BLUE), (2.6, 1.0), strict=True):
             top.plot(seen.time_s, seen.cwnd, color=color, linewidth=width, label=name)
             below.plot(seen.time_s, seen.srtt_s * 1e3, color=color, linewidth=width)
@@ -146,4 +217,7 @@ def draw(picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    if sys.argv[1] == "table":
+        table(sys.argv[2:] or list(COURSES))
+    else:
+        draw(Path(sys.argv[1]))

@@ -1,6 +1,7 @@
-"""The two applications at the ends of `link.py`: one that reads all, one that writes all the time and looks at `TCP_INFO`.
+"""The two applications at the ends of `link.py`: one that reads, one that writes and looks at `TCP_INFO`.
 
-`python ends.py receive ADDRESS` and `python ends.py send ADDRESS CONGESTION_CONTROL SECONDS OUT [paced]`.
+`python ends.py receive ADDRESS PARAMETERS.json` and `python ends.py send ADDRESS PARAMETERS.json OUT`, with the parameters of
+`link.py`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 PORT = 5001
 EVERY_S = 0.005
 # Any bound turns pacing on, as `fq` does; this one, in bytes a second, is never reached.
 SO_MAX_PACING_RATE, FASTEST = 47, 1_250_000_000
+TCP_FASTOPEN_CONNECT = 30
 # struct tcp_info of linux/tcp.h: eight bytes, then these and more of 32 bits each, then these of 64 bits.
 NARROW = (
     *("rto", "ato", "snd_mss", "rcv_mss", "unacked", "sacked", "lost", "retrans", "fackets", "last_data_sent", "last_ack_sent"),
@@ -28,19 +31,42 @@ NARROW = (
 WIDE = ["pacing_rate", "max_pacing_rate", "bytes_acked", "bytes_received"]
 
 
-def receive(address: str) -> None:
+def receive(address: str, given: dict[str, Any]) -> None:
     with socket.create_server((address, PORT)) as server:
+        if given["fast_open"]:
+            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 8)
         print("listening", flush=True)
-        connection, _ = server.accept()
-        while connection.recv(1 << 20):
-            pass
+        for _ in range(2 if given["fast_open"] else 1):
+            read(server.accept()[0], given["reader_bps"])
 
 
-def send(address: str, law: str, seconds: float, out: str, paced: bool) -> None:
+def read(connection: socket.socket, rate_bps: float | None) -> None:
+    """Reads at a rate, 64 KiB at most at once, or all that there is."""
+    due = time.monotonic()
+    while data := connection.recv(1 << (20 if rate_bps is None else 16)):
+        if rate_bps is not None:
+            due = max(due, time.monotonic()) + 8 * len(data) / rate_bps
+            time.sleep(max(0.0, due - time.monotonic()))
+
+
+def earn_cookie(address: str) -> None:
+    """Connects once with Fast Open, which brings the cookie that the next connection sends data with."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
+        connection.connect((address, PORT))
+        connection.sendall(bytes(1000))
+    time.sleep(0.5)
+
+
+def send(address: str, given: dict[str, Any], out: str) -> None:
+    seconds = given["duration_s"]
     connection = socket.socket()
-    if paced:
+    if given["fast_open"]:
+        earn_cookie(address)
+        connection.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
+    if given["paced"]:
         connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, FASTEST)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, law.encode())
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, given["law"].encode())
     start = time.monotonic()
     connection.connect((address, PORT))
     rows: list[tuple[float, ...]] = []
@@ -55,10 +81,15 @@ def send(address: str, law: str, seconds: float, out: str, paced: bool) -> None:
     watching = threading.Thread(target=watch)
     watching.start()
     connection.settimeout(0.05)
-    data = bytes(1 << 17)
-    while time.monotonic() < start + seconds:
-        with contextlib.suppress(TimeoutError):
-            connection.send(data)
+    size, gap = given["writes"] or (1 << 17, 0.0)
+    count = 0
+    while (now := time.monotonic()) < start + seconds:
+        time.sleep(max(0.0, min(start + count * gap, start + seconds) - now))
+        count += 1
+        left = size
+        while left and time.monotonic() < start + seconds:
+            with contextlib.suppress(TimeoutError):
+                left -= connection.send(bytes(left))
     watching.join()
     Path(out).write_text(json.dumps({"columns": ["time_s", *NARROW, *WIDE], "rows": rows}))
 
@@ -66,7 +97,8 @@ def send(address: str, law: str, seconds: float, out: str, paced: bool) -> None:
 if __name__ == "__main__":
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+    parameters = json.loads(Path(sys.argv[3]).read_text())
     if sys.argv[1] == "receive":
-        receive(sys.argv[2])
+        receive(sys.argv[2], parameters)
     else:
-        send(sys.argv[2], sys.argv[3], float(sys.argv[4]), sys.argv[5], "paced" in sys.argv[6:])
+        send(sys.argv[2], parameters, sys.argv[4])

@@ -1,17 +1,18 @@
 """A link between two network namespaces, for one TCP connection of this machine's kernel through it.
 
-`python link.py PARAMETERS.json` with the keys `rate_bps`, `delay_s` (each way), `buffer_packets` (waiting ones), `duration_s`,
-`congestion_control`, `lost` (ordinals, from 1, of the segments of new data that the link loses), `paced`, `sysctl` (of the sender)
-and `out`, the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds
-nothing to an IP packet. Needs root, /dev/net/tun and ip(8).
+`python link.py PARAMETERS.json` with the keys of `courses.Course`, `sysctl` of each end, `seed` of what the link draws, and `out`,
+the file that gets the result: what the sender saw (`TCP_INFO` every 5 ms) and what the link carried. The link adds nothing to an IP
+packet. Needs root, /dev/net/tun and ip(8).
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import heapq
 import json
 import os
+import random
 import select
 import struct
 import subprocess
@@ -60,8 +61,11 @@ class Link:
     def __init__(self, given: dict[str, Any], sender: int, receiver: int) -> None:
         self.given, self.sender, self.receiver = given, sender, receiver
         self.lost = set(given["lost"])
-        self.there: deque[tuple[float, bytes]] = deque()
-        self.back: deque[tuple[float, bytes]] = deque()
+        # Heaps of when packets are due, in the order of their coming where that is the same.
+        self.there: list[tuple[float, int, bytes]] = []
+        self.back: list[tuple[float, int, bytes]] = []
+        self.random = random.Random(given["seed"])
+        self.carried, self.marked = 0, 0
         self.starts: deque[float] = deque()
         self.free_at = 0.0
         self.segments, self.acks, self.new, self.newest = 0, 0, 0, 0
@@ -71,13 +75,36 @@ class Link:
     def forward(self, now: float, packet: bytes) -> None:
         while self.starts and self.starts[0] <= now:
             self.starts.popleft()
-        if self.is_lost(packet) or len(self.starts) >= self.given["buffer_packets"]:
+        first, lost = self.segments, self.is_lost(packet)
+        if lost or len(self.starts) >= self.given["buffer"]:
             return
+        if self.given["mark_above"] is not None and len(self.starts) > self.given["mark_above"]:
+            packet = self.marks(packet)
         start = max(now, self.free_at)
         if start > now:
             self.starts.append(start)
         self.free_at = start + 8 * len(packet) / self.given["rate_bps"]
-        self.there.append((self.free_at + self.given["delay_s"], packet))
+        due, data = self.free_at + self.given["delay_s"], self.segments > first
+        held_back, extra = self.given["reorder"]
+        if data and held_back and self.random.random() < held_back:
+            due += extra
+        copies = 2 if data and self.given["duplicate"] and self.random.random() < self.given["duplicate"] else 1
+        for _ in range(copies):
+            self.put(self.there, due, packet)
+
+    def put(self, heap: list[tuple[float, int, bytes]], due: float, packet: bytes) -> None:
+        self.carried += 1
+        heapq.heappush(heap, (due, self.carried, packet))
+
+    def marks(self, packet: bytes) -> bytes:
+        """Returns an ECN-capable packet with the mark (RFC 3168 section 5), its checksum corrected (RFC 1624)."""
+        if packet[1] & 3 not in (1, 2):
+            return packet
+        self.marked += 1
+        (total,) = struct.unpack_from("!H", packet, 10)
+        total = (~total & 0xFFFF) + 3 - (packet[1] & 3)
+        total = (total & 0xFFFF) + (total >> 16)
+        return packet[:1] + bytes([packet[1] | 3]) + packet[2:10] + struct.pack("!H", ~total & 0xFFFF) + packet[12:]
 
     def is_lost(self, packet: bytes) -> bool:
         """Counts a segment with data; whether it is one that gets lost."""
@@ -99,7 +126,7 @@ class Link:
     def deliver(self, now: float) -> None:
         for queue, fd in ((self.there, self.receiver), (self.back, self.sender)):
             while queue and queue[0][0] <= now:
-                due, packet = queue.popleft()
+                due, _, packet = heapq.heappop(queue)
                 self.delivered += 1
                 self.late += now - due > LATE_S
                 os.write(fd, packet)
@@ -115,7 +142,7 @@ class Link:
                     self.forward(now, packet)
                 else:
                     self.acks += 1
-                    self.back.append((now + self.given["delay_s"], packet))
+                    self.put(self.back, now + self.given["delay_s"], packet)
 
     def run(self, sending: subprocess.Popen[bytes]) -> None:
         end = time.perf_counter() + self.given["duration_s"] + 5
@@ -132,18 +159,18 @@ def main() -> None:
     remove()
     try:
         sender, receiver = device("sender"), device("receiver")
-        for key, value in given["sysctl"].items():
-            subprocess.run(in_space("sender", "sysctl", "-q", "-w", f"{key}={value}"), check=True)
+        for role, settings in given["sysctl"].items():
+            for key, value in settings.items():
+                subprocess.run(in_space(role, "sysctl", "-q", "-w", f"{key}={value}"), check=True)
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
         ends = str(Path(__file__).with_name("ends.py"))
         reading = subprocess.Popen(
-            in_space("receiver", sys.executable, ends, "receive", ENDS["receiver"][1]), stdout=subprocess.PIPE
+            in_space("receiver", sys.executable, ends, "receive", ENDS["receiver"][1], sys.argv[1]), stdout=subprocess.PIPE
         )
         assert reading.stdout is not None
         reading.stdout.readline()
         samples = Path(given["out"]).with_suffix(".samples")
-        words = [ENDS["receiver"][1], given["congestion_control"], str(given["duration_s"]), str(samples)]
-        words += ["paced"] if given["paced"] else []
+        words = [ENDS["receiver"][1], sys.argv[1], str(samples)]
         sending = subprocess.Popen(in_space("sender", sys.executable, ends, "send", *words))
         link = Link(given, sender, receiver)
         try:
@@ -152,7 +179,7 @@ def main() -> None:
             sending.kill()
             reading.kill()
         seen = json.loads(samples.read_text())
-        told = {"segments": link.segments, "acks": link.acks, "late": link.late / max(1, link.delivered)}
+        told = {"segments": link.segments, "acks": link.acks, "marked": link.marked, "late": link.late / max(1, link.delivered)}
         Path(given["out"]).write_text(json.dumps(seen | told))
     finally:
         remove()

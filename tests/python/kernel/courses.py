@@ -1,0 +1,120 @@
+"""The connections that the kernel of this machine and the stack `linux` are compared in (docs/kernel.md): one entry each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A quantity outside the margins: elephan's as a share of the kernel's lies between these, and why."""
+
+    least: float
+    most: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """Times in seconds, `delay_s` each way; `buffer` and `mark_above` in waiting packets; `lost` are ordinals of new segments."""
+
+    law: str
+    buffer: int
+    duration_s: int
+    lost: tuple[int, ...] = ()
+    paced: bool = False
+    rate_bps: float = 20e6
+    delay_s: float = 0.025
+    # Share of the data packets that are held back, and for how long.
+    reorder: tuple[float, float] = (0.0, 0.0)
+    # Share of the data packets that arrive twice.
+    duplicate: float = 0.0
+    mark_above: int | None = None
+    # The application writes so many bytes so often; none: all the time.
+    writes: tuple[int, float] | None = None
+    # The application reads at this rate; none: at once.
+    reader_bps: float | None = None
+    fast_open: bool = False
+    apart: dict[str, Apart] = field(default_factory=dict)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the link draws at random, so that means over draws are compared."""
+        return self.reorder[0] > 0 or self.duplicate > 0
+
+    @property
+    def draws(self) -> int:
+        """How often the kernel is asked: BBR draws a phase, a link draws packets."""
+        return 3 if self.drawn or self.law == "bbr" else 1
+
+
+SHORT, LONG = 0.0025, 0.1
+# Why figures lie apart, as docs/kernel.md says it at more length.
+EDGE = "not explained: the kernel leaves slow start half a round earlier"
+PAIRS = "the kernel sends pairs of segments"
+CURVE = "an undo restores CUBIC's curve here, the kernel keeps W_max"
+VALIDATION = "not explained: the kernel keeps a window that is not used"
+TWICE = "not explained: the kernel halves twice for one full queue in some runs"
+
+COURSES = {
+    "cubic": Course("cubic", 83, 15, apart={"retransmits": Apart(0.6, 1.2, "the kernel itself has 12 or 16")}),
+    "reno": Course("reno", 83, 20),
+    "bbr": Course("bbr", 83, 9),
+    "one loss": Course("reno", 1000, 4, (300,)),
+    "ten losses in a row": Course("cubic", 1000, 4, tuple(range(300, 310))),
+    "every second of twenty": Course("reno", 1000, 4, tuple(range(300, 321, 2))),
+    "bbr, losses in STARTUP": Course("bbr", 1000, 6, (800, 801, 802, 850)),
+    "reno, paced": Course("reno", 83, 20, paced=True),
+    "cubic, paced": Course("cubic", 83, 15, paced=True),
+    "cubic, small buffer": Course("cubic", 20, 12, apart={"retransmits": Apart(1.5, 2.5, EDGE)}),
+    "reno, small buffer": Course(
+        "reno",
+        20,
+        12,
+        apart={"window": Apart(1.03, 1.12, EDGE), "acked": Apart(1.01, 1.12, EDGE), "retransmits": Apart(0.8, 2.0, EDGE)},
+    ),
+    "bbr, small buffer": Course("bbr", 20, 8),
+    "cubic, large buffer": Course("cubic", 400, 12),
+    "bbr, large buffer": Course("bbr", 400, 8),
+    "cubic, short path": Course("cubic", 20, 6, delay_s=SHORT, apart={"trip": Apart(1.0, 1.06, PAIRS)}),
+    "reno, short path": Course(
+        "reno", 20, 6, delay_s=SHORT, apart={"trip": Apart(1.0, 1.06, PAIRS), "retransmits": Apart(1.0, 1.2, "not explained")}
+    ),
+    "bbr, short path": Course(
+        "bbr",
+        20,
+        5,
+        delay_s=SHORT,
+        apart={"window": Apart(0.88, 0.97, "not explained"), "retransmits": Apart(0.6, 1.0, "not explained")},
+    ),
+    "cubic, long path": Course("cubic", 333, 20, delay_s=LONG),
+    "reno, long path": Course("reno", 333, 20, delay_s=LONG),
+    "cubic, reordering": Course(
+        "cubic", 1000, 5, reorder=(0.01, 0.005), apart={"window": Apart(2.0, 3.0, CURVE), "trip": Apart(1.9, 2.8, CURVE)}
+    ),
+    "reno, duplicates": Course(
+        "reno",
+        83,
+        12,
+        duplicate=0.01,
+        apart={"window": Apart(0.9, 1.0, "not explained"), "retransmits": Apart(1.1, 1.5, "not explained")},
+    ),
+    "reno, 64 KB each 100 ms": Course("reno", 83, 6, writes=(64_000, 0.1), apart={"window": Apart(0.5, 0.7, VALIDATION)}),
+    "cubic, 200 KB each second": Course("cubic", 83, 8, writes=(200_000, 1.0)),
+    "cubic, slow reader": Course(
+        "cubic",
+        1000,
+        6,
+        reader_bps=8e6,
+        apart={"window": Apart(0.35, 0.6, VALIDATION), "trip": Apart(0.7, 0.9, VALIDATION), "acked": Apart(1.0, 1.05, VALIDATION)},
+    ),
+    "reno, ECN": Course(
+        "reno",
+        1000,
+        10,
+        mark_above=40,
+        apart={"window": Apart(0.97, 1.3, TWICE), "trip": Apart(0.97, 1.12, TWICE), "acked": Apart(0.99, 1.22, TWICE)},
+    ),
+    "cubic, ECN": Course("cubic", 1000, 10, mark_above=40, apart={"acked": Apart(1.0, 1.02, "at the margin")}),
+    "reno, Fast Open": Course("reno", 83, 6, fast_open=True),
+}
