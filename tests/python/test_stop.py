@@ -171,3 +171,33 @@ def test_code_and_scripts_are_regular_files(tmp_path: Path, what: str) -> None:
         el.run(tmp_path / "scenario.toml")
     report = el.packetdrill.run_text("`./set.sh`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n", path=tmp_path / "x.pkt")
     assert "the file ./set.sh" in str(report)
+
+
+def test_a_copy_whose_stream_was_given_up_takes_nothing_more() -> None:
+    """A stream without a connection took block after block at one instant, without end (found by the fuzz)."""
+    traffic = 'kind = "disk-copy"\nstreams = 2\ntcp = { rto_initial = "6 us", user_timeout = "162 us", send_buffer = "1550 B" }'
+    run = el.run(PATH.format(duration="20 ms", traffic=traffic))
+    assert run.summary["given_up"] > 0
+    assert run.summary["events"] < 10_000
+
+
+def test_a_flow_cut_off_at_what_has_arrived_is_complete() -> None:
+    """The stop is at the last instant: nothing comes after it that could notice (found by the fuzz)."""
+    run = el.run(
+        """
+        template = { kind = "parking-lot", rate = "20 Mbps", delay = "1 us", hops = 2 }
+        stack = "rfc"
+        duration = "10 ms"
+        [hosts.sender]
+        cpu = { interrupt = "1 ms" }
+        [[traffic]]
+        from = "sender"
+        to = "cross_sender[1]"
+        stop = "10 ms"
+        kind = "bulk"
+        size = "20 KB"
+        """
+    )
+    flow = run.flows.to_pylist()[0]
+    assert flow["delivered_bytes"] == flow["size_bytes"] == 14_480
+    assert flow["completed"]

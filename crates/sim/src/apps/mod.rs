@@ -389,10 +389,16 @@ impl World<'_> {
                 }
                 Application::Transfer { .. } | Application::Copy { .. } | Application::Datagrams(_) => {}
             }
-            for end in [sender, flow.receiver] {
+            let (receiver, is_cut) = (flow.receiver, matches!(flow.application, Application::Stream { .. }));
+            for end in [sender, receiver] {
                 self.sockets[end as usize].wake = 0;
             }
             self.flush(now, sender);
+            if is_cut {
+                // What is cut off may have been all that was missing.
+                let received = self.sockets[receiver as usize].endpoint.received();
+                self.received(now, id, received);
+            }
         }
         self.stop_copies(now, traffic);
     }

@@ -342,7 +342,8 @@ impl World<'_> {
         for stream in 0..copy.flows.len() {
             let Some(end) = copy.pipeline.sending(stream as u32) else { continue };
             let near = endpoint(flows, sockets, copy.flows[stream], false);
-            if near.is_none_or(|(_, near)| near.accepted() >= end) {
+            // A stream whose connection was given up takes nothing more.
+            if near.is_some_and(|(_, near)| near.accepted() >= end) {
                 copy.pipeline.has_sent(stream as u32);
                 moved = true;
             }
