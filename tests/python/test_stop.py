@@ -186,7 +186,7 @@ def test_a_flow_cut_off_at_what_has_arrived_is_complete() -> None:
     run = el.run(
         """
         template = { kind = "parking-lot", rate = "20 Mbps", delay = "1 us", hops = 2 }
-        stack = "rfc"
+        stack = "linux"
         duration = "10 ms"
         [hosts.sender]
         cpu = { interrupt = "1 ms" }
