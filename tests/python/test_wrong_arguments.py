@@ -44,6 +44,16 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _with_one_wrong(call: Any, needed: dict[str, Any], key: str) -> Any:
+    """A call whose other arguments are right."""
+    return lambda wrong: call(**{**needed, key: wrong})
+
+
+def _method(make: Any, name: str) -> Any:
+    """A method of an object that is made anew for each call."""
+    return lambda **named: getattr(make(), name)(**named)
+
+
 def pure() -> dict[str, Callable[[Any], Any]]:
     """Every parameter of every function of el.theory, el.stats and el.hurst."""
     found: dict[str, Callable[[Any], Any]] = {}
@@ -55,7 +65,7 @@ def pure() -> dict[str, Callable[[Any], Any]]:
             parameters = inspect.signature(function).parameters
             needed = {key: RIGHT.get(key, 1.0) for key, one in parameters.items() if one.default is one.empty}
             for key in parameters:
-                found[f"{name} {key}"] = lambda w, f=function, k=key, n=needed: f(**{**n, k: w})  # type: ignore[misc]
+                found[f"{name} {key}"] = _with_one_wrong(function, needed, key)
     return found
 
 
@@ -100,7 +110,7 @@ def stepped() -> dict[str, Callable[[Any], Any]]:
             needed = {key: VALUES.get(key, 1.0) for key, at in parameters.items() if at.default is at.empty}
             for key, at in parameters.items():
                 if at.kind is not at.VAR_KEYWORD:
-                    found[f"{kind} {name} {key}"] = lambda w, m=make, f=name, k=key, n=needed: getattr(m(), f)(**{**n, k: w})  # type: ignore[misc]
+                    found[f"{kind} {name} {key}"] = _with_one_wrong(_method(make, name), needed, key)
     return found
 
 
