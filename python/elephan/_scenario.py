@@ -364,6 +364,7 @@ class Cubic(Table):
     idle_keeps_epoch: Idle time that lowers the window does not end the epoch: afterwards the window returns to the curve. Default:
         false.
     first_growth: Least growth in a round trip while no event has set W_max, as a share of the window. Default: 0.0.
+    undo_restores: An undone event gives W_max and the running epoch back, not the window alone. Default: true.
     """
 
     _tag: ClassVar[tuple[str, str] | None] = ("kind", "cubic")
@@ -382,6 +383,7 @@ class Cubic(Table):
     s_max: float | None = None
     idle_keeps_epoch: bool | None = None
     first_growth: float | None = None
+    undo_restores: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -477,6 +479,7 @@ class Bic(Table):
     beta: The share of the window that a congestion event leaves. Default: 0.875.
     low_window: Window in segments up to which the law is Reno; 0 switches that off. Default: 14.0.
     fast_convergence: An event below the last W_max lowers W_max further, so that new flows find room sooner. Default: true.
+    undo_restores: An undone event gives W_max back, not the window alone. Default: true.
     reduce_from: The window that is cut: `flight` (what was in flight) or `cwnd`. Default: "cwnd".
     beta_ecn: The share of the window that an ECN-Echo leaves (ABE; 0.8 is recommended). 0 is as at a loss. Default: 0.0.
     """
@@ -494,6 +497,7 @@ class Bic(Table):
     beta: float | None = None
     low_window: float | None = None
     fast_convergence: bool | None = None
+    undo_restores: bool | None = None
     reduce_from: Literal["flight", "cwnd"] | None = None
     beta_ecn: float | None = None
 

@@ -49,6 +49,11 @@ fn rules(law: &Spec) -> Rules {
     Rules {
         sets_its_window: SET_THEIR_WINDOW.contains(&law.name()),
         raises_on_events: matches!(law, Spec::Westwood(p) if p.raises),
+        undoes_internals: match law {
+            Spec::Cubic(p) => p.undo_restores,
+            Spec::Bic(p) => p.undo_restores,
+            _ => true,
+        },
         // Hybla's slow start is up to 2^16 times as fast, and one ACK may be slow start and congestion avoidance.
         slow_start_times: if law.name() == "hybla" { f64::from(1 << 17) } else { 1.0 },
         ..Rules::default()

@@ -15,7 +15,7 @@
 //! Smax = 32, Smin = 0.01, beta = 0.875, low_window = 14, near = 0 (only the limit Smin). Preset `linux` (tcp_bic.c):
 //! Smax = 16, beta = 819/1024, a quarter of the way below W_max and a third beyond, 1/5 of a segment a round trip within
 //! four segments of it, at least 5 % a round trip while there is no W_max, and all of it times the segments that an ACK acknowledges in
-//! the mean (two with delayed ACKs).
+//! the mean (two with delayed ACKs); an undone event keeps the W_max that it set.
 //!
 //! Chosen where the paper is silent: the timer forgets W_max (Linux), probing keeps it, an event up to low_window sets
 //! it, a window of exactly low_window is Reno's (Linux). Left out: integer windows of kernels.
@@ -55,6 +55,8 @@ loss_based! {
     low_window: f64 = 14.0, "Xu 2004; Linux tcp_bic.c low_window" [min = 0];
     /// An event below the last W_max lowers W_max further, so that new flows find room sooner.
     fast_convergence: bool = true, "Xu 2004; Linux tcp_bic.c fast_convergence";
+    /// An undone event gives W_max back, not the window alone.
+    undo_restores: bool = true, "assumption, as RFC 9438 section 4.9; Linux tcp_reno_undo_cwnd: the window alone";
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +90,7 @@ impl Model for Bic {
                 first_growth: 0.05,
                 ack_ratio: true,
                 beta: 819.0 / 1024.0,
+                undo_restores: false,
                 ..paper
             },
             _ => paper,
@@ -154,7 +157,9 @@ impl Law for Bic {
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        (self.w_max, self.ratio) = self.prior;
+        if self.p.undo_restores {
+            (self.w_max, self.ratio) = self.prior;
+        }
     }
 }
 
@@ -299,6 +304,15 @@ mod tests {
         assert_eq!((c.window(), c.ssthresh(), state(&c, "w_max")), (S, 787.5 * S, 0.0));
         c.on_congestion(&Signal::Undo { now: Time::ZERO });
         assert_eq!((c.window(), c.ssthresh(), state(&c, "w_max")), (900.0 * S, 900.0 * S, 1000.0 * S));
+    }
+
+    /// Linux `tcp_reno_undo_cwnd` gives the window back alone.
+    #[test]
+    fn linux_keeps_w_max_of_an_undone_event() {
+        let mut c = at("linux", 900.0, 0.0);
+        c.on_congestion(&loss(0.0, 900.0));
+        c.on_congestion(&Signal::Undo { now: Time::ZERO });
+        assert_eq!((c.window(), state(&c, "w_max")), (900.0 * S, 900.0 * S));
     }
 
     #[test]

@@ -25,7 +25,8 @@
 //! - `rfc8312`: curves from beta W_max instead of cwnd_epoch, so K = cbrt(W_max (1 - beta) / C), and Reno's as a function
 //!   of time, W_est(t) = beta W_max + alpha t / R; no limit of growth but that of slow start (an ACK adds what it acknowledges).
 //! - `linux`: C = 410/1024, beta = 717/1024, alpha stays below 1, the smallest round-trip time in t + R, at least 5 % a
-//!   round trip while no event has set W_max (a timer forgets it), two segments at least after an ECN-Echo.
+//!   round trip while no event has set W_max (a timer forgets it), two segments at least after an ECN-Echo; an undone
+//!   event gives the window back and keeps its W_max, so that growth is slow around it.
 //! - `linux-2.6`: as `linux`, but beta = 819/1024, up to one segment per acknowledged segment, from K on at most 16
 //!   segments per 100 ms, at least 2 % a round trip before the first event.
 //!
@@ -95,6 +96,8 @@ parameters! {
     idle_keeps_epoch: bool = false, "RFC 9438 section 4.2: another stage begins; Linux bictcp_cwnd_event: kept";
     /// Least growth in a round trip while no event has set W_max, as a share of the window.
     first_growth: f64 = 0.0, "Linux tcp_cubic.c: 20 ACKs a segment; Linux 2.6: 50" below [min = 0, max = 1];
+    /// An undone event gives W_max and the running epoch back, not the window alone.
+    undo_restores: bool = true, "RFC 9438 section 4.9; Linux tcp_reno_undo_cwnd: the window alone";
 }
 
 /// How the running or the next epoch gets its curve.
@@ -158,6 +161,7 @@ impl Model for Cubic {
             reno_catches_up: false,
             round_trip: RoundTrip::Min,
             first_growth: 0.05,
+            undo_restores: false,
             ..rfc9438.clone()
         };
         match name {
@@ -245,7 +249,9 @@ impl Law for Cubic {
     }
 
     fn on_undo(&mut self, _w: &mut Window, _now: Time) {
-        self.curve = self.prior;
+        if self.p.undo_restores {
+            self.curve = self.prior;
+        }
     }
 
     fn on_shrink(&mut self, w: &Window) {

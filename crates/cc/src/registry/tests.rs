@@ -30,7 +30,7 @@ fn what_is_written_spells_out_every_default_and_reads_back() {
     let expected = json!({
         "kind": "cubic", "c": 0.4, "beta": 0.8, "fast_convergence": true, "reduce_from": "cwnd", "beta_ecn": 0.0, "two_after_ecn": false,
         "curves_from": "cwnd", "reno_catches_up": true, "round_trip": "smoothed", "growth_max": 0.5, "s_max": 0.0,
-        "idle_keeps_epoch": false, "first_growth": 0.0,
+        "idle_keeps_epoch": false, "first_growth": 0.0, "undo_restores": true,
     });
     assert_eq!(written, expected);
     assert_eq!(read(written).unwrap(), spec);

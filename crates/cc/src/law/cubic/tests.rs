@@ -208,6 +208,27 @@ fn undo_restores_window_threshold_and_curve() {
     assert_eq!((c.window(), c.ssthresh(), c.observe()), before);
 }
 
+/// Linux `tcp_reno_undo_cwnd`: the window comes back, `last_max_cwnd` and the end of the epoch stay. The next epoch begins at K = 0 there,
+/// the window having reached W_max, and in 21 round trips it grows as Reno's: by 0.5294 each, to 111.1. Before the first event it
+/// grows by 5 % each, to 279.
+#[test]
+fn linux_keeps_w_max_of_an_undone_event() {
+    let mut c = cubic(json!({ "preset": "linux" }));
+    c.poke("cwnd", 100.0 * S);
+    c.poke("ssthresh", 50.0 * S);
+    c.on_congestion(&loss(0.0, 100.0));
+    c.on_congestion(&Signal::Undo { now: Time::from_seconds(0.1) });
+    assert_eq!((c.window(), state(&c, "w_max")), (100.0 * S, 100.0 * S));
+    c.on_ack(&ack(0.2, MSS, 0.1));
+    assert_eq!(state(&c, "k"), 0.0);
+    let grown = run(&mut c, 0.2, 2.3, 0.1);
+    near(grown, 111.1, 1e-3);
+    // tcp_enter_loss resets it (bictcp_reset); taking that back leaves none.
+    c.on_congestion(&Signal::Rto { now: Time::from_seconds(2.4), inflight: 0 });
+    c.on_congestion(&Signal::Undo { now: Time::from_seconds(2.5) });
+    assert!(run(&mut c, 2.5, 3.5, 0.1) > 1.5 * grown);
+}
+
 /// A restart after idle (RFC 5681 section 4.1) ends the stage of congestion avoidance: the next one begins at ssthresh, 700 segments,
 /// and leads to the W_max of the last event, 1000, in cbrt(300 / 0.4) s (RFC 9438 section 4.2). Linux keeps its epoch, without the
 /// idle time.
