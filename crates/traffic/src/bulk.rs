@@ -65,6 +65,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         };
         let mut endless = Bulk::default().source(&setting);
         assert_eq!(endless.next_offer(), Some(Offer { gap: Span::ZERO, bytes: u64::MAX, pair: 0 }));

@@ -73,7 +73,7 @@ impl Spec for Burst {
         let payload_bytes = self.packet_size.0;
         let rate = self.rate.unwrap_or(setting.rate);
         let interval = Interval::of_bytes((setting.wire_bytes)(payload_bytes), rate);
-        let gaps = Gaps::new(GapLaw::Fixed, interval, (setting.stream)("gaps"));
+        let gaps = Gaps::new(GapLaw::Fixed, interval, (setting.stream)("gaps"), setting.lasts);
         Source { payload_bytes, left: self.packets, gaps }
     }
 
@@ -108,6 +108,7 @@ mod tests {
             wire_bytes: &|payload| payload + 66,
             full_wire_bytes: 1538,
             rate: Rate(1_000_000_000),
+            lasts: Span::MAX,
         });
         std::iter::from_fn(|| source.next_offer()).collect()
     }

@@ -61,7 +61,7 @@ impl Spec for Cbr {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let payload_bytes = self.packet_size.0;
         let interval = Interval::of_bytes((setting.wire_bytes)(payload_bytes), self.rate);
-        Source { payload_bytes, gaps: Gaps::new(self.gaps.clone(), interval, (setting.stream)("gaps")) }
+        Source { payload_bytes, gaps: Gaps::new(self.gaps.clone(), interval, (setting.stream)("gaps"), setting.lasts) }
     }
 }
 
@@ -91,6 +91,7 @@ mod tests {
             wire_bytes: &wire_bytes,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         })
     }
 

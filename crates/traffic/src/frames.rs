@@ -101,7 +101,7 @@ impl Spec for Frames {
             (Some(gap), _) => gap.gaps(setting.slot(self.slot, wire_bytes), stream),
             (None, rate) => {
                 let interval = Interval::of_bytes(wire_bytes, rate.unwrap_or(Rate(1)));
-                Gaps::new(self.gaps.clone().unwrap_or(GapLaw::Fixed), interval, stream)
+                Gaps::new(self.gaps.clone().unwrap_or(GapLaw::Fixed), interval, stream, setting.lasts)
             }
         };
         let flows = (setting.part == Part::Clock).then(|| Box::new(((setting.stream)("pairs"), setting.pairs)));
@@ -148,6 +148,7 @@ mod tests {
             wire_bytes: &|carried| carried + 38,
             full_wire_bytes: 1538,
             rate: Rate(10_000_000_000),
+            lasts: Span::MAX,
         })
     }
 

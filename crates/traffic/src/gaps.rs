@@ -288,16 +288,18 @@ pub struct Interrupted {
     left_ps: f64,
     /// Of an OFF period that was running at the start.
     silent_ps: f64,
+    /// Length of the run: no gap needs to be longer.
+    lasts_ps: f64,
     stream: Stream,
 }
 
 impl Interrupted {
-    fn new(Bursts { on, off }: &Bursts, interval: Interval, mut stream: Stream) -> Interrupted {
+    fn new(Bursts { on, off }: &Bursts, interval: Interval, mut stream: Stream, lasts: Span) -> Interrupted {
         let duty = on.mean() / (on.mean() + off.mean());
         let (on, off) = (on.sampler(), off.sampler());
         let (left_ps, silent_ps) =
             if stream.uniform() < duty { (on.residual(&mut stream), 0.0) } else { (0.0, off.residual(&mut stream)) };
-        Interrupted { mean_ps: interval.ps() * duty, on, off, left_ps, silent_ps, stream }
+        Interrupted { mean_ps: interval.ps() * duty, on, off, left_ps, silent_ps, lasts_ps: lasts.0 as f64, stream }
     }
 
     fn next_ps(&mut self) -> f64 {
@@ -308,7 +310,7 @@ impl Interrupted {
             self.left_ps = self.on.sample(&mut self.stream, Span::RANGE) as f64;
         }
         // Exponential gaps do not remember, so what is left of one goes on after the silence.
-        while busy > self.left_ps {
+        while busy > self.left_ps && gap <= self.lasts_ps {
             stop::look();
             busy -= self.left_ps;
             gap += self.off.sample(&mut self.stream, Span::RANGE) as f64;
@@ -320,9 +322,10 @@ impl Interrupted {
 }
 
 impl Gaps {
-    pub fn new(law: GapLaw, interval: Interval, stream: Stream) -> Gaps {
+    /// `lasts` is the length of the run.
+    pub fn new(law: GapLaw, interval: Interval, stream: Stream, lasts: Span) -> Gaps {
         match law {
-            GapLaw::Bursts(bursts) => Gaps::Bursts(Box::new(Interrupted::new(&bursts, interval, stream))),
+            GapLaw::Bursts(bursts) => Gaps::Bursts(Box::new(Interrupted::new(&bursts, interval, stream, lasts))),
             GapLaw::Fixed => Gaps::Fixed { interval, carry: 0, begun: false },
             GapLaw::Exponential => Gaps::Exponential { mean_ps: interval.ps(), stream },
         }
@@ -331,7 +334,7 @@ impl Gaps {
     /// Gaps from any law of times.
     pub fn drawn(sampler: Sampler, stream: Stream) -> Gaps {
         match sampler {
-            Sampler::Fixed(ps) => Gaps::new(GapLaw::Fixed, Interval::ratio(u128::from(ps), 1), stream),
+            Sampler::Fixed(ps) => Gaps::Fixed { interval: Interval::ratio(u128::from(ps), 1), carry: 0, begun: false },
             sampler => Gaps::Drawn { sampler, stream },
         }
     }

@@ -121,6 +121,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: Rate(10_000_000_000),
+            lasts: Span::MAX,
         });
         (kind, source)
     }

@@ -98,6 +98,8 @@ pub struct Setting<'a> {
     pub full_wire_bytes: u64,
     /// Rate of the first link.
     pub rate: Rate,
+    /// Length of the run: a search for the next offer that has passed it may end.
+    pub lasts: Span,
 }
 
 impl Setting<'_> {

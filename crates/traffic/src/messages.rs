@@ -96,7 +96,7 @@ impl Spec for Messages {
         let silent = Sampler::Fixed(u64::MAX);
         let gaps = match (&self.gap, mean_gap(&self.size, self.load, ("rate_per_s", self.rate_per_s))) {
             _ if setting.part == Part::Sizes => Gaps::drawn(silent, stream),
-            (None, Ok(interval)) => Gaps::new(self.gaps.clone().unwrap_or_default(), interval, stream),
+            (None, Ok(interval)) => Gaps::new(self.gaps.clone().unwrap_or_default(), interval, stream, setting.lasts),
             (Some(gap), _) => gap.gaps(setting.slot(self.slot, setting.full_wire_bytes), stream),
             (None, Err(_)) => Gaps::drawn(silent, stream),
         };
@@ -161,6 +161,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         };
         let mut source = kind.source(&setting);
         (0..n).map(|_| source.next_offer().unwrap()).collect()

@@ -151,6 +151,7 @@ pub struct Source {
     /// Next packet of each member.
     due: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
+    lasts: f64,
 }
 
 impl Spec for Onoff {
@@ -209,6 +210,7 @@ impl Spec for Onoff {
             members: Vec::new(),
             due: BinaryHeap::new(),
             now: 0,
+            lasts: setting.lasts.0 as f64,
         };
         for i in 0..self.sources {
             let stream = (setting.stream)(&format!("source[{i}]"));
@@ -230,16 +232,16 @@ impl Source {
         };
         let next = begins + self.spacing * stream.uniform();
         let mut member = Member { stream, on_until: begins + length, next };
-        member.settle(self.spacing, self.on, self.off);
+        member.settle(self.spacing, self.on, self.off, self.lasts);
         member
     }
 }
 
 impl Member {
-    /// Moves a packet that would come after its ON period to the next that has room for one.
+    /// Moves a packet that would come after its ON period to the next that has room for one, or beyond the end of the run.
     #[inline]
-    fn settle(&mut self, spacing: f64, on: Period, off: Period) {
-        while self.next >= self.on_until {
+    fn settle(&mut self, spacing: f64, on: Period, off: Period, lasts: f64) {
+        while self.next >= self.on_until && self.on_until <= lasts {
             stop::look();
             let begins = self.on_until + off.draw(&mut self.stream);
             self.on_until = begins + on.draw(&mut self.stream);
@@ -253,7 +255,7 @@ impl Generate for Source {
         let Reverse((at, i)) = self.due.pop()?;
         let member = &mut self.members[i as usize];
         member.next += self.spacing;
-        member.settle(self.spacing, self.on, self.off);
+        member.settle(self.spacing, self.on, self.off, self.lasts);
         self.due.push(Reverse((member.next as u64, i)));
         // Two sources may meet in one picosecond.
         let gap = at.saturating_sub(self.now).max(1);
@@ -268,6 +270,10 @@ mod tests {
     use crate::Kind;
 
     fn source(text: &str, seed: u64) -> crate::Source {
+        lasting(text, seed, Span::MAX)
+    }
+
+    fn lasting(text: &str, seed: u64, lasts: Span) -> crate::Source {
         let kind: Kind = serde_json::from_str(text).unwrap();
         assert_eq!((kind.validate(), kind.carrier()), (Ok(()), Carrier::Datagrams));
         kind.source(&Setting {
@@ -277,6 +283,7 @@ mod tests {
             wire_bytes: &|_| 1500,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts,
         })
     }
 
@@ -291,6 +298,21 @@ mod tests {
                 None => return out,
             }
         }
+    }
+
+    /// 267 bit/s at the peak and 1500 bytes: a packet takes 45 s of ON time, which is 900 periods. In a run of a second some ten of them
+    /// are looked at, and the packet that is then offered lies beyond its end.
+    #[test]
+    fn the_search_for_a_packet_ends_with_the_run() {
+        let text = r#"{ "kind": "onoff", "load": "160 bps", "sources": 1, "duty": 0.6 }"#;
+        let first = |seed: u64, lasts: Span| lasting(text, seed, lasts).next_offer().unwrap().gap;
+        let run = Span::from_s(1);
+        let times = (0..50).map(|seed| (first(seed, run), first(seed, Span::MAX)));
+        let ended = times.filter(|(short, long)| {
+            assert!(short == long || (*short > run && *long > run), "{short} {long}");
+            short != long
+        });
+        assert!(ended.count() > 25);
     }
 
     fn variance_of_means(x: &[f64], m: usize) -> f64 {

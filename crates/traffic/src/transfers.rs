@@ -58,7 +58,7 @@ impl Spec for Transfers {
     fn source(&self, setting: &Setting<'_>) -> Source {
         let stream = (setting.stream)("gaps");
         let gaps = match mean_gap(&self.size, self.load, ("arrivals_per_s", self.arrivals_per_s)) {
-            Ok(interval) => Gaps::new(self.gaps.clone(), interval, stream),
+            Ok(interval) => Gaps::new(self.gaps.clone(), interval, stream, setting.lasts),
             Err(_) => Gaps::drawn(Sampler::Fixed(u64::MAX), stream),
         };
         Source {
@@ -106,6 +106,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         };
         let source = kind.source(&setting);
         (kind, source)

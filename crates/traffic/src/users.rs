@@ -106,6 +106,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         };
         let mut source = users.source(&setting);
         let offer = Offer { gap: Span::from_s(2), bytes: 10_000, pair: 0 };
@@ -124,6 +125,7 @@ mod tests {
             wire_bytes: &|b| b,
             full_wire_bytes: 1538,
             rate: elephan_units::Rate(10_000_000_000),
+            lasts: Span::MAX,
         };
         let (mut a, mut b) = (eager.source(&setting), slow.source(&setting));
         for _ in 0..100 {

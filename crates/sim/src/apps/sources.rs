@@ -3,7 +3,7 @@
 use elephan_random::Stream;
 use elephan_scenario::FlowPlan;
 use elephan_traffic::{Carrier, Part, Setting, Source};
-use elephan_units::Rate;
+use elephan_units::{Rate, Time};
 
 use crate::sockets::{TCP_IP_HEADERS, UDP_IP_HEADERS};
 use crate::world::World;
@@ -41,6 +41,7 @@ impl World<'_> {
             wire_bytes: &|payload| u64::from(framing.wire_bytes(payload as u32 + headers)),
             full_wire_bytes: u64::from(framing.wire_bytes(full)),
             rate: link.map(|link| link.rate).unwrap_or(Rate(1)),
+            lasts: self.plan.duration.since(Time::ZERO),
         })
     }
 }

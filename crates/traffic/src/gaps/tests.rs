@@ -23,7 +23,7 @@ fn intervals() {
 
 #[test]
 fn half_a_picosecond_is_carried() {
-    let mut gaps = Gaps::new(GapLaw::Fixed, Interval::from_ps(2.5), stream());
+    let mut gaps = Gaps::new(GapLaw::Fixed, Interval::from_ps(2.5), stream(), Span::MAX);
     assert_eq!([(); 6].map(|()| gaps.next_gap().0), [0, 2, 3, 2, 3, 2]);
 }
 
@@ -37,7 +37,7 @@ proptest! {
     /// n gaps last floor(n x numerator / denominator), whatever the fraction, also near the top of the range.
     #[test]
     fn no_drift(numerator in 0u128..1 << 60, denominator in 1u64.., n in 1usize..300) {
-        let mut gaps = Gaps::new(GapLaw::Fixed, Interval::ratio(numerator, denominator), stream());
+        let mut gaps = Gaps::new(GapLaw::Fixed, Interval::ratio(numerator, denominator), stream(), Span::MAX);
         prop_assert_eq!(gaps.next_gap(), Span::ZERO);
         let total: u128 = (0..n).map(|_| u128::from(gaps.next_gap().0)).sum();
         prop_assert_eq!(total, n as u128 * numerator / u128::from(denominator));
@@ -45,7 +45,7 @@ proptest! {
 
     #[test]
     fn time_passes(seed: u64, mean in 1f64..1e6) {
-        let mut gaps = Gaps::new(GapLaw::Exponential, Interval::from_ps(mean), Stream::new(seed, "x", "gaps"));
+        let mut gaps = Gaps::new(GapLaw::Exponential, Interval::from_ps(mean), Stream::new(seed, "x", "gaps"), Span::MAX);
         for _ in 0..50 {
             prop_assert!(gaps.next_gap().0 >= 1);
         }
@@ -58,7 +58,7 @@ proptest! {
 fn on_and_off() {
     let span = |s: u64| Distribution::Exponential(Span::from_s(s));
     let law = GapLaw::Bursts(Bursts { on: span(1), off: span(3) });
-    let mut gaps = Gaps::new(law, Interval::of_rate(8.0), stream());
+    let mut gaps = Gaps::new(law, Interval::of_rate(8.0), stream(), Span::MAX);
     let drawn: Vec<f64> = (0..200_000).map(|_| gaps.next_gap().0 as f64 / 1e12).collect();
     let n = drawn.len() as f64;
     let mean = drawn.iter().sum::<f64>() / n;
@@ -76,7 +76,7 @@ fn bursts_begin_stationary() {
     let span = |ms: u64| Distribution::Fixed(Span::from_ms(ms));
     let first = |seed: u64| {
         let law = GapLaw::Bursts(Bursts { on: span(500), off: span(1500) });
-        let mut gaps = Gaps::new(law, Interval::of_rate(10.0), Stream::new(seed, "x", "gaps"));
+        let mut gaps = Gaps::new(law, Interval::of_rate(10.0), Stream::new(seed, "x", "gaps"), Span::MAX);
         let (mut time, mut count) = (0.0, 0);
         while time < 0.25 {
             time += gaps.next_gap().0 as f64 / 1e12;

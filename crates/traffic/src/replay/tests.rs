@@ -18,6 +18,7 @@ fn offers(trace: &str, pairs: u64) -> Vec<(u64, u64, u64)> {
         wire_bytes: &|b| b,
         full_wire_bytes: 1538,
         rate: elephan_units::Rate(10_000_000_000),
+        lasts: Span::MAX,
     });
     let mut now = 0;
     std::iter::from_fn(|| source.next_offer())
