@@ -22,6 +22,7 @@ const MAY_BE_MISSING: &[&str] = &[
     "fct",
     "sender_fct",
     "copies",
+    "limit",
     "slowdown",
     "mean_s",
     "min_s",

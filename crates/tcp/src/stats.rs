@@ -265,7 +265,8 @@ pub(crate) enum Limit {
     Snd,
 }
 
-/// The clock of the three states. It starts as limited by the sender when the connection is established.
+/// The clock of the three states. It starts as limited by the sender when the connection is established; bytes of a SYN before that
+/// count as that state's.
 ///
 /// A state that begins takes what the clock and the bytes sent show off its sums, and one that ends adds it: what it began with need
 /// not be kept.
@@ -283,29 +284,29 @@ impl LimitClock {
         LimitClock { state: Limit::Snd, running: false, entered: [0; 3], spent_ps: [0; 3], sent: [0; 3] }
     }
 
-    /// The connection is established; nothing has been sent.
+    /// The connection is established.
     pub fn start(&mut self, now: Time) {
         self.running = true;
-        self.begin(now, 0);
+        self.begin(now);
     }
 
-    /// The connection is over, after `sent` bytes.
-    pub fn stop(&mut self, now: Time, sent: u64) {
-        self.end(now, sent);
+    /// The connection is over.
+    pub fn stop(&mut self, now: Time) {
+        self.end(now);
         self.running = false;
     }
 
-    fn begin(&mut self, now: Time, sent: u64) {
-        let state = self.state as usize;
-        self.spent_ps[state] = self.spent_ps[state].wrapping_sub(now.0);
-        self.sent[state] = self.sent[state].wrapping_sub(sent);
+    fn begin(&mut self, now: Time) {
+        if self.running {
+            let spent = &mut self.spent_ps[self.state as usize];
+            *spent = spent.wrapping_sub(now.0);
+        }
     }
 
-    fn end(&mut self, now: Time, sent: u64) {
+    fn end(&mut self, now: Time) {
         if self.running {
-            let state = self.state as usize;
-            self.spent_ps[state] = self.spent_ps[state].wrapping_add(now.0);
-            self.sent[state] = self.sent[state].wrapping_add(sent);
+            let spent = &mut self.spent_ps[self.state as usize];
+            *spent = spent.wrapping_add(now.0);
         }
     }
 
@@ -314,19 +315,23 @@ impl LimitClock {
     pub fn set(&mut self, now: Time, state: Limit, sent: u64) -> bool {
         let turns = self.state != state;
         if turns {
-            self.end(now, sent);
+            self.end(now);
+            let before = &mut self.sent[self.state as usize];
+            *before = before.wrapping_add(sent);
             self.state = state;
             self.entered[state as usize] += 1;
-            if self.running {
-                self.begin(now, sent);
-            }
+            let after = &mut self.sent[state as usize];
+            *after = after.wrapping_sub(sent);
+            self.begin(now);
         }
         turns
     }
 
     /// Writes transitions, times and bytes up to `now` into a snapshot, which has the bytes sent already.
     pub fn fill(mut self, now: Time, stats: &mut Snapshot) {
-        self.end(now, stats.data_octets_out);
+        self.end(now);
+        let last = &mut self.sent[self.state as usize];
+        *last = last.wrapping_add(stats.data_octets_out);
         [stats.snd_lim_trans_rwin, stats.snd_lim_trans_cwnd, stats.snd_lim_trans_snd] = self.entered.map(u64::from);
         let ns = self.spent_ps.map(|ps| ps / 1000);
         [stats.snd_lim_time_rwin_ns, stats.snd_lim_time_cwnd_ns, stats.snd_lim_time_snd_ns] = ns;

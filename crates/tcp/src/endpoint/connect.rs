@@ -86,7 +86,7 @@ impl Endpoint {
         self.rtx_at = Time::NEVER;
         self.ack_at = Time::NEVER;
         self.pace_wake = Time::NEVER;
-        self.clock.stop(now, self.stats.data_octets_out);
+        self.clock.stop(now);
     }
 
     /// Smallest shift with which the whole receive window can be said (RFC 7323 section 2.2).

@@ -181,6 +181,24 @@ fn a_black_hole_is_suspected_at_the_third_timeout() {
     }
 }
 
+/// Bytes of a SYN that nobody has answered yet are sent ones: by RFC 4898 (SndLimBytes*) every byte falls in one of the states, and the
+/// first is the sender's.
+#[test]
+fn bytes_of_a_lone_syn_have_a_limit() {
+    let policy: Policy = Box::new(|s, _| if s.way == Way::Forth { vec![] } else { vec![DELAY] });
+    let mut net = begin("rfc", &plain(), &knows(), policy);
+    net.run_for(Span::from_ms(100));
+    let of = |net: &Net| {
+        let stats = net.a.stats(net.now);
+        [stats.data_octets_out, stats.snd_lim_bytes_snd, stats.snd_lim_bytes_cwnd + stats.snd_lim_bytes_rwin]
+    };
+    assert_eq!(of(&net), [500, 500, 0]);
+    let mut net = begin("rfc", &plain(), &knows(), intact());
+    net.run_until(|net| net.b.received() == 500);
+    net.run_for(Span::from_ms(100));
+    assert_eq!(of(&net), [500, 500, 0]);
+}
+
 /// Linux `TFO_SERVER_COOKIE_NOT_REQD` and `TFO_CLIENT_NO_COOKIE`: data without an option.
 #[test]
 fn without_cookies_data_goes_alone() {
