@@ -105,6 +105,8 @@ class Tcp(Table):
         is not bound to 64 KB in the first round trip. Both ends must have it.
     cwnd_validation: Congestion window validation: idle time halves the window once an RTO, an unused window shrinks towards its
         use.
+    cwnd_validation_acks: With `cwnd_validation`, each ACK outside recovery begins the RTO anew after which an unused window
+        shrinks: it stays as long as ACKs come.
     abc: The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate byte
         counting). Without it an ACK counts for one segment at most.
     abc_limit: Most segments that one ACK may add in slow start with `abc`; 0 is no limit.
@@ -272,6 +274,7 @@ class Tcp(Table):
     idle_threshold: bool | None = None
     scaled_syn_ack_window: bool | None = None
     cwnd_validation: bool | None = None
+    cwnd_validation_acks: bool | None = None
     abc: bool | None = None
     abc_limit: int | None = None
     dup_ack_threshold: int | None = None

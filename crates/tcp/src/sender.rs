@@ -333,6 +333,9 @@ impl Sender {
         let ack = self.told(e, e.delivered, slow_start);
         self.cc.on_ack(&ack);
         self.refresh();
+        if let Some(validation) = &mut self.validation {
+            validation.acked(e.now);
+        }
         if slow_start {
             stats.slow_start += 1;
             stats.max_ss_cwnd = stats.max_ss_cwnd.max(self.cwnd);

@@ -208,6 +208,13 @@ options! {
         linux_2_4 | linux = true, "Linux tcp_cwnd_restart, tcp_cwnd_application_limited (RFC 2861)";
         windows | freebsd = false, "assumed: RFC 5681 section 4.1 alone";
     }
+    /// With `cwnd_validation`, each ACK outside recovery begins the RTO anew after which an unused window shrinks: it stays as long as
+    /// ACKs come.
+    cwnd_validation_acks: bool {
+        rfc | winxp | windows | freebsd = false, "RFC 2861 section 3.1: an unused window shrinks each RTO";
+        linux_2_4 = false, "Linux 2.4 tcp_ack: tcp_cong_avoid only where the window is full";
+        linux = true, "Linux tcp_cong_avoid: snd_cwnd_stamp, also where the window does not grow";
+    }
     /// The window grows by the bytes acknowledged rather than by ACKs, in slow start and in congestion avoidance (appropriate
     /// byte counting). Without it an ACK counts for one segment at most.
     abc: bool {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! idle longer than RTO:   cwnd /= 2 for every RTO of it, not below the initial window     (tcp_cwnd_restart)
-//! not the limit for RTO:  cwnd = (cwnd + used) / 2, used being the initial window at least (tcp_cwnd_application_limited)
+//! not the limit for RTO:  cwnd = (cwnd + used) / 2, used being the initial window at least (tcp_cwnd_application_limited);
+//!                         with `cwnd_validation_acks` only if no ACK has come for so long (tcp_cong_avoid, snd_cwnd_stamp)
 //! both:                   ssthresh = max(ssthresh, 3/4 cwnd), taken before; after idle time by `idle_threshold`
 //! ```
 //!
@@ -25,11 +26,21 @@ pub(crate) struct Validation {
     used: u64,
     since: Time,
     initial_window: u64,
+    by_acks: bool,
 }
 
 impl Validation {
     pub fn of(options: &Options) -> Option<Box<Validation>> {
-        options.cwnd_validation.then(Box::default)
+        let by_acks = options.cwnd_validation_acks;
+        options.cwnd_validation.then(|| Box::new(Validation { by_acks, ..Validation::default() }))
+    }
+
+    /// An ACK outside recovery.
+    #[inline]
+    pub fn acked(&mut self, now: Time) {
+        if self.by_acks {
+            self.since = now;
+        }
     }
 }
 
@@ -83,7 +94,7 @@ impl Sender {
             self.keep_threshold();
         }
         if let Some(v) = &mut self.validation {
-            *v.as_mut() = Validation { used: 0, since: now, initial_window };
+            (v.used, v.since, v.initial_window) = (0, now, initial_window);
             let halvings = (idle.0 - 1) / rto.0.max(1);
             window = window.max(self.cc.window() / 2f64.powi(halvings.min(64) as i32));
         }
