@@ -8,10 +8,10 @@
 //! m >  RTO:       quick mode (the sender may have restarted with a small window)
 //! ```
 //!
-//! An ACK goes out at once when more than one full segment (`delayed_ack_segments` - 1 of them) is not acknowledged, in
-//! quick mode, or when the application has read the end of a write (a short segment or PSH) and answers none itself;
-//! otherwise after ato, of which a round-trip time (40 ms at least) is enough when ato has grown, and 200 ms at most. It is
-//! not waited for when a timer that runs would ring within ato / 4. A timer that rings doubles ato.
+//! An ACK goes out at once when more than one full segment (`delayed_ack_segments` - 1 of them) is not acknowledged and the window is as large
+//! as in the last ACK, or nothing waits to be read; in quick mode; or when the application has read the end of a write (a short segment
+//! or PSH) and answers none itself; otherwise after ato, of which a round-trip time (40 ms at least) is enough when ato has grown, and
+//! 200 ms at most. It is not waited for when a timer that runs would ring within ato / 4. A timer that rings doubles ato.
 //!
 //! Quick mode lasts for min(16, window / (2 segments)) ACKs, two at least. Duplicate data begins it anew with ato = 40 ms, a CE
 //! mark under RFC 3168 with two ACKs. An end that sends data within ato of having received some is interactive
@@ -23,8 +23,10 @@
 //! min(`sack_compression_delay`, SRTT / 20) and `sack_compression_slack`, `sack_compression_acks` of them at most; one that extends
 //! neither of the two blocks reported last sends those that wait (`tcp_sack_new_ofo_skb`; Linux sends them without it).
 //!
-//! Left out: the receiver's own estimate of the round trip (`rcv_rtt_est`), which shortens the wait before it has grown; the test that
-//! the window may grow (`__tcp_select_window`); buffers below the low-water mark.
+//! A read of what waited sends the ACK of more than a full segment, or of an end of a write when all is read (`__tcp_cleanup_rbuf`).
+//!
+//! Left out: the receiver's own estimate of the round trip (`rcv_rtt_est`), which shortens the wait before it has grown; buffers below the
+//! low-water mark.
 
 use crate::options::Options;
 use elephan_units::{Span, Time};
@@ -74,6 +76,8 @@ pub(crate) struct Arrival {
     pub unacked: u64,
     /// The application reads at once.
     pub reads: bool,
+    /// Nothing waits for the application, or the window is no smaller than in the last ACK.
+    pub open: bool,
     /// The window offered.
     pub window: u64,
     pub rto: Span,
@@ -185,7 +189,7 @@ impl DelayedAck {
     }
 
     fn decide(&self, a: &Arrival) -> When {
-        let over = a.unacked > self.waiting_max * self.full_segment;
+        let over = a.open && a.unacked > self.waiting_max * self.full_segment;
         let quick = self.quick > 0 && !self.interactive;
         let end_of_write = a.reads && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
         if over || quick || end_of_write {
@@ -199,6 +203,12 @@ impl DelayedAck {
             return When::Now;
         }
         When::At(a.timer.min(a.now + delay))
+    }
+
+    /// The application has taken what waited, `all` of it; whether what is `unacked` is acknowledged now.
+    pub fn on_read(&self, unacked: u64, all: bool) -> bool {
+        let end_of_write = all && (self.pushed == 2 || (self.pushed == 1 && !self.interactive));
+        self.scheduled && (unacked > self.waiting_max * self.full_segment || unacked > 0 && end_of_write)
     }
 
     fn adapt(&mut self, a: &Arrival) {
@@ -230,7 +240,7 @@ impl DelayedAck {
     pub fn on_disorder(&mut self, a: &Arrival, nxt: u64, rank: usize) -> When {
         self.scheduled = true;
         let (waited, quick) = (self.held > 0, self.quick > 0 && !self.interactive);
-        let over = a.unacked > self.waiting_max * self.full_segment;
+        let over = a.open && a.unacked > self.waiting_max * self.full_segment;
         if over || quick || self.held >= self.compression.acks || waited && rank >= BLOCKS_EXPECTED {
             return When::Now;
         }
@@ -307,6 +317,7 @@ mod tests {
             closes: false,
             unacked: 1448,
             reads: true,
+            open: true,
             window: 1 << 20,
             rto: Span::from_ms(300),
             srtt: Some(Span::from_ms(100)),
@@ -327,6 +338,19 @@ mod tests {
         d.on_data(&arrival(t));
         (d.quick, d.scheduled) = (0, false);
         d
+    }
+
+    /// `__tcp_ack_snd_check`: two segments wait while a reader lets the window close; `__tcp_cleanup_rbuf`: its read acknowledges them, and one
+    /// segment only at the end of a write when all is read.
+    #[test]
+    fn a_slow_reader_acknowledges() {
+        let mut d = warm(0);
+        let two = Arrival { unacked: 2896, reads: false, open: false, ..arrival(1) };
+        assert_eq!(d.on_data(&two), When::At(ms(41)));
+        assert!(d.on_read(2896, false) && !d.on_read(1448, true));
+        assert_eq!(d.on_data(&Arrival { push: true, ..two }), When::At(ms(41)));
+        assert!(d.on_read(1448, true) && !d.on_read(1448, false) && !d.on_read(0, true));
+        assert_eq!(d.on_data(&Arrival { open: true, ..two }), When::Now);
     }
 
     /// min(16, window / (2 segments)), two at least: 16 of a megabyte, 4 of 12 000 bytes, 2 of nothing.

@@ -7,7 +7,7 @@
 use crate::delayed_ack::DelayedAck;
 use crate::options::{Acceptance, DelayedAckRule, Options, WindowUpdate};
 use crate::reassembly::{Interval, Reassembly};
-use crate::receive_buffer::ReceiveBuffer;
+use crate::receive_buffer::{Come, ReceiveBuffer};
 use crate::segment::SackBlocks;
 use elephan_units::{Span, Time};
 
@@ -162,10 +162,18 @@ impl Receiver {
         self.field_holds = false;
     }
 
-    /// The connection begins.
-    pub fn begin(&mut self, now: Time) {
+    /// The first window of a passive end is of whole segments with timestamps.
+    pub fn offer_whole(&mut self, mss: u64) {
         if let Some(growing) = self.growing() {
-            growing.begin(now);
+            growing.offer_whole(mss);
+            self.buffer = growing.size(0);
+        }
+    }
+
+    /// The connection begins; the peer's segments have `mss` bytes at most.
+    pub fn begin(&mut self, now: Time, mss: u64) {
+        if let Some(growing) = self.growing() {
+            growing.begin(now, mss);
         }
     }
 
@@ -187,19 +195,23 @@ impl Receiver {
 
     /// A segment of `len` bytes has come, and perhaps been read; it echoes a timestamp sent so long ago.
     pub fn grow(&mut self, now: Time, len: u64, echo: Option<(u32, Span)>) {
-        let (nxt, unread) = (self.nxt, self.unread());
         let full = self.adaptive.as_ref().map_or(len, |adaptive| adaptive.full_segment());
+        let come = Come { len, full, echo, nxt: self.nxt, unread: self.unread(), span: self.span() };
         if let Some(growing) = self.growing() {
-            growing.on_data(now, len, full, echo, (nxt, unread));
+            growing.on_data(now, &come);
         }
-        self.grow_by_reading(now);
+        let taken = if self.reads_at_once() { len.min(self.mss) } else { 0 };
+        self.grow_by_reading(now, taken);
     }
 
-    /// The application may have read.
-    pub fn grow_by_reading(&mut self, now: Time) {
-        let (read, unread) = (self.read, self.unread());
+    /// The application has taken so many bytes: it reads segment by segment, so that all but the first wait when that is measured.
+    pub fn grow_by_reading(&mut self, now: Time, taken: u64) {
+        let (unread, rest) = (self.unread(), taken.saturating_sub(self.mss));
+        let read = self.read - rest;
         if let Some(growing) = self.growing() {
-            growing.on_read(now, read);
+            if taken > 0 {
+                growing.on_read(now, read, unread + rest);
+            }
             self.buffer = growing.size(unread);
             self.field_holds = false;
         }
@@ -309,12 +321,12 @@ impl Receiver {
         self.auto_read || self.rare.as_ref().is_some_and(|rare| self.payload() <= rare.read_until)
     }
 
-    /// The application reads by itself up to this offset of the stream; answers whether the sender should be told of the room
-    /// that this makes now.
-    pub fn read_until(&mut self, offset: u64) -> bool {
+    /// The application reads by itself up to this offset of the stream; returns how much there was, and whether the sender should be told
+    /// of the room that this makes now.
+    pub fn read_until(&mut self, offset: u64) -> (u64, bool) {
         self.auto_read = false;
         self.rare.get_or_insert_default().read_until = offset;
-        self.take(offset.saturating_sub(self.read)).1
+        self.take(offset.saturating_sub(self.read))
     }
 
     fn accept_slow(&mut self, left: u64, right: u64) -> Due {
@@ -429,7 +441,15 @@ impl Receiver {
         let taken = bytes.min(self.payload() - self.read);
         self.read += taken;
         self.field_holds = false;
-        (taken, taken > 0 && self.has_opened())
+        let (unacked, all) = (self.nxt - self.last_ack, self.unread() == 0);
+        let due = self.adaptive.as_ref().is_some_and(|adaptive| adaptive.on_read(unacked, all));
+        (taken, taken > 0 && (due || self.has_opened()))
+    }
+
+    /// Nothing waits for the application, or the window is no smaller than in the last ACK (`__tcp_ack_snd_check`).
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.unread() == 0 || self.space() >= self.edge - self.last_ack
     }
 
     /// Whether what the application has read lets the window grow so much that the sender is told without waiting for data: by two

@@ -404,7 +404,7 @@ options! {
         rfc = Bytes(65_535 << 14), "RFC 7323 section 2.3: the largest window";
         winxp = Bytes(64_240), "Windows XP above 100 Mbit/s: 64 KB rounded to whole segments";
         linux_2_4 = Bytes(65_535), "Linux 2.4 tcp_rmem 87380 with tcp_adv_win_scale 2: three quarters; tuned hosts give more";
-        linux = Bytes(16 << 20), "Linux tcp_rmem (since 6.16): 32 MiB at most, of which half is window";
+        linux = Bytes(16 << 20), "Linux tcp_rmem (since 6.16): 32 MiB at most, of which half is window until a segment tells more";
         windows = Bytes(16 << 20), "Windows autotuninglevel normal: 16 MB at most; grows to it at once here";
         freebsd = Bytes(2 << 20), "FreeBSD net.inet.tcp.recvbuf_max 2 MiB; grows to it at once here";
     }

@@ -88,22 +88,35 @@ def simulated(case: Course, reals: list[Seen]) -> list[Seen]:
     return [min(runs, key=lambda ours: distance(case, real, ours)) for real in reals]
 
 
-def figures(case: Course, runs: list[Seen]) -> dict[str, float]:
-    """Returns the means over runs of what is compared: window in segments and round trip in ms over the time of the connection."""
+@dataclass
+class Figure:
+    """The mean of a quantity over runs, and its variance."""
+
+    mean: float
+    variance: float
+
+
+def figures(case: Course, runs: list[Seen]) -> dict[str, Figure]:
+    """Returns what is compared: window in segments and round trip in ms are means over the time of a connection."""
     grid = grid_of(case)
+    of = {
+        "window": [np.interp(grid, seen.time_s, seen.cwnd).mean() for seen in runs],
+        "trip": [1e3 * np.interp(grid, seen.time_s, seen.srtt_s).mean() for seen in runs],
+        "retransmits": [seen.retransmits for seen in runs],
+        "acked": [seen.acked_bytes for seen in runs],
+    }
+    drawn = case.drawn and len(runs) > 1
     return {
-        "window": float(np.mean([np.interp(grid, seen.time_s, seen.cwnd).mean() for seen in runs])),
-        "trip": 1e3 * float(np.mean([np.interp(grid, seen.time_s, seen.srtt_s).mean() for seen in runs])),
-        "retransmits": float(np.mean([seen.retransmits for seen in runs])),
-        "acked": float(np.mean([seen.acked_bytes for seen in runs])),
+        name: Figure(float(np.mean(values)), float(np.var(values, ddof=1)) / len(values) if drawn else 0.0)
+        for name, values in of.items()
     }
 
 
-def inside(quantity: str, real: float, ours: float) -> bool:
-    """Returns whether elephan's figure is within the margin of the kernel's."""
-    if quantity == "retransmits":
-        return abs(ours - real) <= max(0.1 * real, 2)
-    return abs(ours - real) <= {"window": 0.03, "trip": 0.03, "acked": 0.01}[quantity] * real
+def inside(quantity: str, real: Figure, ours: Figure) -> bool:
+    """Returns whether elephan's figure is within the margin of the kernel's, and of two standard errors where the link draws."""
+    share = {"window": 0.03, "trip": 0.03, "acked": 0.01, "retransmits": 0.1}[quantity]
+    margin = max(share * real.mean, 2 if quantity == "retransmits" else 0)
+    return abs(ours.mean - real.mean) <= margin + 2 * (real.variance + ours.variance) ** 0.5
 
 
 def grid_of(case: Course) -> np.ndarray[Any, Any]:
@@ -190,7 +203,7 @@ def table(names: list[str]) -> None:
         for quantity, unit, digits in (("window", 1, 1), ("trip", 1, 1), ("acked", 1e6, 2), ("retransmits", 1, 0)):
             real, ours = (told[quantity] for told in both)
             star = "" if inside(quantity, real, ours) else " *"
-            cells.append(f"{real / unit:.{digits}f}, {ours / unit:.{digits}f}{star}")
+            cells.append(f"{real.mean / unit:.{digits}f}, {ours.mean / unit:.{digits}f}{star}")
         far = max(distance(case, *pair) for pair in zip(reals, runs, strict=False))
         cells.append("drawn" if case.drawn else f"{100 * far:.1f} %")
         print(f"| {name} | {' | '.join(cells)} |", flush=True)

@@ -41,12 +41,16 @@ def receive(address: str, given: dict[str, Any]) -> None:
 
 
 def read(connection: socket.socket, rate_bps: float | None) -> None:
-    """Reads at a rate, 64 KiB at most at once, or all that there is."""
+    """Reads all that there is, or blocks of up to 64 KiB at a rate, each of which leaves the socket when its time is over (docs/models/receive.md)."""
+    if rate_bps is None:
+        while connection.recv(1 << 20):
+            pass
+        return
     due = time.monotonic()
-    while data := connection.recv(1 << (20 if rate_bps is None else 16)):
-        if rate_bps is not None:
-            due = max(due, time.monotonic()) + 8 * len(data) / rate_bps
-            time.sleep(max(0.0, due - time.monotonic()))
+    while block := connection.recv(1 << 16, socket.MSG_PEEK):
+        due = max(due, time.monotonic()) + 8 * len(block) / rate_bps
+        time.sleep(max(0.0, due - time.monotonic()))
+        connection.recv(len(block), socket.MSG_WAITALL)
 
 
 def earn_cookie(address: str) -> None:

@@ -196,6 +196,13 @@ fn endpoint<'a>(
     sockets.get_mut(socket as usize).map(|s| (socket, &mut s.endpoint))
 }
 
+/// A socket may have something to send.
+fn touch(touched: &mut Vec<u32>, socket: u32) {
+    if !touched.contains(&socket) {
+        touched.push(socket);
+    }
+}
+
 /// Whether a stream is with its program whole: what waits for a buffer is handed over when there is one, of which its socket does not
 /// tell.
 fn note_whole(now: Time, flows: &mut [Option<Flow>], (id, number): (u32, u32), received: u64) {
@@ -292,7 +299,7 @@ impl World<'_> {
         {
             let blocks = copy.pipeline.progress()[2].div_ceil(copy.pipeline.program().block.get());
             far.supply(TOLD_BYTES * blocks);
-            copy.touched.push(socket);
+            touch(&mut copy.touched, socket);
         }
         if copy.pipeline.is_written() {
             copy.ends.cached.get_or_insert(now);
@@ -335,7 +342,7 @@ impl World<'_> {
         while let Some((stream, total)) = copy.pipeline.next_offer() {
             if let Some((socket, near)) = endpoint(flows, sockets, copy.flows[stream as usize], false) {
                 near.supply(total);
-                copy.touched.push(socket);
+                touch(&mut copy.touched, socket);
             }
             moved = true;
         }
@@ -362,7 +369,7 @@ impl World<'_> {
         while let Some((stream, end)) = copy.pipeline.next_buffer() {
             if let Some((socket, far)) = endpoint(flows, sockets, copy.flows[stream as usize], true) {
                 far.read_until(now, end);
-                copy.touched.push(socket);
+                touch(&mut copy.touched, socket);
                 if far.peer_closed() && far.received() == far.arrived() {
                     far.end_stream(now);
                 }
@@ -406,7 +413,7 @@ impl World<'_> {
         for (stream, &(id, number)) in (0u32..).zip(&copy.flows) {
             if let Some((socket, near)) = endpoint(flows, sockets, (id, number), false) {
                 near.end_stream(now);
-                copy.touched.push(socket);
+                touch(&mut copy.touched, socket);
             }
             if let Some(flow) = flows[id as usize].as_mut().filter(|flow| flow.number == number) {
                 flow.size = Some(copy.pipeline.offered(stream));

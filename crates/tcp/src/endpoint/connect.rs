@@ -161,6 +161,9 @@ impl Endpoint {
     pub(super) fn on_listen(&mut self, now: Time, seg: &Segment, sack: &SackBlocks) {
         if seg.flags.any(Flags::SYN) && !seg.flags.any(Flags::ACK | Flags::RST) {
             self.negotiate(now, seg);
+            if self.timestamps {
+                self.rx.offer_whole(self.options.segment_bytes());
+            }
             self.open(now, State::SynReceived);
             self.try_fast_open(now, seg, sack);
         } else if seg.flags.any(Flags::ACK) {
@@ -257,7 +260,7 @@ impl Endpoint {
         }
         self.tx.window_edge = una + self.tx.window;
         self.clock.start(now);
-        self.rx.begin(now);
+        self.rx.begin(now, self.options.mss.0 - u64::from(timestamps));
         if let Some(adaptive) = &mut self.rx.adaptive {
             adaptive.begin(now);
         }

@@ -301,7 +301,7 @@ impl Endpoint {
     /// Takes up to `bytes` from the receive buffer; returns how many there were.
     pub fn read(&mut self, now: Time, bytes: u64) -> u64 {
         let (taken, update) = self.rx.take(bytes);
-        self.rx.grow_by_reading(now);
+        self.rx.grow_by_reading(now, taken);
         if update && self.state >= State::Established {
             self.work |= work::ACK;
         }
@@ -311,10 +311,11 @@ impl Endpoint {
     /// The application reads by itself as data come, but no further than `offset` of the stream until it is told again: what
     /// comes beyond waits in the receive buffer, and the window closes.
     pub fn read_until(&mut self, now: Time, offset: u64) {
-        if self.rx.read_until(offset) && self.state >= State::Established {
+        let (taken, update) = self.rx.read_until(offset);
+        if update && self.state >= State::Established {
             self.work |= work::ACK;
         }
-        self.rx.grow_by_reading(now);
+        self.rx.grow_by_reading(now, taken);
     }
 
     /// Payload bytes received in order, read or not.

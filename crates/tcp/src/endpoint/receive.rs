@@ -149,6 +149,7 @@ impl Endpoint {
             closes: false,
             unacked: self.rx.nxt - self.rx.last_ack,
             reads: self.rx.reads_at_once(),
+            open: true,
             window: self.rx.edge - self.rx.nxt,
             rto: self.tx.rtt.rto(),
             srtt: self.tx.rtt.srtt(),
@@ -169,6 +170,7 @@ impl Endpoint {
             let echo = stamped.then(|| (seg.tsecr, self.echoed_rtt(now, seg.tsecr)));
             self.rx.grow(now, u64::from(seg.len), echo);
         }
+        arrival.open = self.rx.is_open();
         let Some(adaptive) = &mut self.rx.adaptive else { return };
         let when = if self.rx.nxt > nxt {
             let when = adaptive.on_data(&arrival);
