@@ -2,9 +2,10 @@
 
 mod common;
 
+use arrow_array::Int64Array;
 use common::{Builder, run};
 use elephan_link::{FlowControl, Framing, Loss, Pause, PausePer};
-use elephan_record::Recorder;
+use elephan_record::{Recorder, Tables};
 use elephan_scenario::{Change, LinkChange, NodeKind, Plan, PortSelection, Switch};
 use elephan_sim::Paths;
 use elephan_units::{Bytes, Rate, Span, Time};
@@ -296,6 +297,100 @@ fn plan(shape: &Shape, loads: &[Load], rest: &Rest) -> Plan {
         plan.reroute = Some(Span(rest.duration_ps / 50));
     }
     plan
+}
+
+/// Every host sends frames to every other, each in some of the slots that all of them share, so that many transmissions end at one
+/// instant. Those of odd flows have priority 2, the others 1.
+fn slots(flow_control: FlowControl, rate: Rate, seed: u64) -> Plan {
+    let mut b = Builder::new(Span::from_us(200));
+    let switch = b.switch(None, Span::ZERO, flow_control);
+    let hosts: Vec<u32> = (0..4).map(|_| b.host()).collect();
+    for &host in &hosts {
+        b.link(host, switch, rate, Span::from_us(1), None);
+    }
+    let options = b.options("rfc", json!({}));
+    for from in 0..4 {
+        for to in (0..4).filter(|&to| to != from) {
+            b.traffic(json!({ "kind": "frames", "gap": { "bernoulli": 0.3 } }), &[(hosts[from], hosts[to])], options);
+            let count = b.plan.traffic.len();
+            b.plan.traffic[count - 1].priority = 1 + (count % 2) as u8;
+        }
+    }
+    b.plan.seed = seed;
+    b.plan.record.events = true;
+    b.plan
+}
+
+/// The rows of a run, and those of one in which each end of a transmission has its event.
+fn lean_and_eager(plan: &Plan) -> (Tables, Tables) {
+    let mut recorder = Recorder::memory();
+    let paths = Paths { general: true, eager: true };
+    elephan_sim::run_on(plan, &mut recorder, paths, &mut |_| true).unwrap();
+    (run(plan, false).0, recorder.finish().unwrap())
+}
+
+/// The end of a transmission that has no event stands in the order of events where its event would stand (law 3: time, class, tie).
+/// If another end of that instant comes before it and resumes its neighbour, the frame that says so follows on a port that has not been
+/// idle: the remainder of the transmission time is carried.
+#[test]
+fn ends_at_one_instant_keep_their_order() {
+    let (xoff, xon) = (Bytes(2_000), Bytes(1_000));
+    let pause = |per| FlowControl::Pause(Pause { per, xoff, xon, quanta: 0xFFFF });
+    let pfc = |per: &str| {
+        let words = json!({ "per": per, "priorities": [1, 2], "xoff": "2 KB", "xon": "1 KB" });
+        FlowControl::Pfc(serde_json::from_value(words).unwrap())
+    };
+    let by_port = [PausePer::Egress, PausePer::Ingress, PausePer::Memory].map(pause);
+    for control in by_port.iter().chain(&[pfc("egress"), pfc("ingress")]) {
+        for seed in 1..9 {
+            let (lean, eager) = lean_and_eager(&slots(control.clone(), Rate(70_000_000_000), seed));
+            for (lean, eager) in lean.iter().zip(&eager) {
+                assert_eq!(lean.batches, eager.batches, "{control:?}, seed {seed}: {}", lean.name);
+            }
+        }
+    }
+}
+
+/// Four hosts overload the ports of `b` (priority 1) and `c` (priority 2) alike, so that both queues resume `a`, which has sent to both, at
+/// one instant. At each of these instants a frame to `a` ends. If that is the last of the three ends, one PFC frame resumes both
+/// priorities, otherwise two do.
+#[test]
+fn a_pfc_frame_waits_for_an_end_at_its_instant() {
+    let mut b = Builder::new(Span::from_ms(1));
+    let words = json!({ "per": "egress", "priorities": [1, 2], "xoff": "20 KB", "xon": "10 KB" });
+    let switch = b.switch(None, Span::ZERO, FlowControl::Pfc(serde_json::from_value(words).unwrap()));
+    let mut host = |gbps: u64| {
+        let host = b.host();
+        b.link(host, switch, Rate(gbps * 1_000_000_000), Span::from_us(1), None);
+        host
+    };
+    let (a, [to_b, to_c, x], [d, e, f, g]) = (host(20), [10; 3].map(&mut host), [10; 4].map(&mut host));
+    let options = b.options("rfc", json!({}));
+    let mut send = |from, to, priority, start: &str, stop| {
+        // A slot is a frame of 1538 B at 10 Gb/s.
+        let slots = json!({ "kind": "frames", "gap": { "bernoulli": 1.0 }, "slot": "1230400 ps" });
+        b.traffic(slots, &[(from, to)], options);
+        let traffic = b.plan.traffic.last_mut().unwrap();
+        (traffic.priority, traffic.stop) = (priority, stop);
+        traffic.start = serde_json::from_value(json!(start)).unwrap();
+    };
+    let early = Some(Time::ZERO + Span::from_us(5));
+    send(a, to_b, 1, "3 us", early);
+    send(a, to_c, 2, "3 us", early);
+    for (from, to, priority) in [(d, to_b, 1), (e, to_b, 1), (f, to_c, 2), (g, to_c, 2)] {
+        send(from, to, priority, "0 s", None);
+    }
+    // Half a slot late: a frame takes as long at 20 Gb/s.
+    send(x, a, 3, "615200 ps", None);
+    let (lean, eager) = lean_and_eager(&b.plan);
+    for (lean, eager) in lean.iter().zip(&eager) {
+        assert_eq!(lean.batches, eager.batches, "{}", lean.name);
+    }
+    let ports = &lean.iter().find(|table| table.name == "ports").unwrap().batches[0];
+    let sent = ports.column_by_name("pauses_sent").unwrap().as_any().downcast_ref::<Int64Array>().unwrap();
+    // The ports to `a` and to `d`, of one priority.
+    let (both, one) = (sent.value(1), sent.value(9));
+    assert!(one > 50 && (one + 1..2 * one).contains(&both), "{both} for two priorities, {one} for one");
 }
 
 proptest! {

@@ -93,6 +93,7 @@ pub fn build(plan: &Plan, observed: &[bool], layout: &Layout, paths: Paths) -> R
         full_limiters: 0,
         deadlocks: Vec::new(),
         watchdogs: 0,
+        ending: NONE,
         scratch: Vec::new(),
         discarded: Vec::new(),
     })

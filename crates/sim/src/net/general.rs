@@ -1,7 +1,10 @@
 //! The general path: a port that may be paused, that shares memory or that decides at dequeue. A transmission ends with
 //! an event; what follows at the same instant is a call. What need not wait goes past the queue: `straight.rs`.
+//!
+//! An end that nobody awaits has no event. Whoever comes to the port at the instant of that end finds the transmission over if the event
+//! would have come before, and otherwise gives the end its event.
 
-use elephan_engine::Class;
+use elephan_engine::{Class, Event};
 use elephan_link::{
     pause,
     queue::{Discipline, Item, Verdict},
@@ -169,6 +172,7 @@ impl Net {
 
     /// The transmission on `link` is over.
     pub fn end_of_transmission(&mut self, now: Time, link: u32) {
+        self.ending = link;
         let l = &mut self.links[link as usize];
         let Some(g) = &mut l.general else { unreachable!("a general port") };
         let sent = std::mem::replace(&mut g.sending, Sending::Nothing);
@@ -182,6 +186,15 @@ impl Net {
         if matches!(&l.general, Some(g) if g.sending == Sending::Nothing) {
             l.tx.idle();
         }
+        self.ending = NONE;
+    }
+
+    /// Whether the transmission on `link`, whose end has no event yet, is still to end at this very instant: the end that happens now
+    /// comes before it in the order of events.
+    #[cold]
+    fn ends_next(&self, now: Time, link: u32) -> bool {
+        let end = |link| Event::new(now, Class::End, link, link);
+        self.ending != NONE && end(self.ending) < end(link)
     }
 
     /// A scheduled wake-up of a paused or shaped port.
@@ -207,7 +220,8 @@ impl Net {
                 return;
             }
             let end = l.busy_until;
-            if end > now {
+            if end > now || end == now && self.ends_next(now, link) {
+                let Some(g) = &mut self.links[link as usize].general else { return };
                 g.end_scheduled = true;
                 self.schedule(end, Class::End, link);
                 return;

@@ -225,6 +225,8 @@ pub struct Net {
     /// Cycles of paused ports that were found, and how often a watchdog has fired.
     pub deadlocks: Vec<Deadlock>,
     pub watchdogs: u64,
+    /// The link whose transmission ends in the event that happens now; [`NONE`] during all other events.
+    ending: u32,
     /// Accounts to pause or resume; kept to spare an allocation.
     scratch: Vec<u32>,
     /// Waiting packets that a discipline has just dropped; kept to spare an allocation.
