@@ -15,6 +15,8 @@ const OF_HOSTS: [&str; 3] = ["rx_", "cpu_", "udp_"];
 const MAY_BE_MISSING: &[&str] = &[
     "jain",
     "deadlock",
+    // A PAUSE holds all priorities.
+    "priority",
     "bottleneck",
     "hosts",
     "message_latency",
