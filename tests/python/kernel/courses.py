@@ -53,9 +53,9 @@ class Course:
 SHORT, LONG = 0.0025, 0.1
 # Why figures lie apart, as docs/kernel.md says it at more length.
 PAIRS = "the kernel sends pairs of segments"
+RUNS = "the kernel's own runs lie so far apart"
 READER = "the kernel's runs differ by a fifth in the window that slow start reaches while the reader is the limit"
 NOISE = "not explained: a busy machine's clock is much at 5 ms, and the kernel's runs differ"
-TWICE = "the packet that tells of the reduction is marked or not: one packet more in the queue"
 
 COURSES = {
     "cubic": Course("cubic", 83, 15, apart={"retransmits": Apart(0.6, 1.2, "the kernel itself has 12 or 16")}),
@@ -67,7 +67,12 @@ COURSES = {
     "bbr, losses in STARTUP": Course("bbr", 1000, 6, (800, 801, 802, 850)),
     "reno, paced": Course("reno", 83, 20, paced=True),
     "cubic, paced": Course("cubic", 83, 15, paced=True),
-    "cubic, small buffer": Course("cubic", 24, 12),
+    "cubic, small buffer": Course(
+        "cubic",
+        24,
+        12,
+        apart={"window": Apart(0.97, 1.06, RUNS), "acked": Apart(0.99, 1.05, RUNS), "retransmits": Apart(0.5, 1.1, RUNS)},
+    ),
     "reno, small buffer": Course("reno", 24, 12),
     "bbr, small buffer": Course("bbr", 20, 8),
     "cubic, large buffer": Course("cubic", 400, 12),
@@ -102,13 +107,7 @@ COURSES = {
         reader_bps=8e6,
         apart={"window": Apart(0.9, 1.3, READER), "trip": Apart(0.98, 1.15, READER), "acked": Apart(1.0, 1.03, READER)},
     ),
-    "reno, ECN": Course(
-        "reno",
-        1000,
-        10,
-        mark_above=48,
-        apart={"window": Apart(0.97, 1.3, TWICE), "trip": Apart(0.97, 1.12, TWICE), "acked": Apart(0.99, 1.22, TWICE)},
-    ),
-    "cubic, ECN": Course("cubic", 1000, 10, mark_above=48, apart={"acked": Apart(1.0, 1.02, "at the margin")}),
+    "reno, ECN": Course("reno", 1000, 10, mark_above=48),
+    "cubic, ECN": Course("cubic", 1000, 10, mark_above=48),
     "reno, Fast Open": Course("reno", 83, 6, fast_open=True),
 }

@@ -41,7 +41,10 @@ def receive(address: str, given: dict[str, Any]) -> None:
 
 
 def read(connection: socket.socket, rate_bps: float | None) -> None:
-    """Reads all that there is, or blocks of up to 64 KiB at a rate, each of which leaves the socket when its time is over (docs/models/receive.md)."""
+    """Reads all that there is, or blocks of up to 64 KiB at a rate.
+
+    A block leaves the socket when its time is over, as in elephan (docs/models/receive.md).
+    """
     if rate_bps is None:
         while connection.recv(1 << 20):
             pass
