@@ -16,10 +16,11 @@ from elephan import cli, core
 from elephan.errors import InputError
 from elephan.laws import read_laws
 from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
+from elephan.longpath.onemore import at_full_windows, window_cost, with_one_loss
 from elephan.longpath.question import Question, default_stack, read_question
 from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, WINDOW_FULL, by_rounds, goes_by_rounds
 from elephan.longpath.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
-from elephan.longpath.simulate import episodes, simulate_all
+from elephan.longpath.simulate import Ask, Case, episodes, simulate_all, tcp_options
 from elephan.longpath.verdict import Evidence, what_limits
 from elephan.report.path_figures import responses
 from elephan.report.path_page import answer_lines, how, results_table
@@ -649,3 +650,42 @@ def test_runs_without_a_loss_give_no_interval() -> None:
 def test_streams_that_are_no_numbers(streams: Any) -> None:
     with pytest.raises(InputError, match="streams: "):
         el.path("1 Gbps", "10 ms", streams=streams)
+
+
+@pytest.mark.parametrize(
+    ("law", "segments", "rtt", "seconds"),
+    [
+        ("reno", 8000, "100 ms", 100.1),  # 8000 / 8 round trips of 0.1 s, and one more
+        ("cubic", 8000, "100 ms", 1.4628),  # K = cbrt(8000 x 0.3 / 0.4) = 18.171 s; 0.3 K / 4, and 0.1 s
+        ("cubic", 64, "10 ms", 0.0644),  # Reno-friendly: 64 x 0.09 / (2 x 0.9 / 1.7) = 5.44 round trips, and one more
+        ("bbr", 8000, "100 ms", math.nan),
+        ("cubic:beta=0.5", 8000, "100 ms", math.nan),
+    ],
+)
+def test_what_a_loss_costs_where_the_window_limits(law: str, segments: int, rtt: str, seconds: float) -> None:
+    """RFC 5681 section 3.1 and RFC 9438 sections 4.2 and 4.3, integrated by hand until the window is back at W."""
+    question, limits = ask("10 Gbps", rtt, laws=law, tcp={"receive_window": segments * 1448})
+    assert window_cost(limits, question.laws[0]) == pytest.approx(seconds, rel=1e-3, nan_ok=True)
+
+
+@pytest.mark.parametrize(("law", "seconds"), [("reno", 1.02), ("cubic", 0.0)])
+def test_a_loss_where_the_window_limits_as_it_is_simulated(law: str, seconds: float) -> None:
+    """W = 400 segments over 20 ms. Reno halves what is in flight (RFC 5681 equation 4) and needs 400 / 8 + 1 round trips more than
+    without the loss. CUBIC cuts its window, which slow start has left at 2 W: 1.4 W are no less than W."""
+    question = read_question("1 Gbps", "20 ms", window=400 * 1448, stack="rfc", streams=1, laws=law, size=f"{250_000 * 1448} B")
+    limits = bounds(question, tcp_options(core.resolve(question.source(), question.set, 1)["toml"]))
+    one = Ask(question, limits, Case(question.laws[0], 1, 1))
+    found, _ = simulate_all([one, with_one_loss(one)], whole=True, workers=1, progress=False)
+    plain, lost = (result.time_s for result in found if result is not None)
+    assert lost - plain == pytest.approx(seconds, abs=0.02)
+    assert lost - plain <= 1.01 * window_cost(limits, question.laws[0])
+
+
+def test_one_packet_more_where_the_window_limits(few_packets: None) -> None:
+    """Issue 32 and a helper's paths: 1 Gb/s x 100 ms with half of its window. CUBIC takes 19.52 s with one loss; the loss in the
+    second half of the simulation made a trend of it, up to 27.4 s."""
+    answer = el.path("1 Gbps", "100 ms", window="6.25 MB", stack="rfc", streams=1, congestion_control="cubic", size="1.1584 GB")
+    (row,) = answer.rows
+    assert row.method == WINDOW_FULL
+    (lost,) = [at_full_windows(answer.limits, law, row) for law in answer.question.laws]
+    assert 19.52 < lost < 22

@@ -16,7 +16,7 @@ from elephan import core, folder
 from elephan.errors import ElephanError, InputError, shown
 from elephan.longpath.advice import NOTHING, Advice, advice_from, advise
 from elephan.longpath.forms import Bounds, Form, bounds, closed_forms
-from elephan.longpath.onemore import longest, needs_loss, with_one_loss
+from elephan.longpath.onemore import at_full_windows, longest, needs_loss, with_one_loss
 from elephan.longpath.question import SIZE, Question, from_dict, read_question
 from elephan.longpath.row import Row, row_from, rows_of
 from elephan.longpath.settings import Line, as_file
@@ -300,7 +300,12 @@ def _ask_one_loss(
     once: dict[tuple[str, int], float],
     **work: Any,
 ) -> None:
-    """Adds to `once` what one packet more would cost these rows."""
+    """Adds to `once` what one packet more would cost these rows: by a closed form where there is one, else simulated."""
+    for row in asked:
+        once[row.law, row.streams] = at_full_windows(limits, _cases(results, row)[0].law, row)
+    asked = [row for row in asked if math.isnan(once[row.law, row.streams])]
+    if not asked:
+        return
     asks = [with_one_loss(Ask(question, limits, case)) for row in asked for case in _cases(results, row)]
     found, _ = simulate_all(asks, **work)
     for row in asked:

@@ -77,7 +77,7 @@ def answer_lines(answer: Answer) -> list[str]:
     worst = max(rows, key=lambda row: row.time_s.mean)
     if worst.time_s.mean > NEAR * best.time_s.mean:
         lines.append(f"The slowest, {worst.name}, takes {time_text(worst)}: {MEANINGS[worst.limit]} (limit: {worst.limit}).")
-    lines += [_fragile(row) for row in answer.rows if row.one_loss_s > FRAGILE * row.time_s.mean]
+    lines += [_fragile(row) for row in answer.rows if row.one_loss_s > FRAGILE * row.longest_s]
     if best.limit != WIRE:
         lines.append(f"What limits the best: {best.limit}; {MEANINGS[best.limit]}.")
     if area := _forbidden(answer):
