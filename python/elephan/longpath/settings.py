@@ -78,12 +78,12 @@ class Tuning:
 
     def question(self, question: Question) -> Question:
         """The question whose hosts have these settings."""
-        memory = socket_memory(question, self.streams) // OVERHEAD
+        window = min(socket_memory(question, self.streams) // OVERHEAD, WINDOW_MAX)
         return replace(
             question,
             laws=(self.law,),
             streams=(self.streams,),
-            window_bytes=memory if self.window else question.window_bytes,
+            window_bytes=window if self.window else question.window_bytes,
             window_grows=self.window,
             fq_bps=fq_rate(question, self.streams) * 1000 / _seen(question) if self.fq else None,
             txqueuelen=self.txqueuelen or question.txqueuelen,

@@ -25,6 +25,8 @@ Array = npt.NDArray[np.float64]
 PACKETS_MAX = 1_000_000  # of data in one run
 SETTLING_RTTS = 40  # beyond slow start, that a simulation should last at least where no rounds go on ...
 SETTLING_TIMES = 3  # ... unless that takes so many times its packets
+UNSETTLED_TIMES = 2  # times its packets that a simulation takes whose slow start, or whose timeouts, lie late
+REGIME_RTTS, REGIME_S = 1000, 300.0  # of a second half, from which on slow start and timeouts are how this path goes
 HELD = 0.05  # of what is expected: less in a second half, or at its end, is data that wait for a hole to be filled
 LENGTH_MAX_S = 1.5e7
 TRIES = 5  # times that a simulation which was too short is made longer ...
@@ -168,8 +170,8 @@ def _longer(ask: Ask, found: Trace, target: float) -> float:
         return min(longer, 20 * found.end_s, LENGTH_MAX_S)
     if done >= question.size_bytes or done > SETTLING_TIMES * target:
         return 0.0
-    if _unsettled(question, ask.limits, found):
-        return 1.2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
+    if _unsettled(question, ask.limits, found) and done < UNSETTLED_TIMES * target:
+        return 2 * found.end_s + 3 * CALM_RTTS * question.rtt_s
     if held:
         return 2 * found.end_s
     settled = _settled(ask, target)
@@ -177,7 +179,12 @@ def _longer(ask: Ask, found: Trace, target: float) -> float:
 
 
 def _unsettled(question: Question, limits: Bounds, found: Trace) -> bool:
-    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it."""
+    """Whether slow start, or the timeouts that its overflow costs, lie too late in a simulation to be carried on from it.
+
+    Slow start takes tens of round trips and a timeout a minute at most. What still happens after much more than that does not end.
+    """
+    if found.end_s / 2 > max(REGIME_RTTS * question.rtt_s, REGIME_S):
+        return False
     if starts_late(question, limits, found):
         return True
     return found.late_waiting > WAITING_MAX and found.late_cuts < SOME
