@@ -12,13 +12,15 @@ from typing import Any
 import elephan as el
 import numpy as np
 import pytest
-from elephan import cli, core
+from elephan import cli, core, stats
+from elephan.cli.pathrows import print_rows
 from elephan.errors import InputError
 from elephan.laws import read_laws
 from elephan.longpath.forms import Bounds, bounds, reno_share, response_bps
 from elephan.longpath.onemore import at_full_windows, window_cost, with_one_loss
 from elephan.longpath.question import Question, default_stack, read_question
 from elephan.longpath.rest import BY_ROUNDS, FORMS_ALONE, MANY_LOSSES, WINDOW_FULL, by_rounds, goes_by_rounds
+from elephan.longpath.row import Row
 from elephan.longpath.settings import Tuning, as_file, as_text, fq_rate, overflows, queue_wanted, socket_memory
 from elephan.longpath.simulate import Ask, Case, episodes, simulate_all, tcp_options
 from elephan.longpath.verdict import Evidence, what_limits
@@ -26,6 +28,7 @@ from elephan.pool import run_jobs
 from elephan.report.path_figures import responses
 from elephan.report.path_page import answer_lines, how, results_table
 from fake import PATH_TCP
+from rich.console import Console
 
 
 @pytest.fixture
@@ -694,7 +697,7 @@ def test_one_packet_more_where_the_window_limits(few_packets: None) -> None:
 
 @pytest.mark.parametrize(("rate", "rtt"), [("1 Mbps", "1 ms"), ("10 Mbps", "1 ms"), ("10 Gbps", "1 ms")])
 def test_an_answer_needs_no_more_than_its_packets(few_packets: None, monkeypatch: pytest.MonkeyPatch, rate: str, rtt: str) -> None:
-    """Twelve runs of the question (their budget is a tenth here), twelve of 1.5 budgets that choose the advice, three that check it.
+    """Twelve runs of the question (their budget is a tenth here), twelve of 1.5 budgets to choose the advice, three to check it.
     BBR never leaves slow start on a path of less than a packet: it was simulated five times, each time for longer, so the three
     answers took 120, 104 and 94 budgets."""
     budgets = []
@@ -715,3 +718,16 @@ def test_a_window_of_the_advice_is_one_that_tcp_has() -> None:
     tuned = Tuning(question.laws[0], 1).question(question)
     assert tuned.window_bytes == 1_073_725_440
     assert core.resolve(tuned.source(), tuned.set, 1)["toml"]
+
+
+def test_rows_fit_into_80_columns(capfd: pytest.CaptureFixture[str]) -> None:
+    """No figure is broken, and how a row is known stands below the table."""
+    times = stats.Interval(35_815.0, 34_542.0, 97_185.0, 3)
+    method = "as in its second half, with full windows of the sockets"
+    row = Row("cubic", 16, times, replace(times, mean=223.4e6), "congestion control", 0.0017, method, 1e9, 0, 0)
+    print_rows(Console(width=80), [("after: ", row), ("now: ", replace(row, law="reno"))])
+    lines = capfd.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    wide = "about 35\u202f815 s  34\u202f542 s to 97\u202f185 s  223 Mb/s"
+    assert sum(wide in line for line in lines) == 2
+    assert " ".join(" ".join(lines).split()).endswith(f"How it is known (all): 0.17 % simulated, 3 runs; then {method}.")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from elephan.claims import Verdict
     from elephan.diskmeasure import Measured
     from elephan.longpath.path import Answer
-    from elephan.longpath.row import Row
     from elephan.panel.panel import Panel
     from elephan.results import Difference
     from elephan.runs import Run
@@ -290,6 +289,7 @@ def trace_json(done: Trace, folder: Path) -> None:
 
 def path(done: Answer, folder: Path) -> None:
     """A path: its answer, the times, the closed forms, the settings."""
+    from elephan.cli.pathrows import print_rows
     from elephan.longpath.settings import as_text
     from elephan.report.path_page import answer_lines, path_warnings, value_text
 
@@ -298,7 +298,7 @@ def path(done: Answer, folder: Path) -> None:
     for line in answer_lines(done):
         console.print(line)
     _warnings(console, path_warnings(done))
-    _path_rows(console, [("", row) for row in done.rows])
+    print_rows(console, [("", row) for row in done.rows])
     console.print("Closed forms:", style="bold")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right", no_wrap=True)
@@ -308,8 +308,8 @@ def path(done: Answer, folder: Path) -> None:
     console.print(table)
     if done.advice.now is not None:
         console.print(f"Settings (stack {done.advice.stack}, simulated):", style="bold")
-        tried = [("as it is now", done.advice.now), ("after these settings", done.advice.after)]
-        _path_rows(console, [(words, row) for words, row in tried if row is not None])
+        tried = [("now: ", done.advice.now), ("after: ", done.advice.after)]
+        print_rows(console, [(words, row) for words, row in tried if row is not None])
     for line in as_text(done.settings):
         console.print(line, soft_wrap=True, style="dim" if line.startswith("#") else "")
     for look in done.advice.unsimulated:
@@ -319,19 +319,6 @@ def path(done: Answer, folder: Path) -> None:
     for line in done.failures[:5]:
         console.print(f"failed: {line}", style="red")
     _report_line(console, folder)
-
-
-def _path_rows(console: Console, rows: Sequence[tuple[str, Row]]) -> None:
-    """Rows of a path, with what they are called beside their congestion control."""
-    from elephan.report.path_page import goodput_text, how, time_text
-
-    named = any(words for words, _ in rows)
-    heads = ("congestion control", "streams", "time", "goodput", "limit", "how it is known")
-    table = _grid(*([""] if named else []), *heads, words=("limit", "how it is known"))
-    for words, row in rows:
-        cells = [row.law, str(row.streams), time_text(row, 4), goodput_text(row, 4), row.limit, how(row)]
-        table.add_row(*([words] if named else []), *cells)
-    console.print(table)
 
 
 def path_json(done: Answer, folder: Path) -> None:
