@@ -78,6 +78,7 @@ fuzz-install:
 lint: setup
 	rustfmt --edition 2024 --check $$(git ls-files 'crates/*.rs')
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" cargo doc --quiet --workspace --no-deps --document-private-items
 	$(BIN)/ruff check python tests
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy python

@@ -12,6 +12,8 @@
 //! [`Controller`] joins a law and a slow start, keeps what all laws share (floor of one segment, undo, a backed-off
 //! timer) and is what TCP and the stepping interface hold.
 
+#![forbid(unsafe_code)]
+
 mod controller;
 mod declare;
 mod delay;

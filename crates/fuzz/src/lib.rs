@@ -4,6 +4,9 @@
 //! smallest scenario that breaks the same rule. [`target`] has the entry points of coverage-guided fuzzing (`fuzz/`). The
 //! binary `elephan-fuzz` goes through seeds without end; `docs/fuzz.md` says how to read what it finds.
 
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a hunt measures time and is no simulation")]
+#![forbid(unsafe_code)]
+
 mod columns;
 pub mod draw;
 mod finding;

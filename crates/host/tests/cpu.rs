@@ -16,7 +16,7 @@ fn poisson_arrivals_wait_as_in_m_d_1() {
     let (mut now, mut waits, jobs) = (0.0, 0.0, 400_000);
     let mut server = Server::default();
     for _ in 0..jobs {
-        now -= 12.5e-6 * (1.0 - stream.uniform()).ln();
+        now -= 12.5e-6 * libm::log(1.0 - stream.uniform());
         let arrival = Time::from_seconds(now);
         waits += server.free_at().since(arrival).seconds();
         server.spend(arrival, Span::from_us(10));

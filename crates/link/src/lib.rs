@@ -1,5 +1,7 @@
 //! Queues, link flow control and layer-2 congestion management. Pure: own state and arguments, no clock, no events.
 
+#![forbid(unsafe_code)]
+
 pub mod congestion;
 pub mod egress;
 pub mod headroom;

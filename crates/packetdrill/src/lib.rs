@@ -7,6 +7,8 @@
 //! The law of this layer: the language is read from its documentation, and nothing passes by accident. What the endpoint or
 //! the socket layer does not have is found before the run ([`needs`]).
 
+#![forbid(unsafe_code)]
+
 pub mod command;
 mod host;
 mod info;

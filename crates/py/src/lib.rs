@@ -2,7 +2,13 @@
 //!
 //! The law of this layer: nothing is simulated, checked or decided here. Text, numbers and Arrow data cross in both
 //! directions; the interpreter lock is released while Rust works; an error becomes a Python exception with one line, and a
-//! panic is an error like any other ([`errors::guard`]).
+//! panic is an error like any other (`errors::guard`).
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "conversions wait for threads and clocks of a caller"
+)]
 
 mod cc;
 mod disk;

@@ -7,6 +7,8 @@
 //! Every continuous distribution is an inverse transform of exactly one uniform, so a stream stays in step whatever
 //! the parameters are: two variants of a scenario see the same uniforms (common random numbers).
 
+#![forbid(unsafe_code)]
+
 mod name;
 mod normal;
 mod stream;

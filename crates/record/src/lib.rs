@@ -6,6 +6,8 @@
 //! the same bytes: no time stamps, no hash order, a fixed author. A write that fails is latched: later rows are dropped,
 //! [`Recorder::check`] and [`Recorder::finish`] return the first error with the path of the file.
 
+#![forbid(unsafe_code)]
+
 mod capture;
 mod cell;
 mod closures;

@@ -1,6 +1,5 @@
 //! What a table is, as data: its name, its columns, their types, units and descriptions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -75,10 +74,9 @@ impl Spec {
 
 impl Column {
     fn field(&self) -> Field {
-        let mut metadata = HashMap::from([("description".to_string(), self.description.to_string())]);
-        if !self.unit.is_empty() {
-            metadata.insert("unit".to_string(), self.unit.to_string());
-        }
-        Field::new(self.name, self.kind.data_type(), self.nullable).with_metadata(metadata)
+        let told = [("description", self.description), ("unit", self.unit)];
+        let metadata =
+            told.iter().filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key.to_string(), text.to_string()));
+        Field::new(self.name, self.kind.data_type(), self.nullable).with_metadata(metadata.collect())
     }
 }

@@ -21,6 +21,8 @@
 //! Left out: set-up of connections, READ and atomics (a packet of work is a SEND, so that no packet has a RETH), credits of the
 //! receiver (AETH says "unlimited"), a limit of retries, selective repeat of newer adapters.
 
+#![forbid(unsafe_code)]
+
 mod options;
 mod receiver;
 mod sender;

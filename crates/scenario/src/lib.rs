@@ -4,6 +4,8 @@
 //! line, and every default is a value that the resolved scenario spells out. The way of a text:
 //! TOML or JSON -> tree with positions -> overrides, template, presets -> schema -> types -> meaning -> [`Plan`].
 
+#![forbid(unsafe_code)]
+
 mod disks;
 mod elsewhere;
 mod error;

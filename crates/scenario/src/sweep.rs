@@ -20,7 +20,7 @@ pub struct Variant {
     pub label: String,
     /// Path and value of each varied parameter.
     pub values: Vec<(String, Json)>,
-    /// Everything to hand to [`read`].
+    /// Everything to hand to [`read()`].
     pub overrides: Vec<Override>,
 }
 

@@ -1,6 +1,8 @@
 //! Runs a scenario file without recording and prints its summary and the wall time of the run, for profiling:
 //! `cargo run --release --example run -- FILE [--general] [key=value]...`; with `--general` every port takes the general path.
 
+#![allow(clippy::disallowed_methods, reason = "it measures")]
+
 use std::time::Instant;
 
 use elephan_record::Recorder;

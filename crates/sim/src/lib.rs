@@ -3,6 +3,8 @@
 //! The laws of the engine (docs/architecture.md): one thread, no globals; events in the order of (time, class, tie, id);
 //! the same plan gives the same tables to the byte; every packet and every byte is accounted for.
 
+#![forbid(unsafe_code)]
+
 mod apps;
 mod arrivals;
 mod change;

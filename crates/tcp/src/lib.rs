@@ -4,6 +4,8 @@
 //! log; the same calls give the same segments. Time comes in with every call, [`Endpoint::next_timer`] says when
 //! [`Endpoint::on_timer`] is due, and [`Endpoint::poll_transmit`] writes one segment at a time into the caller's memory.
 
+#![forbid(unsafe_code)]
+
 mod accecn;
 mod delayed_ack;
 mod delivery;

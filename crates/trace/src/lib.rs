@@ -6,6 +6,8 @@
 //! Every packet is in a count: analysed, or skipped with its reason. What a file's end has lost is said in a note; what was read
 //! before it counts.
 
+#![forbid(unsafe_code)]
+
 mod bins;
 mod clock;
 mod connection;

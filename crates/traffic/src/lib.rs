@@ -6,6 +6,8 @@
 //! one file and one line of the registry below. Sizes, gaps and pairs come from three streams ("sizes", "gaps",
 //! "pairs"), so the k-th offer has the k-th size whatever the arrival law is.
 
+#![forbid(unsafe_code)]
+
 mod cdf;
 mod destinations;
 mod distribution;

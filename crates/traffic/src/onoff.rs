@@ -329,7 +329,7 @@ mod tests {
         for seed in 0..3 {
             let mut s = source(r#"{"kind": "onoff", "load": "20 Mbps"}"#, seed);
             let x = counts(&mut s, PS_PER_S / 10, 10_000);
-            let slope = (variance_of_means(&x, 200) / variance_of_means(&x, 10)).ln() / 20f64.ln();
+            let slope = libm::log(variance_of_means(&x, 200) / variance_of_means(&x, 10)) / libm::log(20.0);
             hurst += (1.0 + slope / 2.0) / 3.0;
             load += x.iter().sum::<f64>() * 1500.0 * 8.0 / 1000.0 / 3.0;
         }

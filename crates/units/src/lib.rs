@@ -3,6 +3,8 @@
 //! The law of this layer: a quantity is an integer in its base unit (picosecond, bit per second, byte), arithmetic
 //! is exact, and text that cannot be represented exactly is refused rather than rounded.
 
+#![forbid(unsafe_code)]
+
 mod parse;
 pub mod stop;
 mod text;

@@ -57,6 +57,12 @@ thread_local! {
 }
 
 /// Puts the watch before back, however the work ends.
+/// The wall clock, by which a caller waits; no result depends on it.
+#[expect(clippy::disallowed_methods, reason = "no result depends on it")]
+fn wall_clock() -> Instant {
+    Instant::now()
+}
+
 struct Before(Option<Watch>);
 
 impl Drop for Before {
@@ -67,7 +73,7 @@ impl Drop for Before {
 
 /// Does `work`, which ends early when it looks and `flag` is raised, or `ask` says so. What it has half changed is lost with it.
 pub fn stoppable<T>(flag: &Arc<AtomicBool>, ask: Option<Ask>, work: impl FnOnce() -> T) -> Result<T, Stopped> {
-    let watch = Watch { flag: flag.clone(), ask, asked: Instant::now(), looks: 0 };
+    let watch = Watch { flag: flag.clone(), ask, asked: wall_clock(), looks: 0 };
     let _before = Before(WATCH.replace(Some(watch)));
     match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => Ok(done),
@@ -99,7 +105,7 @@ pub fn look() {
 fn ask() {
     let ask = WATCH.with_borrow_mut(|watch| {
         let watch = watch.as_mut().filter(|watch| watch.asked.elapsed() >= BETWEEN_ASKS)?;
-        watch.asked = Instant::now();
+        watch.asked = wall_clock();
         watch.ask.take()
     });
     // Who is asked may do such work too, so that the watch is not held meanwhile.
@@ -158,7 +164,7 @@ mod tests {
 
     #[test]
     fn who_watches_is_asked_by_the_clock() {
-        let begin = Instant::now();
+        let begin = wall_clock();
         let outcome = stoppable(&flag(false), Some(Box::new(|| false)), || {
             loop {
                 look();

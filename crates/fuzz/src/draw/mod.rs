@@ -1,7 +1,7 @@
 //! Draws scenarios over the whole language: values from the schema, names and scale from a topology.
 //!
 //! The schema does not say which keys go together, so a drawn scenario loses the keys that the language refuses, one error at a
-//! time ([`valid`]).
+//! time (`valid.rs`).
 
 mod network;
 mod special;

@@ -1,5 +1,7 @@
 //! Goes through seeds, or judges files. A child process does the work, so that whatever happens to it is a finding.
 
+#![allow(clippy::disallowed_methods, reason = "a hunt measures time and is no simulation")]
+
 mod arguments;
 mod hunt;
 mod report;
