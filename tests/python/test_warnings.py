@@ -225,3 +225,17 @@ def test_a_queue_of_a_link_without_a_switch(queue: str, warned: bool) -> None:
     assert found == (
         ["links[0].queue has no effect: it is of switch ports, and a and b are hosts; say host_queue."] if warned else []
     )
+
+
+def test_a_sweep_and_a_comparison_have_their_warnings_in_json(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The key and its shape are those of `run --json`."""
+    file = tmp_path / "s.toml"
+    file.write_text(PHASES.replace('"60 s"', '"10 s"'))
+    words = ["sweep", str(file), "-s", "template.queue.limit=15 p,20 p", "--repetitions", "2", "--workers", "1"]
+    assert cli.status_of([*words, "--out", str(tmp_path / "s"), "--json"]) == 0
+    (said,) = json.loads(capfd.readouterr().out)["warnings"]
+    assert "phases (Floyd and Jacobson 1992)" in said
+    words = ["compare", "reno,xcp", "--rate", "10Mbps", "--rtt", "20ms", "--quick", "--repetitions", "1", "--workers", "1"]
+    assert cli.status_of([*words, "--out", str(tmp_path / "c"), "--json"]) == 0
+    (said,) = json.loads(capfd.readouterr().out)["warnings"]
+    assert "xcp" in said

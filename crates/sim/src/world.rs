@@ -1,7 +1,7 @@
 //! The world: the network, the sockets and the applications, and the loop that runs them.
 //!
 //! The way of a packet: a socket writes its segment into a packet ([`World::flush`]), the network carries it
-//! ([`Net::send`] to [`Net::arrive`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
+//! ([`Net::send`] to [`Net::take_in`]), the peer's socket reads it ([`World::deliver`]) and answers in the same instant.
 
 use std::collections::BTreeMap;
 

@@ -212,7 +212,9 @@ def _fitting(widths: dict[str, int], room: int) -> list[list[str]]:
 
 def sweep_json(done: Sweep, folder: Path) -> None:
     """A sweep for machines."""
-    print_json({"folder": str(folder), **done.as_dict()})
+    from elephan.report.sweep_page import sweep_warnings
+
+    print_json({"folder": str(folder), **done.as_dict(), "warnings": sweep_warnings(done)})
 
 
 def compare(done: Panel, folder: Path) -> None:
@@ -244,7 +246,12 @@ def compare(done: Panel, folder: Path) -> None:
 
 def compare_json(done: Panel | Sweep, folder: Path) -> None:
     """A comparison for machines."""
-    print_json({"folder": str(folder), **done.as_dict()})
+    from elephan.panel.panel import Panel
+    from elephan.report.panel_page import panel_warnings
+    from elephan.report.sweep_page import sweep_warnings
+
+    warnings = panel_warnings(done) if isinstance(done, Panel) else sweep_warnings(done)
+    print_json({"folder": str(folder), **done.as_dict(), "warnings": warnings})
 
 
 def trace(done: Trace, folder: Path) -> None:
@@ -323,7 +330,9 @@ def path(done: Answer, folder: Path) -> None:
 
 def path_json(done: Answer, folder: Path) -> None:
     """A path for machines."""
-    print_json({"folder": str(folder), **done.as_dict()})
+    from elephan.report.path_page import path_warnings
+
+    print_json({"folder": str(folder), **done.as_dict(), "warnings": path_warnings(done)})
 
 
 def study(results: Results, verdicts: Sequence[Verdict], folder: Path) -> None:

@@ -1,4 +1,4 @@
-//! Queue disciplines. The registry: a discipline is one file here and one line in [`queues!`].
+//! Queue disciplines. The registry: a discipline is one file here and one line in `queues!`.
 
 mod header;
 pub mod part;

@@ -26,7 +26,7 @@ const SEND_BUFFER: usize = 2;
 const RECEIVE_BUFFER: usize = 3;
 const WRITE: usize = 4;
 /// Round trips longer than the least by more than this, in percent, say that a queue stands on the path: who fills it is held up
-/// by the path, whatever the buffer that ends its window. [assumed]
+/// by the path, whatever the buffer that ends its window. \[assumed]
 const QUEUE_PERCENT: u64 = 10;
 /// What a serial program's far end says when a block is written.
 const TOLD_BYTES: u64 = 16;

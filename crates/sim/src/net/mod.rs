@@ -1,4 +1,4 @@
-//! The network: links, ports, switches, routes. Packets go in at [`Net::offer`] and come out of [`Net::arrive`].
+//! The network: links, ports, switches, routes. Packets go in at [`Net::offer`] and come out of [`Net::take_in`].
 //!
 //! A FIFO port without back-pressure is *fast*: arrival, limit and rate fix when a packet starts, so no event marks the
 //! end of a transmission. A fast port that is fed by one fast link and looked at by nobody is *fused*: its part of the way
