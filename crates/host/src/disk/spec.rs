@@ -29,7 +29,7 @@ pub struct DiskSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rate")]
     pub disk_rate: Option<Rate>,
-    /// Bytes of an array that lie together on one of `disks`. [assumed: 64 KiB]
+    /// Bytes of an array that lie together on one of `disks`. \[assumed: 64 KiB]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub chunk: Option<Bytes>,
@@ -53,13 +53,13 @@ pub struct DiskSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Bytes")]
     pub read_ahead: Option<Bytes>,
-    /// Least that is asked of the disk at once. [assumed]
+    /// Least that is asked of the disk at once. \[assumed]
     #[serde(default = "block")]
     pub block: Bytes,
-    /// What each request for a read-ahead window costs beside its bytes. [assumed]
+    /// What each request for a read-ahead window costs beside its bytes. \[assumed]
     #[serde(default = "latency")]
     pub latency: Span,
-    /// Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. [assumed]
+    /// Write-back cache; a write is over when it is in there. "0 B": each write waits for the disk. \[assumed]
     #[serde(default = "cache")]
     pub cache: Bytes,
 }

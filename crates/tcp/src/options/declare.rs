@@ -1,4 +1,4 @@
-//! How options are declared: the macro behind the table of [`crate::stacks`], and what it says of each option.
+//! How options are declared: the macro behind the table of [`mod@crate::stacks`], and what it says of each option.
 
 use elephan_cc::{Spec, slow_start};
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub struct Provenance {
 pub struct Row {
     pub name: &'static str,
     pub doc: String,
-    /// Value and source for each stack, in the order of [`stacks`].
+    /// Value and source for each stack, in the order of [`mod@crate::stacks`].
     pub cells: Vec<(String, &'static str)>,
 }
 

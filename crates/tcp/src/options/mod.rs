@@ -1,7 +1,7 @@
 //! The options of a TCP stack: one macro yields the resolved [`Options`], the [`Overrides`] that a scenario writes
 //! (each optional, documented, with a JSON Schema), the value of every stack, and where each value comes from.
 //!
-//! The law of this layer: an option is written once, in the table of [`crate::stacks`], with its documentation and
+//! The law of this layer: an option is written once, in the table of [`mod@crate::stacks`], with its documentation and
 //! with a value and a source for every stack; a value without a source says "assumed".
 
 use elephan_cc::{Controller, Spec};
